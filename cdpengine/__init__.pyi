@@ -17,14 +17,14 @@ from ._api.context import BrowserContext as BrowserContext
 from ._api.opening import connect as connect
 from ._api.opening import launch as launch
 from ._api.page.actions import Field as Field
+from ._api.page.core import BackendNode as BackendNode
+from ._api.page.core import ElementTarget as ElementTarget
 from ._api.page.expecting import Expected as Expected
 from ._api.page.expecting import ExpectedFileChooser as ExpectedFileChooser
 from ._api.page.page import Navigation as Navigation
 from ._api.page.page import Page as Page
 from ._api.page.pictures import LabelledScreenshot as LabelledScreenshot
 from ._api.page.pictures import PagePictures as PagePictures
-from ._api.page.targets import BackendNode as BackendNode
-from ._api.page.targets import ElementTarget as ElementTarget
 from ._api.scopes.emulation import ContextEmulation as ContextEmulation
 from ._api.scopes.emulation import PageEmulation as PageEmulation
 from ._api.scopes.measure import BrowserMeasure as BrowserMeasure
@@ -33,6 +33,7 @@ from ._api.scopes.network import Network as Network
 from ._api.scopes.page_parts import Dialogs as Dialogs
 from ._api.scopes.page_parts import PageElements as PageElements
 from ._api.scopes.page_parts import PageWindow as PageWindow
+from ._api.scopes.page_parts import WindowBounds as WindowBounds
 from ._api.scopes.scripts import Scripts as Scripts
 from ._api.scopes.storage import ContextStorage as ContextStorage
 from ._api.scopes.storage import DocumentStorage as DocumentStorage
@@ -63,7 +64,7 @@ from ._evaluate.values import JSValue as JSValue
 from ._evaluate.values import JSWindow as JSWindow
 from ._input.action import ActionOutcome as ActionOutcome
 from ._input.forms.fill import FillValue as FillValue
-from ._input.forms.option import Option as Option
+from ._input.forms.listbox import Option as Option
 from ._input.forms.upload import FileContent as FileContent
 from ._input.view import BoundingBox as BoundingBox
 from ._launch.find import BrowserInstallation as BrowserInstallation
@@ -102,7 +103,6 @@ from ._page.downloads.download import DownloadProgress as DownloadProgress
 from ._page.file_choosers import FileChooser as FileChooser
 from ._page.finding import FoundNode as FoundNode
 from ._page.frames import Frame as Frame
-from ._page.windows import WindowBounds as WindowBounds
 from ._pictures.pdf import PdfOptions as PdfOptions
 from ._protocol.connection import Connection as Connection
 from ._protocol.connection import ConnectionStatistics as ConnectionStatistics

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import trio
 
-from cdpengine._page.urls import UrlPattern, url_test
+from cdpengine._page.patterns import UrlPattern, url_test
 from cdpengine._protocol.calls import PendingCall, decode_bytes
 from cdpengine._protocol.domains.network import ResponseBodyReply, StreamResourceContentReply
 from cdpengine._protocol.session import Session

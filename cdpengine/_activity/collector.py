@@ -403,7 +403,7 @@ class Activities:
         self._of_all: ActivityOptions | None = None
         self._tabs = tabs
         self._reader = reader
-        tabs.set_ups.append(self._set_up)
+        tabs.add_set_up(self._set_up)
 
     def of(self, page: PageTarget) -> Collector:
         """Return the collector of a page, the same one each time; it lives as long as the page object."""

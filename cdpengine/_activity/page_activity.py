@@ -23,7 +23,7 @@ from cdpengine._activity.streams import PART_OF, ActivityStream, AwaitedResponse
 from cdpengine._budget import check_timeout, within
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._page.navigation.liveness import explain_deadline
-from cdpengine._page.urls import UrlPattern
+from cdpengine._page.patterns import UrlPattern
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.streams import caller
 from cdpengine.errors import ActivityOffError, ConnectionLostError, InvalidArgumentError, SessionGoneError

@@ -16,7 +16,7 @@ import attrs
 
 from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.request import Request, Response
-from cdpengine._page.urls import UrlPattern, url_test, url_words
+from cdpengine._page.patterns import UrlPattern, url_test, url_words
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Stream
 from cdpengine.errors import InvalidArgumentError, TargetCrashedError, shown_url

@@ -43,7 +43,7 @@ async def attach(
         transport = PipeTransport(process.pipe.to_browser, process.pipe.from_browser)
         instruments = _instruments_that_know(secrets)
         async with (
-            _watched_as_asked(instruments),
+            _watch_as_asked(instruments),
             open_connection(transport, instruments=instruments) as connection,
             # Nobody else can come to a browser over its pipe.
             open_engine(
@@ -80,7 +80,7 @@ async def attach_websocket(
     # A gateway's address may start a browser for each connection, which costs something.
     opener = open_one if names_one_browser(endpoint.ws_url) else None
     async with (
-        _watched_as_asked(instruments),
+        _watch_as_asked(instruments),
         open_one() as main,
         open_engine(
             main, opener, instruments, key, endpoint.ws_url, evaluate_enabled, opener_optional=not launched
@@ -98,7 +98,7 @@ def _instruments_that_know(secrets: Iterable[str]) -> Instruments:
 
 
 @asynccontextmanager
-async def _watched_as_asked(instruments: Instruments) -> AsyncIterator[None]:
+async def _watch_as_asked(instruments: Instruments) -> AsyncIterator[None]:
     """Record the traffic where the environment says so, and log it where the logger wants that."""
     async with AsyncExitStack() as stack:
         if os.environ.get("CDPENGINE_RECORD"):

@@ -31,8 +31,8 @@ from cdpengine._page.dialogs import DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.navigation.navigation import check_url, go_to
 from cdpengine._page.page_target import PageTarget
+from cdpengine._page.patterns import UrlPattern, url_test
 from cdpengine._page.tabs import Tabs
-from cdpengine._page.urls import UrlPattern, url_test
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.connection import Connection, ConnectionStatistics
 from cdpengine._protocol.domains.browser import BrowserVersion
@@ -86,7 +86,7 @@ class Browser:
         self._contexts: dict[str, BrowserContext] = {}
         self._default_context = BrowserContext(self, ContextCore(self._state, None))
         self.measure = BrowserMeasure(tabs.connection.root)
-        tabs.page_of = self._page
+        tabs.set_dialog_owner(self._page)
 
     def __repr__(self) -> str:
         return f"<Browser {self.version.product} at {self._state.tabs.connection.name}>"
@@ -196,7 +196,7 @@ class Browser:
 
         A page that another page opens has the policy of that page. Raises InvalidArgumentError.
         """
-        self._state.tabs.dialog_policy = DialogPolicy.checked(policy, prompt_text)
+        self._state.tabs.set_dialog_policy(DialogPolicy.checked(policy, prompt_text))
 
     async def wait_for_page(
         self,
@@ -255,12 +255,9 @@ class Browser:
             others = f"others opened: {', '.join(urls[:5])}" if urls else "no page opened"
             return f"{others}, {closed} were closed again" if closed else others
 
-        self._state.tabs.page_listeners.append(added)
-        try:
+        with self._state.tabs.follow_new_pages(added):
             yield expected
             await wait_for_arrival(expected, budget, lambda: self._next_page(first, also_closed=True), seen)
-        finally:
-            self._state.tabs.page_listeners.remove(added)
 
     async def _next_page(self, choose: Callable[[], Page | None], *, also_closed: bool = False) -> Page:
         """Return the page that `choose` gives once it is ready, and shows its first document."""
@@ -316,7 +313,7 @@ class Browser:
             chrome_version=self.version.number,
         )
         async with make_context(
-            self._state, plan, partial(self._adopted, proxy=plan.proxy), timeout
+            self._state, plan, partial(self._adopt, proxy=plan.proxy), timeout
         ) as context:
             with self._state.activities.in_context(context.id, options):
                 yield context
@@ -331,7 +328,7 @@ class Browser:
         return self._contexts.get(page.context_id or "", self._default_context)
 
     @contextmanager
-    def _adopted(self, core: ContextCore, proxy: Proxy | None) -> Iterator[BrowserContext]:
+    def _adopt(self, core: ContextCore, proxy: Proxy | None) -> Iterator[BrowserContext]:
         """Have a context that was just made for one of this browser's while the block runs."""
         assert core.id is not None
         context = self._contexts[core.id] = BrowserContext(self, core, proxy)

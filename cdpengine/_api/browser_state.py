@@ -62,7 +62,8 @@ class BrowserState:
         self.permissions = Permissions(tabs.connection.root)
         self.seen_origins = SeenOrigins(tabs.pages)
         self.context_ids: set[str] = set()
-        tabs.set_ups += [self.emulations.post, self.seen_origins.set_up]
+        for set_up in (self.emulations.post, self.seen_origins.set_up):
+            tabs.add_set_up(set_up)
 
     @property
     def session(self) -> Session:

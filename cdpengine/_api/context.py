@@ -18,11 +18,10 @@ import trio
 
 from cdpengine._activity.bodies import ActivityOptions
 from cdpengine._api.browser_state import BrowserState, ContextCore
-from cdpengine._api.scopes.awaitable_scope import AwaitableScope
+from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.emulation import ContextEmulation
 from cdpengine._api.scopes.network import Network, route_requests
 from cdpengine._api.scopes.scripts import Scripts
-from cdpengine._api.scopes.setting_scope import SettingScope
 from cdpengine._api.scopes.storage import ContextStorage, load_state
 from cdpengine._budget import undoing, within
 from cdpengine._emulation.emulation import Layer
@@ -31,7 +30,7 @@ from cdpengine._emulation.permissions import PermissionLayer, PermissionState, c
 from cdpengine._network.constants import ResourceType
 from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stage
 from cdpengine._page.downloads.download import Download
-from cdpengine._page.urls import UrlPattern
+from cdpengine._page.patterns import UrlPattern
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
 from cdpengine._storage.storage_state import StorageState, apply_state
@@ -157,7 +156,7 @@ class BrowserContext:
         return AwaitableScope("context.allow_downloads(...)", last, scope)
 
 
-_DISPOSE_GRACE = 2.0
+_DISPOSE_TIMEOUT = 2.0
 """Seconds that disposing of a context may take when its block ends."""
 
 
@@ -221,7 +220,7 @@ async def make_context(
 
     async def dispose_at_end(made: CreateBrowserContextReply) -> None:
         # Gone with the connection, or refused because Chrome had disposed of it: either way it is gone.
-        with undoing(_DISPOSE_GRACE), suppress(ConnectionLostError, RemoteError):
+        with undoing(_DISPOSE_TIMEOUT), suppress(ConnectionLostError, RemoteError):
             await dispose(made)
 
     async with AsyncExitStack() as stack:

@@ -44,11 +44,11 @@ from cdpengine.errors import (
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
 
-_CLOSE_GRACE = 1.5
+_CLOSE_TIMEOUT = 1.5
 """Seconds that Chrome gets to close itself when asked, before its process is ended."""
 
 _PASSWORD = re.compile(r"://[^/?#\s:@]*:([^/?#\s]+)@")
-_EXIT_GRACE = 1.0
+_EXIT_TIMEOUT = 1.0
 """Seconds that a browser gets to be seen to have ended, when its connection ended while it was starting."""
 
 
@@ -118,7 +118,7 @@ async def launch(
     with budget.scope() as starting, shortages_named(lacks) as started:
         async with (
             start_browser(options, meanwhile=_load_engine) as process,
-            _early_end_named(process, options.executable) as ready,
+            _name_early_end(process, options.executable) as ready,
             _attach(process, _passwords(args), evaluate_enabled=evaluate_enabled) as browser,
         ):
             starting.deadline = math.inf
@@ -211,7 +211,7 @@ def _attach(
 
 
 @asynccontextmanager
-async def _early_end_named(process: BrowserProcess, executable: Path) -> AsyncIterator[Callable[[], None]]:
+async def _name_early_end(process: BrowserProcess, executable: Path) -> AsyncIterator[Callable[[], None]]:
     """Until the given function is called, tell of a browser that ended as such, not by how that was met."""
     starting = True
 
@@ -226,7 +226,7 @@ async def _early_end_named(process: BrowserProcess, executable: Path) -> AsyncIt
         if lacks is not None:
             raise LaunchFailedError(executable=str(executable), reason=str(lacks)) from error
         if starting:
-            with trio.move_on_after(_EXIT_GRACE, shield=True):
+            with trio.move_on_after(_EXIT_TIMEOUT, shield=True):
                 await process.ended.wait()
         if not starting or process.returncode is None:
             raise
@@ -255,5 +255,5 @@ def _check_recording() -> None:
 
 async def _close(browser: Browser) -> None:
     """Ask Chrome to end itself, so that a kept profile is written whole. Gone already is as good."""
-    with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(ConnectionLostError, RemoteError):
+    with trio.move_on_after(_CLOSE_TIMEOUT, shield=True), suppress(ConnectionLostError, RemoteError):
         await browser.session.call("Browser.close")

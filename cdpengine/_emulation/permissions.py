@@ -15,7 +15,7 @@ from typing import Any, Literal
 import attrs
 
 from cdpengine._budget import undoing
-from cdpengine._page.urls import check_origin
+from cdpengine._page.patterns import check_origin
 from cdpengine._protocol.session import Session
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
 

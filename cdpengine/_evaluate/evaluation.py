@@ -32,7 +32,6 @@ from cdpengine._evaluate.results import explain_refusal, holds_objects, receive_
 from cdpengine._evaluate.script import JSHandle, Script, World
 from cdpengine._logs import get_logger
 from cdpengine._page.frames import Frame
-from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import (
     NOT_OF_THE_DOCUMENT,
@@ -45,7 +44,7 @@ from cdpengine._page.scripts.page_functions import (
     object_of_node,
     post_resolve,
 )
-from cdpengine._page.scripts.worlds import IsolatedWorlds, find_main_context
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node, find_main_context
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.runtime import EvaluateReply
 from cdpengine._protocol.session import Session

@@ -134,7 +134,7 @@ async def recover(
         report = await _quick(page, sessions, sent, call, extra_wait, unanswered)
         _take_terminations(page, sessions, unanswered)
         if not report.responsive and not page.closed:
-            page.evaluation_session_in_doubt()
+            page.doubt_evaluation_session()
             if allow != "terminate":
                 report = await _slow(page, allow, report)
             elif call is not None:

@@ -12,13 +12,11 @@ from cdpengine._input.actionability.input_observer import NavigationWatch
 from cdpengine._input.actionability.inspection import Inspection, inspect
 from cdpengine._input.devices.delivery import Interruptions
 from cdpengine._input.devices.keyboard import Keyboard
-from cdpengine._input.devices.mouse import Mouse
-from cdpengine._input.devices.touch import Touch
+from cdpengine._input.devices.mouse import Mouse, Touch
 from cdpengine._input.geometry import Point
 from cdpengine._page.activity import DownloadStarted, NavigationStarted, PopupOpened
 from cdpengine._page.dialogs import Dialog
-from cdpengine._page.node import Node
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 
 
 @attrs.frozen(eq=False)

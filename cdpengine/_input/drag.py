@@ -24,13 +24,12 @@ from cdpengine._input.actionability.input_observer import (
     verify,
     wait_until_reported,
 )
-from cdpengine._input.actionability.node_handle import post_library_call
-from cdpengine._input.actionability.probe import NO_REQUIREMENTS
+from cdpengine._input.actionability.probe import NO_REQUIREMENTS, post_library_call
 from cdpengine._input.devices.delivery import release, wait_for_delivery
 from cdpengine._input.devices.mouse import Mouse
 from cdpengine._input.geometry import Point
 from cdpengine._input.pointer import TO_CLICK, TO_HOVER, check_position, deliver
-from cdpengine._page.node import Node
+from cdpengine._page.scripts.worlds import Node
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.input import DragIntercepted
 from cdpengine._protocol.session import Session
@@ -307,7 +306,7 @@ class _Drag:
                 await self._drag_over(to)
 
     async def _drag_over(self, at: Point) -> None:
-        for call in self.interception.post_moves(at, self.mouse.mask(self.modifiers)):
+        for call in self.interception.post_moves(at, self.mouse.held.mask(self.modifiers)):
             await call.raw()
 
     async def _release(self, at: Point) -> bool:
@@ -315,7 +314,7 @@ class _Drag:
         if interception.data is None:
             return await self.mouse.up(modifiers=self.modifiers)
         await trio.lowlevel.checkpoint_if_cancelled()
-        calls = [interception.post("drop", at, self.mouse.mask(self.modifiers)), *self._post_end()]
+        calls = [interception.post("drop", at, self.mouse.held.mask(self.modifiers)), *self._post_end()]
         interception.data = None
         self.mouse.note_drop()
         return await wait_for_delivery(calls, self.context.interruptions)

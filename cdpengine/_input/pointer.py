@@ -24,17 +24,15 @@ from cdpengine._input.actionability.input_observer import (
     Record,
     verify,
 )
-from cdpengine._input.actionability.inspection import Inspection
-from cdpengine._input.actionability.probe import NO_REQUIREMENTS, Requirements
-from cdpengine._input.actionability.retries import retry_pauses
-from cdpengine._input.devices.keyboard import check_delay
+from cdpengine._input.actionability.inspection import Inspection, inspect
+from cdpengine._input.actionability.probe import NO_REQUIREMENTS, Requirements, retry_pauses
+from cdpengine._input.devices.delivery import check_delay
 from cdpengine._input.devices.keys import modifier_mask
 from cdpengine._input.devices.mouse import check_point
 from cdpengine._input.geometry import Point
 from cdpengine._javascript import own, script
-from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import SETTLED
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 from cdpengine._protocol.session import Session
 from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, RemoteError
 
@@ -251,7 +249,9 @@ async def perform(
 ) -> ActionOutcome:
     """Wait until the node meets `required`, run the gesture at its point, and say what `observer` saw of it."""
     check_position(position)
-    async with context.inspect(node, action) as inspection:
+    async with inspect(
+        node, action, worlds=context.worlds, budget=context.budget, interruptions=context.interruptions
+    ) as inspection:
         point, record, dialog = await deliver(
             inspection, gesture, observer, required, navigation=context.navigation, position=position
         )

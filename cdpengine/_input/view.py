@@ -16,13 +16,11 @@ import attrs
 from cdpengine._budget import Budget
 from cdpengine._input.actionability.frame_chain import decode_levels, find_frame_chain, points_outside
 from cdpengine._input.actionability.inspection import inspect
-from cdpengine._input.actionability.node_handle import stale_ref_error
-from cdpengine._input.actionability.probe import Requirements
+from cdpengine._input.actionability.probe import Requirements, stale_ref_error
 from cdpengine._input.devices.delivery import Interruptions
 from cdpengine._input.geometry import Point, Quad
-from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import object_group
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 from cdpengine._protocol.calls import pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply
 from cdpengine._protocol.domains.page import LayoutMetricsReply

@@ -87,7 +87,7 @@ def watch_activity(page: PageTarget) -> Iterator[Activity]:
     """Collect what begins on `page` and in its frames while the block runs."""
     activity = Activity()
 
-    def navigating(event: Event) -> None:
+    def note_navigation(event: Event) -> None:
         found = event.decode(_NAVIGATION_EVENTS[event.method])
         within = isinstance(found, NavigatedWithinDocument)
         if isinstance(found, FrameRequestedNavigation) and found.disposition != "currentTab":
@@ -99,17 +99,17 @@ def watch_activity(page: PageTarget) -> Iterator[Activity]:
         if started not in activity.navigations:
             activity.navigations.append(started)
 
-    def download(event: Event) -> None:
+    def note_download(event: Event) -> None:
         found = event.decode(PageDownloadWillBegin)
         if all(known.guid != found.guid for known in activity.downloads):
             activity.downloads.append(DownloadStarted(found.guid, found.url, found.suggested_filename))
 
-    def created(event: Event) -> None:
+    def note_popup(event: Event) -> None:
         info = event.decode(TargetCreated).target_info
         if info.opener_id == page.target_id and info.type == "page":
             activity.popups.append(PopupOpened(info.target_id, info.url))
 
-    def noting(session: Session, note: Callable[[Event], None]) -> Callable[[Event], None]:
+    def make_listener(session: Session, note: Callable[[Event], None]) -> Callable[[Event], None]:
         def listener(event: Event) -> None:
             try:
                 note(event)
@@ -121,10 +121,12 @@ def watch_activity(page: PageTarget) -> Iterator[Activity]:
 
     listeners: list[tuple[Session, str, Callable[[Event], None]]] = []
     for session in tuple(page.frame_sessions.values()):
-        listeners += [(session, method, noting(session, navigating)) for method in _NAVIGATION_EVENTS]
+        listeners += [
+            (session, method, make_listener(session, note_navigation)) for method in _NAVIGATION_EVENTS
+        ]
     root = page.session.connection.root
-    listeners.append((page.session, "Page.downloadWillBegin", noting(page.session, download)))
-    listeners.append((root, "Target.targetCreated", noting(root, created)))
+    listeners.append((page.session, "Page.downloadWillBegin", make_listener(page.session, note_download)))
+    listeners.append((root, "Target.targetCreated", make_listener(root, note_popup)))
     for session, method, listener in listeners:
         session.on_event(method, listener)
     try:

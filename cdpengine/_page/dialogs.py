@@ -168,7 +168,7 @@ KEPT = 100
 HANDLER_LIMIT = 5.0
 """Seconds that a handler gets; then the default answer is given."""
 
-_PATIENCE = HANDLER_LIMIT + 1.0
+_REPLIES_TIMEOUT = HANDLER_LIMIT + 1.0
 """Seconds that input waits, after the dialog that it opened, for its own replies. A page that opens one dialog
 after the other holds nobody up for longer."""
 
@@ -211,15 +211,19 @@ class AwaitedDialog:
 
 
 class PageDialogs:
-    """Follows and answers the dialogs of `session`'s page. Handlers run in `nursery`."""
+    """Follows and answers the dialogs of `session`'s page. Handlers run in `nursery`; `owner`: `Dialog.page`."""
 
     def __init__(
-        self, session: Session, changes: Notifier, nursery: trio.Nursery, policy: DialogPolicy
+        self,
+        session: Session,
+        changes: Notifier,
+        nursery: trio.Nursery,
+        policy: DialogPolicy,
+        *,
+        owner: Callable[[], object] = lambda: None,
     ) -> None:
         self.policy = policy
-        self.owner: Callable[[], object] = lambda: (
-            None
-        )  # the object behind `Dialog.page`, set by the layer above
+        self._owner = owner
         self.opened = 0
         self.handler_failures = 0
         self._refusals = 0
@@ -300,7 +304,7 @@ class PageDialogs:
 
         By then every handler has had its time. The gesture's own replies come before that, as a rule.
         """
-        await trio.sleep(_PATIENCE)
+        await trio.sleep(_REPLIES_TIMEOUT)
 
     # --- what Chrome tells, in the reader --------------------------------------------------------------------
 
@@ -317,7 +321,7 @@ class PageDialogs:
             url=opening.url,
             default_prompt=opening.default_prompt,
             frame_id=opening.frame_id,
-            page=self.owner(),
+            page=self._owner(),
         )
         awaited = next((each for each in self._awaited if each.shown is None), None)
         shown = self._current = Shown(dialog, raises=awaited is None and self.policy.raises)
@@ -400,7 +404,7 @@ class PageDialogs:
                 # A handler is a stranger's code: whatever it raises must neither leave the dialog open nor end
                 # the engine. It is recorded and logged.
                 try:
-                    answer = answer_from(await _called(handler, shown.dialog), shown.dialog)
+                    answer = answer_from(await _call(handler, shown.dialog), shown.dialog)
                 except Exception as error:  # noqa: BLE001 - recorded and logged, as said above
                     failure = f"{type(error).__name__}: {error}"[:_LONGEST_FAILURE]
                     self._handler_failed.tell(shown.dialog.type, failure, error=error)
@@ -418,7 +422,7 @@ class PageDialogs:
             self._changes.notify()
 
 
-async def _called(handler: DialogHandler, dialog: Dialog) -> object:
+async def _call(handler: DialogHandler, dialog: Dialog) -> object:
     result: object = handler(dialog)
     return await result if inspect.isawaitable(result) else result
 

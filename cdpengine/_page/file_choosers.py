@@ -30,7 +30,7 @@ INTERCEPT = "Page.setInterceptFileChooserDialog"
 KEPT = 100
 """File choosers a page whose record is kept."""
 
-_GRACE = 0.5
+_END_TIMEOUT = 0.5
 """Seconds that the end of an expectation gets to be confirmed."""
 
 
@@ -133,7 +133,7 @@ async def _restore(sessions: Iterable[Session]) -> None:
     for session in sessions:
         with suppress(SessionGoneError, ConnectionLostError):  # a session that is gone has no choosers
             pendings.append(post_interception(session))
-    with undoing(_GRACE):
+    with undoing(_END_TIMEOUT):
         for pending in pendings:
             with suppress(SessionGoneError, ConnectionLostError, RemoteError):
                 await pending.raw()

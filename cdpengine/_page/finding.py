@@ -15,11 +15,15 @@ import attrs
 import msgspec
 
 from cdpengine._page.frames import Frame
-from cdpengine._page.navigation.documents import Document, DocumentGone, gone_or, open_document, with_looking
+from cdpengine._page.navigation.documents import (
+    Document,
+    DocumentGone,
+    gone_or,
+    open_document,
+    script_with_search,
+)
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import RemoteHandle, number_of, objects_of_nodes
-from cdpengine._page.scripts.worlds import IsolatedWorlds
-from cdpengine._page.wanted_text import (
+from cdpengine._page.patterns import (
     Words,
     check_words,
     collapse_space,
@@ -27,6 +31,8 @@ from cdpengine._page.wanted_text import (
     holds,
     with_name,
 )
+from cdpengine._page.scripts.page_functions import RemoteHandle, number_of, objects_of_nodes
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import pending_group
 from cdpengine._protocol.domains.accessibility import AXQueryReply, AXValue
 from cdpengine._protocol.domains.runtime import PropertiesReply
@@ -180,12 +186,12 @@ async def _select(document: Document, wanted: Wanted, *, visible: bool = False) 
     }
     arguments: list[object] = []
     if isinstance(wanted.text, re.Pattern):
-        texts = await document.make(with_looking("_page/texts"), {"css": wanted.css})
+        texts = await document.make(script_with_search("_page/texts"), {"css": wanted.css})
         seen = await document.ask(texts, "function () { return this.seen; }", kind=_Seen)
         _refuse(seen.invalid, wanted)
         request = {"chosen": _chosen(seen, wanted.text, smallest=wanted.css is None), "most": MOST}
         arguments.append(texts)
-    array = await document.make(with_looking("_page/find"), request, *arguments)
+    array = await document.make(script_with_search("_page/find"), request, *arguments)
     session = document.session
     try:
         params = {"objectId": array.id, "ownProperties": True}
@@ -236,7 +242,9 @@ async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
     if wanted.role is not None:
         selectors = [selector for selector in wanted.roles.values() if selector is not None]
         present = (
-            await document.call(with_looking("_page/present"), selectors, kind=list[str]) if selectors else []
+            await document.call(script_with_search("_page/present"), selectors, kind=list[str])
+            if selectors
+            else []
         )
         asked = [
             {"role": role}
@@ -288,7 +296,7 @@ _Named = tuple[int, str, str]
 async def _in_order(document: Document, described: dict[int, str]) -> dict[int, str]:
     """Return the same nodes in the order of the page."""
     numbers, nodes = await _hold(document, described)
-    order = await document.call(with_looking("_page/order"), None, nodes, kind=list[int])
+    order = await document.call(script_with_search("_page/order"), None, nodes, kind=list[int])
     return {numbers[place]: described[numbers[place]] for place in order}
 
 
@@ -298,7 +306,7 @@ async def _with_text(document: Document, described: dict[int, str], wanted: Want
     if not described:
         return described
     numbers, nodes = await _hold(document, described)
-    texts = await document.call(with_looking("_page/text_of"), None, nodes, kind=list[str | None])
+    texts = await document.call(script_with_search("_page/text_of"), None, nodes, kind=list[str | None])
     return {
         number: described[number]
         for number, text in zip(numbers, texts, strict=True)

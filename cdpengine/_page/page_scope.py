@@ -38,11 +38,11 @@ DOCUMENTS = frozenset({"page", "iframe"})
 
 DOCUMENTS_AND_WORKERS = DOCUMENTS | {"worker"}
 
-_PATIENCE = 2.0
+_BEGIN_TIMEOUT = 2.0
 """Seconds that pages, but for the one that must be there, get to confirm the beginning. What was sent is obeyed in
 order, even when the page answers later."""
 
-_GRACE = 0.5
+_END_TIMEOUT = 0.5
 """Seconds that all pages together get to confirm the end."""
 
 
@@ -103,9 +103,9 @@ class Hold:
         page = self._reach.page
         if page is not None and (error := page.session.error()) is not None:
             raise error
-        self._reach.tabs.set_ups.append(self._set_up)
+        self._reach.tabs.add_set_up(self._set_up)
         calls = [(session, self._tell(session)) for session in self._reach.sessions()]
-        until = trio.current_time() + _PATIENCE
+        until = trio.current_time() + _BEGIN_TIMEOUT
         for session, posted in calls:
             own = page is not None and session is page.session
             with trio.CancelScope(deadline=math.inf if own else until):
@@ -118,8 +118,7 @@ class Hold:
 
     async def leave(self) -> None:
         """Send the end commands to every session that got the begin commands. Shielded, and bounded."""
-        with suppress(ValueError):  # it never was entered
-            self._reach.tabs.set_ups.remove(self._set_up)
+        self._reach.tabs.remove_set_up(self._set_up)
         for session, listener in self._crashed.items():
             session.off_event(REVIVED, listener)
         self._crashed.clear()
@@ -133,7 +132,7 @@ class Hold:
             with suppress(SessionGoneError, ConnectionLostError):
                 calls += self._end(session)
         self._told.clear()
-        with undoing(_GRACE):
+        with undoing(_END_TIMEOUT):
             for call in calls:
                 with suppress(SessionGoneError, ConnectionLostError, RemoteError):
                     await call.raw()

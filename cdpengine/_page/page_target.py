@@ -36,7 +36,11 @@ REVIVED = "Inspector.targetReloadedAfterCrash"
 
 
 class PageTarget:
-    """A page as the engine knows it. Made by Tabs when Chrome attaches its target."""
+    """A page as the engine knows it. Made by Tabs when Chrome attaches its target.
+
+    `opener` is the page that opened it, if it is there; `held_back`: Chrome keeps it at its start until its set-up
+    is there. `owner_of` gives what users have for a page.
+    """
 
     def __init__(
         self,
@@ -45,13 +49,18 @@ class PageTarget:
         changes: Notifier,
         nursery: trio.Nursery,
         dialog_policy: DialogPolicy | None = None,
+        *,
+        opener: PageTarget | None = None,
+        held_back: bool = False,
+        owner_of: Callable[[PageTarget], object] = lambda _page: None,
     ) -> None:
         self.session = session
         self.nursery = nursery
         self.target_id = info.target_id
         self.context_id = info.browser_context_id
         self.opener_id = info.opener_id
-        self.lineage = (info.target_id,) if info.opener_id is None else (info.opener_id, info.target_id)
+        above: tuple[str, ...] = () if info.opener_id is None else (info.opener_id,)
+        self.lineage: tuple[str, ...] = (*(above if opener is None else opener.lineage), info.target_id)
         self.evaluation_sessions: dict[str, Session] = {}
         self.evaluation_session_errors: dict[str, EngineError] = {}
         self._evaluation_listeners: list[Callable[[Session], None]] = []
@@ -64,7 +73,8 @@ class PageTarget:
         self.documents: dict[str, object] = {}  # by loader, what they came with: kept by navigation
         self._collector: object = None
         self.changes = changes
-        self.dialogs = PageDialogs(session, changes, nursery, dialog_policy or DialogPolicy())
+        policy = dialog_policy or DialogPolicy()
+        self.dialogs = PageDialogs(session, changes, nursery, policy, owner=lambda: owner_of(self))
         self.choosers = FileChoosers(changes)
         self.choosers.listen(session)
         self.pulse = Ping(self._probed_session)
@@ -75,10 +85,8 @@ class PageTarget:
         self._recovery_under_way = False
         self._terminations: set[object] = set()
         self._last_recovery: RecoveryReport | None = None
-        self.evaluation_session_in_doubt: Callable[[], None] = lambda: (
-            None
-        )  # called where nothing brings the page back
-        self.held_back = False  # Chrome keeps it at its start until its set-up is there
+        self._doubt: Callable[[], None] = lambda: None
+        self.held_back = held_back
         self._started = False
         self._ready = False
         self.take_frame_tree = self.listen(session)
@@ -342,6 +350,14 @@ class PageTarget:
         for listener in self._evaluation_listeners:
             listener(evaluation_session)
         self.changes.notify()
+
+    def on_evaluation_session_in_doubt(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called where nothing brings the page back, in place of the one before."""
+        self._doubt = listener
+
+    def doubt_evaluation_session(self) -> None:
+        """Note that nothing brings the page back: perhaps what stops its scripts does not reach it."""
+        self._doubt()
 
     def on_evaluation_session(self, listener: Callable[[Session], None]) -> None:
         """Have `listener` called with each evaluation session that is set from now on."""

@@ -7,7 +7,8 @@ there before. The set-up goes out in one go; a target that does not answer holds
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 import trio
@@ -34,10 +35,10 @@ from cdpengine.errors import (
 
 logger = get_logger("cdpengine.browser")
 
-EVALUATION_SESSION_GRACE = 2.0
+EVALUATION_SESSION_TIMEOUT = 2.0
 """Seconds a new page is held back for its evaluation session; after that it runs."""
 
-_CLOSE_PATIENCE = 1.0
+_CLOSE_TIMEOUT = 1.0
 """Seconds until a page that is still there gets the command to close again.
 
 Chrome gives a page that does not answer half a second, and begins to count anew with each command (measured)."""
@@ -74,14 +75,39 @@ class Tabs:
         self.evaluation_sessions = EvaluationSessions(connection, opener, nursery, optional=opener_optional)
         self.pages: dict[str, PageTarget] = {}
         self.changes = Notifier()
-        self.dialog_policy = DialogPolicy()
+        self._dialog_policy = DialogPolicy()
+        self._dialog_owner: Callable[[PageTarget], object] = lambda _target: None
         self.creations = RemoteResources(connection.root, nursery)
         self.downloads = Downloads(connection.root, self.pages, nursery)
-        self.set_ups: list[SetUp] = []
-        self.page_listeners: list[Callable[[PageTarget], None]] = []
-        self.page_of: Callable[[PageTarget], object] = lambda _target: None
-        """The object that users have for a page, set by the layer above."""
+        self._set_ups: list[SetUp] = []
+        self._page_listeners: list[Callable[[PageTarget], None]] = []
         self._nursery = nursery
+
+    def set_dialog_policy(self, policy: DialogPolicy) -> None:
+        """Have the dialogs of pages that come from now on answered so; those of popups as their openers'."""
+        self._dialog_policy = policy
+
+    def set_dialog_owner(self, owner_of: Callable[[PageTarget], object]) -> None:
+        """Say what users have for a page: `owner_of` gives what `Dialog.page` is."""
+        self._dialog_owner = owner_of
+
+    def add_set_up(self, set_up: SetUp) -> None:
+        """Have `set_up` called for each session of a page that comes, before its first script runs."""
+        self._set_ups.append(set_up)
+
+    def remove_set_up(self, set_up: SetUp) -> None:
+        """Call it no more; one that was not added is no error."""
+        if set_up in self._set_ups:
+            self._set_ups.remove(set_up)
+
+    @contextmanager
+    def follow_new_pages(self, listener: Callable[[PageTarget], None]) -> Iterator[None]:
+        """Have `listener` called with each page that comes in the block, also with one that is closed already."""
+        self._page_listeners.append(listener)
+        try:
+            yield
+        finally:
+            self._page_listeners.remove(listener)
 
     async def start(self) -> None:
         """Ask Chrome to attach every page there is and will be. Does not wait for any page to answer.
@@ -144,13 +170,13 @@ class Tabs:
                 if not gone() and "No target with given id" not in error.message:
                     raise
             # Chrome says yes and forgets it where the page was just changing its document: then it is sent again.
-            with trio.move_on_after(_CLOSE_PATIENCE):
+            with trio.move_on_after(_CLOSE_TIMEOUT):
                 await self.changes.wait_for(gone)
                 return
 
     async def _follow(self, targets: Targets) -> None:
         async for attachment in targets.attachments:
-            if attachment.session.ended and not (attachment.info.type == "page" and self.page_listeners):
+            if attachment.session.ended and not (attachment.info.type == "page" and self._page_listeners):
                 self._let_opener_go_on(attachment)
                 continue
             parent = attachment.session.parent
@@ -177,12 +203,17 @@ class Tabs:
     def _add_page(self, attachment: Attachment) -> None:
         # A popup can ask before anybody has set its policy: it has its opener's.
         opener = self.pages.get(attachment.info.opener_id or "")
-        policy = self.dialog_policy if opener is None else opener.dialogs.policy
-        page = PageTarget(attachment.session, attachment.info, Notifier(self.changes), self._nursery, policy)
-        page.held_back = attachment.waiting
-        page.dialogs.owner = partial(self.page_of, page)
-        if opener is not None:
-            page.lineage = (*opener.lineage, page.target_id)
+        policy = self._dialog_policy if opener is None else opener.dialogs.policy
+        page = PageTarget(
+            attachment.session,
+            attachment.info,
+            Notifier(self.changes),
+            self._nursery,
+            policy,
+            opener=opener,
+            held_back=attachment.waiting,
+            owner_of=self._dialog_owner,
+        )
         self.pages[page.target_id] = page
 
         def ended() -> None:
@@ -192,7 +223,7 @@ class Tabs:
                 self._let_opener_go_on(attachment)
 
         for listener in tuple(
-            self.page_listeners
+            self._page_listeners
         ):  # also with one that is closed already, for who expects it
             listener(page)
         page.session.on_end(ended)
@@ -241,7 +272,7 @@ class Tabs:
                     calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
                     waiting = False
                 page.set_started()
-                await _answered(calls, page.take_frame_tree)
+                await _wait_for_answers(calls, page.take_frame_tree)
             except TargetCrashedError:
                 # What was not answered is lost; when a navigation has brought the page back, it is sent again.
                 page.set_started()
@@ -259,7 +290,7 @@ class Tabs:
                 or target_id in page.evaluation_session_errors
             )
 
-        with trio.move_on_after(EVALUATION_SESSION_GRACE) as grace:
+        with trio.move_on_after(EVALUATION_SESSION_TIMEOUT) as grace:
             await page.wait_for(settled)
         if grace.cancelled_caught:
             # Nothing that a user could act on: evaluating in it waits for its evaluation session.
@@ -277,10 +308,10 @@ class Tabs:
             await self._hold_for_evaluation_session(page, session)
         calls += self._post_further(page, session)
         calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
-        await _answered(calls, take)
+        await _wait_for_answers(calls, take)
 
     def _post_further(self, page: PageTarget, session: Session) -> list[tuple[str, Posted]]:
-        return [("further", call) for set_up in self.set_ups for call in set_up(page, session)]
+        return [("further", call) for set_up in self._set_ups for call in set_up(page, session)]
 
     async def _release(self, page: PageTarget | None, attachment: Attachment) -> None:
         session = attachment.session
@@ -291,7 +322,7 @@ class Tabs:
                 calls.append(("attach", _post_auto_attach(session)))  # for the workers that it starts itself
             calls += self._post_further(page, session)
         await _run(session)
-        await _answered(calls)
+        await _wait_for_answers(calls)
 
 
 async def _run(session: Session) -> None:
@@ -325,7 +356,7 @@ def _post_auto_attach(session: Session) -> PendingCall:
     )
 
 
-async def _answered(
+async def _wait_for_answers(
     calls: Sequence[tuple[str, Posted]], take: Callable[[FrameTreeReply], None] | None = None
 ) -> None:
     for name, call in calls:

@@ -17,7 +17,7 @@ from typing import Any
 
 import attrs
 
-from cdpengine._page.wanted_text import Words, check_words, collapse_space, holds, with_name
+from cdpengine._page.patterns import Words, check_words, collapse_space, holds, with_name
 from cdpengine._snapshot.diff import SnapshotDiff, diff
 from cdpengine._snapshot.node import Document, Node, walk
 from cdpengine._snapshot.refs import Ref

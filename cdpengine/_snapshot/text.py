@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from cdpengine._page.wanted_text import NOTHING, SPACE, collapse_space
+from cdpengine._page.patterns import NOTHING, SPACE, collapse_space
 from cdpengine.errors.texts import HIDDEN, MAYBE_HIDDEN, MISPLACED
 
 __all__ = [

@@ -19,8 +19,8 @@ from urllib.parse import quote, urlsplit
 import attrs
 import trio
 
+from cdpengine._page.patterns import host_matches, origin_of
 from cdpengine._page.scripts.remote_resources import RemoteResources
-from cdpengine._page.urls import host_matches, origin_of
 from cdpengine._protocol.domains.network import ChromeCookie
 from cdpengine._protocol.domains.storage import CookiesReply
 from cdpengine._protocol.session import Session

@@ -26,8 +26,8 @@ import trio
 from cdpengine._launch.private_files import write_private
 from cdpengine._logs import get_logger
 from cdpengine._page.page_target import PageTarget
+from cdpengine._page.patterns import check_origin, origin_of
 from cdpengine._page.scripts.remote_resources import RemoteResources
-from cdpengine._page.urls import check_origin, origin_of
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import FrameNavigated
 from cdpengine._protocol.session import Session

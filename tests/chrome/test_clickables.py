@@ -8,7 +8,7 @@ import pytest
 from rounds import one_in
 
 import cdpengine
-from cdpengine._api.page.targets import BackendNode
+from cdpengine._api.page.core import BackendNode
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.instruments import Traffic
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk

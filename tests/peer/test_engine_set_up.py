@@ -8,8 +8,8 @@ from scripted_browser import NUMBER, ScriptedBrowser, quiet, target_of
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine._page.scripts.evaluation_sessions import ANSWER_TIMEOUT, PROOF_GRACE
-from cdpengine._page.tabs import EVALUATION_SESSION_GRACE
+from cdpengine._page.scripts.evaluation_sessions import ANSWER_TIMEOUT, PROOF_TIMEOUT
+from cdpengine._page.tabs import EVALUATION_SESSION_TIMEOUT
 from cdpengine.testing import SILENCE, Refusal, Request
 from cdpengine.testing.peer import Answer
 
@@ -52,7 +52,7 @@ async def test_the_opener_of_a_popup_that_is_gone_before_it_ran_is_let_go_on(
         info = {"targetId": frame, "type": "iframe", "url": "https://a.example/"}
         attached = {"sessionId": session_id, "targetInfo": info, "waitingForDebugger": False}
         scripted.page_event("Target.attachedToTarget", attached)
-    await trio.sleep(EVALUATION_SESSION_GRACE + 1)
+    await trio.sleep(EVALUATION_SESSION_TIMEOUT + 1)
     before = methods(scripted, session_id).count("Runtime.runIfWaitingForDebugger")
     hold = scripted.hold("Runtime.evaluate", nth=scripted.count("Runtime.evaluate") + 1)
     scripted.open("P1", opener="T1", opener_frame=frame or "T1")
@@ -72,9 +72,9 @@ async def test_the_opener_of_a_popup_that_is_gone_before_it_ran_is_let_go_on(
         # The first connection has it then.
         (["Target.attachToTarget"], ANSWER_TIMEOUT),
         # The browser is busy: nothing is known of the connections.
-        (["Target.attachToTarget", "Browser.getVersion"], EVALUATION_SESSION_GRACE),
+        (["Target.attachToTarget", "Browser.getVersion"], EVALUATION_SESSION_TIMEOUT),
         # It is attached, so it can stop what the page does: it is used as it is.
-        (["Runtime.evaluate"], PROOF_GRACE),
+        (["Runtime.evaluate"], PROOF_TIMEOUT),
     ],
 )
 async def test_a_evaluation_session_that_never_answers_does_not_keep_the_page(

@@ -16,7 +16,7 @@ from trio.testing import MockClock
 import cdpengine
 from cdpengine._api.attach import open_engine
 from cdpengine._page.frames import Frame
-from cdpengine._page.scripts.evaluation_sessions import ANSWER_TIMEOUT, PROOF_GRACE
+from cdpengine._page.scripts.evaluation_sessions import ANSWER_TIMEOUT, PROOF_TIMEOUT
 from cdpengine._protocol.instruments import Instruments
 from cdpengine.testing import SILENCE, Refusal, Request
 from cdpengine.testing.peer import Answer
@@ -326,7 +326,7 @@ async def test_a_frame_whose_process_is_still_to_come_runs_soon(
     await page._core.target.wait_for(lambda: len(page._core.target.frame_sessions) == 2)
     evaluation_session = await page._core.target.evaluation_session_of("F1")
     await quiet()
-    assert trio.current_time() - started == (PROOF_GRACE if silent else 0)
+    assert trio.current_time() - started == (PROOF_TIMEOUT if silent else 0)
     assert runs(scripted, "S-F1")
     assert evaluation_session.id == "L-F1"
 

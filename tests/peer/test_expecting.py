@@ -338,7 +338,7 @@ async def test_a_popup_that_closes_at_once_is_given(
     assert expected.value.url == "about:blank"
     assert trio.current_time() == started
     assert [each.target_id for each in browser.pages] == ["T1", "P3"]
-    assert browser._state.tabs.page_listeners == []
+    assert browser._state.tabs._page_listeners == []
     scripted.vanish("P3")
     await quiet()
 

@@ -13,13 +13,12 @@ from kept_window import Window
 
 from cdpengine._budget import Budget, within
 from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.devices.delivery import HeldKeys
 from cdpengine._input.devices.keyboard import Keyboard
-from cdpengine._input.devices.mouse import Mouse
-from cdpengine._input.devices.touch import Touch
+from cdpengine._input.devices.mouse import Mouse, Touch
 from cdpengine._input.forms.text_entry import press, type_text
 from cdpengine._input.pointer import click, hover
-from cdpengine._page.node import Node
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 from cdpengine._protocol.connection import open_connection
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.transport import open_websocket
@@ -188,13 +187,14 @@ async def open_stage(window: Window) -> AsyncIterator[Stage]:
         await session.call(
             "Emulation.setDeviceMetricsOverride", width=800, height=600, deviceScaleFactor=1, mobile=False
         )
-        keyboard = Keyboard(session, dialogs, mac=False)
+        held = HeldKeys(mac=False)
+        keyboard = Keyboard(session, dialogs, held=held)
         stage = Stage(
             session,
             dialogs,
-            Mouse(session, dialogs, keyboard=keyboard),
+            Mouse(session, dialogs, held=held),
             keyboard,
-            Touch(session, dialogs, keyboard=keyboard),
+            Touch(session, dialogs, held=held),
         )
         await stage.goto("about:blank")
         stage.untouched = True

@@ -16,8 +16,7 @@ import cdpengine
 from cdpengine._api.page.expecting import ExpectedFileChooser
 from cdpengine._evaluate.script import JSHandle
 from cdpengine._input.devices.keyboard import Keyboard
-from cdpengine._input.devices.mouse import Mouse
-from cdpengine._input.devices.touch import Touch
+from cdpengine._input.devices.mouse import Mouse, Touch
 from cdpengine._network.route import Route
 from cdpengine._storage.cookies import Cookie
 from cdpengine._storage.storage_state import OriginState, StorageState
@@ -341,7 +340,6 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Mouse.down": POINTS,
     "Mouse.note_drop": OWN,
     "Mouse.hover": POINTS,
-    "Mouse.mask": OWN,
     "Mouse.move": POINTS,
     "Mouse.on": OWN,
     "Mouse.post_release": OWN,

@@ -13,9 +13,9 @@ import attrs
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine._api.page.targets import resolve
+from cdpengine._api.page.core import resolve
 from cdpengine._page.frames import Frame
-from cdpengine._page.node import Node
+from cdpengine._page.scripts.worlds import Node
 from cdpengine._snapshot.refs import Ref
 from cdpengine.errors import RemoteError, StaleRefError
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import cdpengine
 from cdpengine._api.page.conditions import check_state, check_text
 from cdpengine._page.finding import Wanted
-from cdpengine._page.urls import UrlPattern, url_test, url_words
+from cdpengine._page.patterns import UrlPattern, url_test, url_words
 
 URL = "https://shop.example/cart?item=[1]&n=2#top"
 

@@ -10,7 +10,7 @@ import pytest
 import cdpengine
 from cdpengine._emulation.options import Proxy, check_proxy, context_params
 from cdpengine._emulation.permissions import check_permissions
-from cdpengine._page.urls import check_origin, origin_of
+from cdpengine._page.patterns import check_origin, origin_of
 from cdpengine._protocol.domains.network import ChromeCookie, CookiePartitionKey
 from cdpengine._storage.cookies import (
     Cookie,

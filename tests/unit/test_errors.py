@@ -19,12 +19,12 @@ from cdpengine._emulation.options import Proxy, check_proxy
 from cdpengine._evaluate.script import to_literal
 from cdpengine._input.devices.keyboard import check_text
 from cdpengine._input.devices.keys import chord_named, key_named
-from cdpengine._input.forms.field_values import texts_of
-from cdpengine._input.forms.option import Option
+from cdpengine._input.forms.fill import texts_of
+from cdpengine._input.forms.listbox import Option
 from cdpengine._launch.endpoint import check_endpoint
 from cdpengine._launch.flags import check_arguments
 from cdpengine._network.messages import check_headers
-from cdpengine._page.urls import check_origin
+from cdpengine._page.patterns import check_origin
 from cdpengine._storage.cookies import check_cookie
 from cdpengine.cli.output import describe_error
 from cdpengine.errors import EngineError, RecoveryReport, RecoveryStep

@@ -174,7 +174,7 @@ def test_archives_of_requests_name_what_they_lack() -> None:
 from types import SimpleNamespace
 from cdpengine import Page
 page = SimpleNamespace(_core=SimpleNamespace(state=SimpleNamespace(instruments=SimpleNamespace(secrets=[]))))
-{caught("Page._redactor(page)")}
+{caught("Page._make_redactor(page)")}
 """
     assert_one_line(run(MODULES["debug"], program).stdout, "ahocorasick-rs", "debug")
 

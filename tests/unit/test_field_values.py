@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from cdpengine._input.forms.field_values import EVERY_TYPE, TextValue, texts_of
+from cdpengine._input.forms.fill import EVERY_TYPE, TextValue, texts_of
 from cdpengine.errors import (
     FailedField,
     FormError,

@@ -9,7 +9,7 @@ import pytest
 from cdpengine._input.actionability.frame_chain import Measured, points_outside, windows_from_outside
 from cdpengine._input.actionability.input_observer import Record, verify
 from cdpengine._input.geometry import Point, Quad
-from cdpengine._page.node import Node
+from cdpengine._page.scripts.worlds import Node
 from cdpengine._protocol.domains.page import LayoutViewport
 from cdpengine.errors import NotDeliveredError
 

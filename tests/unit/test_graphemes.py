@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._input.devices.graphemes import clusters
 from cdpengine._input.devices.keyboard import pieces
+from cdpengine._input.devices.keys import clusters
 
 
 @pytest.mark.parametrize(

@@ -111,10 +111,10 @@ def test_every_warning_is_one_safe_line() -> None:
 
 WARNINGS = {
     (
-        "_page/downloads/download_folder.py",
+        "_page/downloads/download.py",
         "the download of %s is removed ",
     ): "give a directory, or use wait()",
-    ("_page/downloads/download_folder.py", "the folder of downloads could "): "remove the folder by hand",
+    ("_page/downloads/download.py", "the folder of downloads could "): "remove the folder by hand",
     ("_page/downloads/downloads.py", "a download was lost: %s"): "make room, or give another directory",
     (
         "_page/scripts/evaluation_sessions.py",

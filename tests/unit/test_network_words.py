@@ -34,7 +34,7 @@ from cdpengine._network.messages import (
 )
 from cdpengine._network.route import Overrides
 from cdpengine._notifier import BoundedHistory
-from cdpengine._page.urls import url_test, url_words
+from cdpengine._page.patterns import url_test, url_words
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.messages import decode_payload
 from cdpengine.errors import (

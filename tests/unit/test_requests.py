@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdpengine._page.frames import FrameTree
-from cdpengine._page.navigation.requests import RequestsUnderWay
+from cdpengine._page.navigation.settling import RequestsUnderWay
 from cdpengine._protocol.domains.page import LifecycleEvent
 from cdpengine._protocol.streams import Event
 

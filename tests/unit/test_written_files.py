@@ -28,7 +28,7 @@ PLACES = {
         "os.open": 4, "mkstemp": 1, "_open_part": 2, "NewFile": 1, "new_file": 1, "move_new": 1, "copyfile": 1,
     }),
     "_page/downloads/output_file.py": (PRIVATE, {"NewFile": 1, "OutputFile": 1}),
-    "_page/downloads/download_folder.py": ("that of Chrome's own file, which is moved", {"move_new": 1}),
+    "_page/downloads/download.py": ("that of Chrome's own file, which is moved", {"move_new": 1}),
     "_page/downloads/downloads.py": ("0700 for a folder that is made; Chrome's for its files", {"mkdir": 1}),
     "_launch/profile.py": ("the umask's for a user's profile; 0700 for the temporary files in one of ours", {"mkdir": 2}),
     "_launch/owned_folder.py": ("0700 for the temporary profile, by mkdtemp; 0600 for its owner file", {

@@ -13,8 +13,7 @@ from typing import Any
 
 import attrs
 
-from cdpengine._api.page.core import PageCore
-from cdpengine._api.page.targets import ElementTarget, describe_target
+from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.devices.keys import Layout
 from cdpengine._input.devices.mouse import check_point
@@ -29,14 +28,14 @@ from cdpengine._input.forms.fill import (
     fill,
     fill_form,
 )
-from cdpengine._input.forms.option import Option, request_for
+from cdpengine._input.forms.listbox import Option, request_for
 from cdpengine._input.forms.select import choose_clicked_option, select
 from cdpengine._input.forms.text_entry import focus, press, type_text
 from cdpengine._input.forms.upload import UploadFile, check_files, upload
 from cdpengine._input.geometry import Point
 from cdpengine._input.pointer import click, hover, scroll_at, scroll_here, tap
 from cdpengine._input.view import scroll_into_view
-from cdpengine._page.node import Node
+from cdpengine._page.scripts.worlds import Node
 from cdpengine.errors import InvalidArgumentError
 
 

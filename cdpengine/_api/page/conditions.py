@@ -22,7 +22,7 @@ from cdpengine._evaluate.script import JSHandle, Script, is_function
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.navigation.frame_watches import STOP, FrameWatches
-from cdpengine._page.navigation.requests import RequestsUnderWay, watch_requests
+from cdpengine._page.navigation.settling import RequestsUnderWay, watch_requests
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import RemoteHandle
 from cdpengine.errors import (
@@ -33,7 +33,7 @@ from cdpengine.errors import (
     shown_url,
 )
 
-_STOP_GRACE = 0.08
+_STOP_TIMEOUT = 0.08
 """Seconds that a condition of the user's gets to end when it is told to; then its script is terminated."""
 
 _AGAIN = 0.05
@@ -214,10 +214,10 @@ class NetworkIdle:
                 busy = bool(self.requests.under_way(self.page.frames))
                 pause = math.inf if busy or idle >= self.seconds else self.seconds - idle + 0.001
                 with trio.move_on_after(pause):
-                    await self._moved(self.requests, self.requests.since, busy)
+                    await self._wait_for_move(self.requests, self.requests.since, busy)
                 self.page.changes.notify()
 
-    async def _moved(self, requests: RequestsUnderWay, since: float, busy: bool) -> None:
+    async def _wait_for_move(self, requests: RequestsUnderWay, since: float, busy: bool) -> None:
         frames = self.page.frames
         await self.page.changes.wait_for(
             lambda: requests.since != since or bool(requests.under_way(frames)) is not busy
@@ -300,7 +300,7 @@ class Expression:
                 await done.wait()
             except trio.Cancelled:
                 self._stop()
-                with trio.move_on_after(_STOP_GRACE, shield=True):
+                with trio.move_on_after(_STOP_TIMEOUT, shield=True):
                     await done.wait()
                 if not done.is_set():
                     self.last = "it had not come to an end; its script was terminated"

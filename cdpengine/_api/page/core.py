@@ -1,50 +1,262 @@
-"""PageCore: what every method of a page stands on: its target, its devices, and how an action runs.
+"""PageCore: what the methods of a page stand on: its target, devices and refs, and how an action runs.
 
 Rule: an action runs once the page is ready for it, within its budget, and its end says whether the page answered.
-Whether it does is asked some time before the deadline: an action whose time ran out says that the page does not
-answer only where that question is still open, since a machine that is busy for a moment is no reason. A budget
-that was spent before it began asks nothing, because nothing was sent.
+A budget that was spent before it began asks nothing, because nothing was sent.
+
+A ref is checked before it is used: same frame, same document, still the same node. Where that does not
+hold it is refused, and nothing is sent to any other element. Over which connection it was given does not matter.
+What became of the node of a stale ref, Chrome is asked, and only once something failed or healing was asked for; a
+page that does not answer that in time leaves the error as it was. Healing looks at the ref's frame anew, whole,
+and takes what has the same role, name and place among those alike if the frame still has as many of them, and if
+it was not there beside the old one.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from typing import TypeAlias
 
 import attrs
+import trio
 
 from cdpengine._api.browser_state import BrowserState
-from cdpengine._api.page.targets import (
-    ElementTarget,
-    explain_stale,
-    find_staleness,
-    find_successor,
-    look_again,
-    look_up_ref,
-    resolve,
-)
 from cdpengine._budget import Budget, within
 from cdpengine._evaluate.evaluation import EvaluationCounters, Evaluator
 from cdpengine._evaluate.script import Script
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.input_observer import NavigationWatch
+from cdpengine._input.devices.delivery import HeldKeys
 from cdpengine._input.devices.keyboard import Keyboard
-from cdpengine._input.devices.mouse import Mouse
-from cdpengine._input.devices.touch import Touch
+from cdpengine._input.devices.mouse import Mouse, Touch
+from cdpengine._javascript import own
 from cdpengine._page.activity import Activity, watch_activity
 from cdpengine._page.dialogs import Span
+from cdpengine._page.finding import FoundNode
+from cdpengine._page.frames import Frame, renderer_id
 from cdpengine._page.navigation.liveness import explain_deadline, find_silence
-from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.page_functions import object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
-from cdpengine._snapshot.refs import Ref, RefTable, ref_tables
+from cdpengine._snapshot.capture import Capture, Scope, capture
+from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text, ref_tables
 from cdpengine.errors import (
+    Became,
+    ConnectionLostError,
     CoveredError,
     DeadlineExceededError,
+    InvalidArgumentError,
+    RemoteError,
+    SessionGoneError,
     StaleRefError,
 )
+
+
+@attrs.frozen
+class BackendNode:
+    """A node by Chrome's `backendDOMNodeId`, in the process of the page's main frame. For those who have one."""
+
+    id: int
+
+    def __attrs_post_init__(self) -> None:
+        if isinstance(self.id, bool) or not isinstance(self.id, int) or self.id < 1:
+            raise InvalidArgumentError(
+                what="BackendNode", given=repr(self.id), expected="a backendDOMNodeId, 1 or more"
+            )
+
+
+ElementTarget: TypeAlias = str | Ref | BackendNode | FoundNode
+"""A ref as text ("e3", "@e3", "ref=e3", "3"), a Ref out of a snapshot, a BackendNode, or what `page.find` gave."""
+
+
+def describe_target(target: ElementTarget) -> str:
+    """Return a short text for messages; whatever was passed, also nonsense."""
+    if isinstance(target, Ref):
+        return target.id
+    if isinstance(target, BackendNode):
+        return f"backend node {target.id}"
+    if isinstance(target, FoundNode):
+        return target.description
+    return str(target)[:80]
+
+
+def resolve(page: PageTarget, refs: RefTable, target: ElementTarget) -> Node:
+    """Return the node that `target` names, in the session that its frame has now.
+
+    Raises StaleRefError when the document that the ref was given for was replaced or its frame is gone,
+    NodeNotFoundError for a ref that this page never gave, InvalidArgumentError for a value that is not a target.
+    """
+    if isinstance(target, BackendNode):
+        return Node(page.session, target.id, page.frames.main.id, describe_target(target))
+    if isinstance(target, FoundNode):
+        return _found(page, target)
+    ref = look_up_ref(refs, target)
+    frame = find_frame_of(page, ref)
+    if frame is None:
+        raise make_stale_error(page, refs, ref, "frame gone", "its frame is gone")
+    if frame.loader_id != ref.loader_id:
+        raise make_stale_error(page, refs, ref, "replaced", "its document was replaced by another one")
+    return Node(
+        page.session_of(frame),
+        ref.backend_node_id,
+        frame.id,
+        str(ref),
+        valid=lambda: page.frames.get(frame.id) is frame and frame.loader_id == ref.loader_id,
+    )
+
+
+def look_up_ref(refs: RefTable, target: object) -> Ref:
+    """Return what the table knows now of a ref, given as text or as a Ref. Raises as `resolve` does."""
+    if isinstance(target, Ref):
+        known = refs.lookup(target.id)
+        if not refs.knows(target):
+            raise StaleRefError(
+                ref=target.id,
+                description=target.describe(),
+                reason="it was given by another page or document",
+                became="foreign",
+            )
+        return known
+    if isinstance(target, str):
+        return refs.lookup(target)
+    raise InvalidArgumentError(
+        what="target",
+        given=f"a {type(target).__name__}",
+        expected='a ref such as "e3", a Ref, a BackendNode, or what page.find() gave',
+    )
+
+
+def find_frame_of(page: PageTarget, ref: Ref) -> Frame | None:
+    """Return the frame that the ref's node was in, if the page still has it."""
+    return page.frames.main if ref.frame_id is None else page.frames.get(ref.frame_id)
+
+
+def make_stale_error(
+    page: PageTarget, refs: RefTable, ref: Ref, became: Became, reason: str
+) -> StaleRefError:
+    """Return the error that says so, with what the page has of the same role and name."""
+    return StaleRefError(
+        ref=ref.id,
+        description=ref.describe(),
+        reason=reason,
+        became=became,
+        alternatives=refs.alternatives(ref, {frame.loader_id for frame in page.frames}),
+    )
+
+
+def _found(page: PageTarget, target: FoundNode) -> Node:
+    session = page.frame_sessions.get(target.session_id)
+    frame = page.frames.get(target.frame_id)
+    if session is None or frame is None or frame.loader_id != target.loader_id:
+        raise StaleRefError(
+            ref="the node that was found",
+            description=target.description,
+            reason="its document was replaced by another one, or is another page's",
+        )
+    return Node(
+        session,
+        target.backend_node_id,
+        frame.id,
+        target.description,
+        valid=lambda: page.frames.get(frame.id) is frame and frame.loader_id == target.loader_id,
+    )
+
+
+_FATE_TIMEOUT = 1.0
+"""Seconds that Chrome gets to say what became of a node; the error itself must not wait longer for it."""
+
+_WHERE = own("""function () {
+  return !this.isConnected ? "detached" : (this.ownerDocument || this) !== document ? "moved" : "";
+}""")
+
+_REASONS: dict[Became, str] = {
+    "removed": "it was removed from the document, and is gone",
+    "detached": "it was taken out of the document; the page may still hold it",
+    "moved": "it was moved to another frame's document",
+}
+
+
+async def explain_stale(
+    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, error: StaleRefError
+) -> StaleRefError:
+    """Return the error with what became of the node and with what the page has instead."""
+    ref_id = parse_ref_text(error.ref.partition(" ")[0])
+    if ref_id is None or error.candidates or error.became in ("dropped", "foreign"):
+        return error
+    try:
+        ref = refs.lookup(ref_id)
+    except StaleRefError:
+        return error  # dropped meanwhile
+    told: StaleRefError | None = None
+    with trio.move_on_after(_FATE_TIMEOUT), suppress(SessionGoneError, ConnectionLostError):
+        told = await find_staleness(page, refs, worlds, ref)
+    return told or make_stale_error(page, refs, ref, error.became, error.reason)
+
+
+async def find_staleness(
+    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, ref: Ref
+) -> StaleRefError | None:
+    """Return the error that says why a ref is stale; None for one whose node is in its document.
+
+    Raises SessionGoneError and ConnectionLostError.
+    """
+    frame = find_frame_of(page, ref)
+    if frame is None:
+        return make_stale_error(page, refs, ref, "frame gone", "its frame is gone")
+    session = page.session_of(frame)
+    if frame.loader_id != ref.loader_id:
+        before, now = refs.renderer_of(ref), await renderer_id(session)
+        if before is not None and now is not None and before != now:
+            return make_stale_error(
+                page, refs, ref, "swapped", "its document was replaced by one in another process"
+            )
+        return make_stale_error(page, refs, ref, "replaced", "its document was replaced by another one")
+    became, reason = await _ask_fate(resolve(page, refs, ref), worlds)
+    if find_frame_of(page, ref) is not frame or frame.loader_id != ref.loader_id:
+        return await find_staleness(page, refs, worlds, ref)  # what was asked about was another document
+    return make_stale_error(page, refs, ref, became, reason) if became else None
+
+
+async def _ask_fate(node: Node, worlds: IsolatedWorlds) -> tuple[Became, str]:
+    with object_group("fate") as group:
+        try:
+            found = await worlds.resolve(node, group)
+            return _said(await found.call(_WHERE, returns=Became))  # type: ignore[arg-type]
+        except RemoteError as error:
+            moved = "does not belong to the document" in error.message
+            return _said("moved" if moved else "removed")
+
+
+def _said(became: Became) -> tuple[Became, str]:
+    return became, _REASONS.get(became, "")
+
+
+async def look_again(
+    page: PageTarget, worlds: IsolatedWorlds, ref: Ref, error: StaleRefError, seconds: float
+) -> Capture | None:
+    """Read what the frame of a stale ref shows now, in `seconds`; None when it was replaced meanwhile.
+
+    Raises `error` when the frame is gone, and as `Session.call` does.
+    """
+    frame = find_frame_of(page, ref)
+    if frame is None:
+        raise error
+    return await capture(page, worlds, Scope(frame=frame), seconds)
+
+
+def find_successor(page: PageTarget, refs: RefTable, ref: Ref, error: StaleRefError) -> Ref:
+    """Return the ref of what stands in the place of `ref`, right after its frame got its refs.
+
+    Raises `error`, with those of the frame that have the same role and name, when it is not sure.
+    """
+    frame = find_frame_of(page, ref)
+    healed = None if frame is None else refs.successor(ref, frame.loader_id)
+    if frame is None or healed is None:
+        here = () if frame is None else refs.alternatives(ref, {frame.loader_id})
+        raise attrs.evolve(error, alternatives=here, candidates=True)
+    return healed
 
 
 class PageCore:
@@ -53,9 +265,10 @@ class PageCore:
     def __init__(self, state: BrowserState, target: PageTarget) -> None:
         self.state = state
         self.target = target
-        self.keyboard = Keyboard(target.session, target, mac=state.version.on_mac)
-        self.mouse = Mouse(target.session, target, keyboard=self.keyboard)
-        self.touch = Touch(target.session, target, keyboard=self.keyboard)
+        held = HeldKeys(mac=state.version.on_mac)
+        self.keyboard = Keyboard(target.session, target, held=held)
+        self.mouse = Mouse(target.session, target, held=held)
+        self.touch = Touch(target.session, target, held=held)
         self.worlds = IsolatedWorlds()
         self.evaluator = Evaluator(
             target,

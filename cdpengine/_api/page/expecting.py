@@ -28,9 +28,9 @@ from cdpengine._page.downloads.download import Download
 from cdpengine._page.downloads.downloads import AwaitedDownload
 from cdpengine._page.file_choosers import AwaitedChooser, FileChooser, OpenedChooser
 from cdpengine._page.navigation.liveness import explain_deadline
-from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.urls import UrlPattern
+from cdpengine._page.patterns import UrlPattern
+from cdpengine._page.scripts.worlds import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError
 
 T = TypeVar("T")
@@ -64,14 +64,14 @@ async def wait_for_arrival(
 
     Where the block took all the time, what came in it still counts.
     """
-    with trio.CancelScope(deadline=max(budget.deadline, trio.current_time() + _GRACE)) as scope:
+    with trio.CancelScope(deadline=max(budget.deadline, trio.current_time() + _ARRIVAL_TIMEOUT)) as scope:
         expected.take(await wait())
     if scope.cancelled_caught:
         budget.step(f"{expected.what} did not come; {seen()}")
         raise budget.exceeded()
 
 
-_GRACE = 0.08
+_ARRIVAL_TIMEOUT = 0.08
 """Seconds that what came in the block gets to be ready, at least."""
 
 

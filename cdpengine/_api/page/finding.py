@@ -12,19 +12,17 @@ from typing import TypeAlias
 import msgspec
 import trio
 
-from cdpengine._api.page.core import PageCore
-from cdpengine._api.page.targets import BackendNode, ElementTarget, describe_target
+from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore, describe_target
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.finding import FoundNode, Wanted, find_nodes
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.frame_watches import FrameWatches
-from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
+from cdpengine._page.patterns import Words
 from cdpengine._page.scripts.page_functions import deep, object_group
-from cdpengine._page.scripts.worlds import IsolatedWorlds
-from cdpengine._page.wanted_text import Words
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 from cdpengine._protocol.calls import decode_reply
 from cdpengine._protocol.domains.dom import DescribeNodeReply
 from cdpengine._protocol.domains.runtime import CallReply
@@ -165,7 +163,7 @@ async def find_frame(
             raise NodeNotFoundError(target=f"frame {target.id[:8]}", reason="it is not in the page any more")
         return known
     if isinstance(target, Ref | BackendNode) or (isinstance(target, str) and parse_ref_text(target)):
-        return await _owned_frame(page, target, node_of(target))
+        return await _find_owned_frame(page, target, node_of(target))
     if not isinstance(target, str):
         raise InvalidArgumentError(
             what="frame",
@@ -191,7 +189,7 @@ async def find_frame(
     )
 
 
-async def _owned_frame(page: PageTarget, target: ElementTarget, node: Node) -> Frame:
+async def _find_owned_frame(page: PageTarget, target: ElementTarget, node: Node) -> Frame:
     reply = await node.session.request(
         "DOM.describeNode", {"backendNodeId": node.backend_node_id}, DescribeNodeReply
     )

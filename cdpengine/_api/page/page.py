@@ -31,13 +31,12 @@ from cdpengine._api.page.expecting import (
 )
 from cdpengine._api.page.pictures import PagePictures
 from cdpengine._api.page.reading import PageReading
-from cdpengine._api.scopes.awaitable_scope import AwaitableScope
+from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.emulation import PageEmulation
 from cdpengine._api.scopes.measure import PageMeasure
 from cdpengine._api.scopes.network import Network, route_requests
 from cdpengine._api.scopes.page_parts import Dialogs, PageElements, PageWindow
 from cdpengine._api.scopes.scripts import Scripts
-from cdpengine._api.scopes.setting_scope import SettingScope
 from cdpengine._api.scopes.storage import PageStorage
 from cdpengine._budget import within
 from cdpengine._evaluate.recovery import Recovery, check_recovery, extra_wait_for, recover_page
@@ -56,7 +55,7 @@ from cdpengine._page.navigation.navigation import (
     go_to,
     reload,
 )
-from cdpengine._page.urls import UrlPattern
+from cdpengine._page.patterns import UrlPattern
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError, RecoveryReport, packages_named, shown_url
@@ -160,9 +159,9 @@ class Page(PageActions, PageReading):
     def activity(self) -> PageActivity:
         """What the page does: console messages, errors, requests; kept from `activity.start()` on, or streamed."""
         collector = self._core.state.activities.of(self._core.target)
-        return PageActivity(collector, self._redactor, self._core.state.version.product)
+        return PageActivity(collector, self._make_redactor, self._core.state.version.product)
 
-    def _redactor(self) -> Redacting:
+    def _make_redactor(self) -> Redacting:
         with packages_named():
             from cdpengine.debug.recording.redact import Redactor  # one table for archives and for recordings
 

@@ -15,9 +15,8 @@ from typing import Unpack
 import attrs
 import trio
 
-from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
 from cdpengine._api.page.snapshots import capture_arrived, make_snapshot
-from cdpengine._api.page.targets import ElementTarget, describe_target
 from cdpengine._budget import Budget
 from cdpengine._input.view import BoundingBox, bounding_box, scroll_into_view
 from cdpengine._page.downloads.output_file import checked_path, output_file
@@ -191,7 +190,7 @@ async def _label(
         while True:
             before = await current_view(core.session)
             scope = Scope(frame=core.target.frames.main, boxes=True)
-            captured = await _captured(core, scope, budget)
+            captured = await _capture(core, scope, budget)
             origins = await _origins(core, captured)
             async with core.target.pictures:
                 picture = await take_screenshot(
@@ -242,7 +241,7 @@ async def _box_in_view(core: PageCore, target: ElementTarget, budget: Budget) ->
     return box
 
 
-async def _captured(core: PageCore, scope: Scope, budget: Budget) -> Capture:
+async def _capture(core: PageCore, scope: Scope, budget: Budget) -> Capture:
     async def choose() -> Scope:
         return attrs.evolve(scope, frame=core.target.frames.main)
 

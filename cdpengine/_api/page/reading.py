@@ -20,11 +20,10 @@ from cdpengine._api.page.conditions import (
     check_state,
     check_text,
 )
-from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore
 from cdpengine._api.page.finding import FrameTarget, find_one, look_for, make_wanted
 from cdpengine._api.page.pictures import PictureRequest, take_picture
 from cdpengine._api.page.snapshots import PageSection, TextOptions, check_source, extract, read_snapshot
-from cdpengine._api.page.targets import BackendNode, ElementTarget
 from cdpengine._api.page.waiting import (
     TextPart,
     make_expression,
@@ -44,9 +43,8 @@ from cdpengine._page.downloads.output_file import checked_path
 from cdpengine._page.finding import FoundNode
 from cdpengine._page.frames import Frame, LoadState
 from cdpengine._page.navigation.navigation import check_wait_until
-from cdpengine._page.navigation.requests import watch_requests
-from cdpengine._page.urls import UrlPattern
-from cdpengine._page.wanted_text import Words, check_words
+from cdpengine._page.navigation.settling import watch_requests
+from cdpengine._page.patterns import UrlPattern, Words, check_words
 from cdpengine._pictures.editing import ImageFormat, ImageOptions, format_of
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
 from cdpengine._protocol.calls import span as action_span

@@ -13,9 +13,8 @@ from typing import get_args
 
 import attrs
 
-from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.core import ElementTarget, PageCore
 from cdpengine._api.page.finding import FrameTarget, find_frame, find_root
-from cdpengine._api.page.targets import ElementTarget
 from cdpengine._budget import Budget
 from cdpengine._page.frames import Frame
 from cdpengine._snapshot.arrival import Arrival, has_nothing

@@ -14,17 +14,14 @@ from typing import TypeAlias
 import trio
 
 from cdpengine._api.page.conditions import Condition, Expression, InPage, NodeState, Simple
-from cdpengine._api.page.core import PageCore
-from cdpengine._api.page.targets import ElementTarget, describe_target
+from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
 from cdpengine._budget import Budget
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame, LoadState
 from cdpengine._page.navigation.frame_watches import FrameWatches
-from cdpengine._page.navigation.requests import RequestsUnderWay
-from cdpengine._page.navigation.settling import Settling
+from cdpengine._page.navigation.settling import RequestsUnderWay, Settling
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.urls import UrlPattern, url_test, url_words
-from cdpengine._page.wanted_text import Words, describe_words
+from cdpengine._page.patterns import UrlPattern, Words, describe_words, url_test, url_words
 from cdpengine.errors import EvaluationDisabledError, InvalidArgumentError, shown_url
 
 _NO_URL = "about:blank"
@@ -114,7 +111,7 @@ async def wait_for_all(core: PageCore, conditions: Sequence[Condition], timeout:
                 for condition in conditions:
                     nursery.start_soon(condition.run, name=condition.words()[:60])
                 try:
-                    await _until_confirmed(core.target, conditions)
+                    await _wait_until_confirmed(core.target, conditions)
                 except trio.Cancelled:
                     missing += [(each, each.seen()) for each in conditions if not each.holds()]
                     raise
@@ -126,7 +123,7 @@ async def wait_for_all(core: PageCore, conditions: Sequence[Condition], timeout:
             raise
 
 
-async def _until_confirmed(target: PageTarget, conditions: Sequence[Condition]) -> None:
+async def _wait_until_confirmed(target: PageTarget, conditions: Sequence[Condition]) -> None:
     while True:
         await target.wait_for(lambda: all(condition.holds() for condition in conditions))
         if len(conditions) == 1:

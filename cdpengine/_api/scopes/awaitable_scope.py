@@ -1,4 +1,4 @@
-"""AwaitableScope: a setting that is awaited to last, or entered to hold for a block.
+"""AwaitableScope: a setting that is awaited to last, or entered for a block; SettingScope: what it holds for.
 
     await page.emulation.set(timezone="Europe/Berlin")             # from now on
     async with page.emulation.set(timezone="Europe/Berlin"): ...   # for the block
@@ -10,30 +10,37 @@ What was awaited is ended alone by `aclose`:
     await offline.aclose()
 
 Rule: it does one of the two, once; one that does neither is a mistake, and a warning says so. Those that last have
-a task each in a ScopeRegistry, until they are ended, or their owner is. Entering is the caller's: its errors are
-raised there, and a cancelled entering leaves nothing. After that the task only waits, and ends the scope as any
-block ends one.
+a task each in a ScopeRegistry, until they are ended, or their owner is: one page with what it opens, or one
+context. Entering is the caller's: it has a timeout, its errors are raised there, and one that fails or is
+cancelled leaves nothing. After that the task only waits, and ends the scope as any block ends one. Leaving is
+bounded, and happens however the block ends: by itself, by an error, by cancellation, by the page's or the
+connection's end.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import AbstractAsyncContextManager
-from functools import partial
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cached_property, partial
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import attrs
 import trio
 
+from cdpengine._api.browser_state import ContextCore
+from cdpengine._api.page.core import PageCore
+from cdpengine._budget import Budget, check_seconds
 from cdpengine._logs import get_logger
+from cdpengine._page.page_scope import Hold, PageScope
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.texts import shown
 
 T = TypeVar("T")
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     await trio.lowlevel.checkpoint()
 
 
@@ -71,7 +78,7 @@ class AwaitableScope(Awaitable[T], AbstractAsyncContextManager[T], Generic[T]):
         """
         if self._end is None:
             raise RuntimeError(f"{self._name} was not awaited: there is nothing to end")
-        end, self._end = self._end, _nothing
+        end, self._end = self._end, _do_nothing
         await end()
 
     async def __aenter__(self) -> T:
@@ -101,7 +108,7 @@ class AwaitableScope(Awaitable[T], AbstractAsyncContextManager[T], Generic[T]):
 
 logger = get_logger("cdpengine.engine")
 
-_PATIENCE = 2.0
+_UNDO_TIMEOUT = 2.0
 """Seconds that ending waits for scopes to be undone; each is bounded by itself."""
 
 
@@ -140,7 +147,7 @@ class ScopeRegistry:
     async def _end(self, ending: Sequence[_Scope]) -> None:
         for scope in ending:
             scope.end.set()
-        with trio.move_on_after(_PATIENCE):
+        with trio.move_on_after(_UNDO_TIMEOUT):
             for scope in ending:
                 await scope.ended.wait()
 
@@ -170,3 +177,83 @@ class ScopeRegistry:
             if kept is not None:
                 self._scopes.remove(kept)
                 kept.ended.set()
+
+
+class SettingScope:
+    """What `page.network`, `context.scripts` and their like work on.
+
+    `reach` says for which pages settings hold; `entering` is the block in which one is entered, under its budget.
+    """
+
+    def __init__(
+        self,
+        reach: PageScope,
+        entering: Callable[[str, float], AbstractAsyncContextManager[Budget]],
+        *,
+        evaluate_enabled: bool,
+    ) -> None:
+        self.reach = reach
+        self.entering = entering
+        self.evaluate_enabled = evaluate_enabled
+
+    @classmethod
+    def of_page(cls, core: PageCore) -> SettingScope:
+        """One page, with what it opens."""
+        reach = PageScope.of_page(core.state.tabs, core.target)
+        return cls(reach, core.action, evaluate_enabled=core.state.evaluate_enabled)
+
+    @classmethod
+    def of_context(cls, core: ContextCore) -> SettingScope:
+        """All pages of a context, those included that open later."""
+        reach = PageScope(core.state.tabs, core.holds)
+        return cls(reach, core.action, evaluate_enabled=core.state.evaluate_enabled)
+
+    @cached_property
+    def _registry(self) -> ScopeRegistry:
+        registry = ScopeRegistry(self.reach.tabs.nursery)
+        if (page := self.reach.page) is not None:
+            page.session.on_end(registry.end_all)
+        return registry
+
+    def lasting(
+        self, kind: str, name: str, scope: Callable[[], AbstractAsyncContextManager[T]]
+    ) -> AwaitableScope[T]:
+        """Return what can be awaited to last, or entered to hold for a block."""
+
+        async def last() -> tuple[T, Callable[[], Awaitable[None]]]:
+            return await self._registry.keep(kind, scope)
+
+        return AwaitableScope(f"{name}(...)", last, scope)
+
+    async def end(self, kind: str, where: Callable[[Any], bool] = lambda _value: True) -> int:
+        """End what was awaited to last of a kind, and return how many there were."""
+        return await self._registry.end(kind, where)
+
+    def end_all(self) -> None:
+        """End all that was awaited to last, without waiting: the page or context is gone."""
+        if "_registry" in self.__dict__:
+            self._registry.end_all()
+
+    @asynccontextmanager
+    async def held(
+        self, hold: Hold, action: str, timeout: float, close: Callable[[], None] = lambda: None
+    ) -> AsyncIterator[None]:
+        """Have `hold` in effect while the body runs. `close` is called before anything is undone."""
+        try:
+            async with self.entering(action, timeout):
+                await hold.enter()
+            yield
+        finally:
+            close()
+            await hold.leave()
+
+
+def check_function(what: str, given: object) -> None:
+    """Raise InvalidArgumentError for what cannot be called."""
+    if not callable(given):
+        raise InvalidArgumentError(what=what, given=f"a {type(given).__name__}", expected="an async function")
+
+
+def check_limit(limit: float) -> float:
+    """Return the seconds that a handler gets. Raises InvalidArgumentError."""
+    return check_seconds("limit", limit)

@@ -75,7 +75,7 @@ class PageMeasure:
             )
         check_timeout(timeout)
         async with explain_deadline(self._core.target, math.inf):
-            await self._readied("coverage", timeout)
+            await self._make_ready("coverage", timeout)
             async with measure_coverage(
                 self._core.state.tabs,
                 self._core.target,
@@ -110,7 +110,7 @@ class PageMeasure:
             )
         check_timeout(timeout)
         async with explain_deadline(self._core.target, math.inf):
-            await self._readied("CPU profile", timeout)
+            await self._make_ready("CPU profile", timeout)
             async with profile_cpu(
                 self._core.session, place, interval, timeout, overwrite=overwrite
             ) as profiling:
@@ -173,7 +173,7 @@ class PageMeasure:
         """Return the counts of this page's evaluations, and of what was done about those that hung."""
         return self._core.evaluator.counters.statistics(self._core.target.evaluation_session_rebuilds)
 
-    async def _readied(self, what: str, timeout: float) -> None:
+    async def _make_ready(self, what: str, timeout: float) -> None:
         async with self._core.action(f"begin {what}", timeout):
             pass
 

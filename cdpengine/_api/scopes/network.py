@@ -11,8 +11,7 @@ from contextlib import asynccontextmanager
 
 import attrs
 
-from cdpengine._api.scopes.awaitable_scope import AwaitableScope
-from cdpengine._api.scopes.setting_scope import SettingScope, check_function, check_limit
+from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope, check_function, check_limit
 from cdpengine._budget import within
 from cdpengine._network.constants import (
     NetworkConditions,
@@ -36,7 +35,7 @@ from cdpengine._network.settings import CONDITIONS, CPU_RATE, EXTRA_HEADERS, NO_
 from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, Hold
-from cdpengine._page.urls import UrlPattern, url_test, url_words
+from cdpengine._page.patterns import UrlPattern, url_test, url_words
 from cdpengine.errors import InvalidArgumentError
 
 

@@ -15,8 +15,7 @@ from typing import Any, Literal
 import attrs
 import trio
 
-from cdpengine._api.scopes.awaitable_scope import AwaitableScope
-from cdpengine._api.scopes.setting_scope import SettingScope, check_function, check_limit
+from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope, check_function, check_limit
 from cdpengine._budget import within
 from cdpengine._evaluate.injection import Binding, BindingFailure, ExposedFunction, InitScript
 from cdpengine._evaluate.results import holds_objects, receive_value

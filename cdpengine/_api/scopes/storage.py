@@ -20,7 +20,7 @@ from cdpengine._budget import check_timeout, within
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.liveness import explain_deadline
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.urls import check_origin, origin_of
+from cdpengine._page.patterns import check_origin, origin_of
 from cdpengine._storage.cookies import (
     Cookie,
     checked_cookies,

@@ -17,12 +17,11 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._input.actionability.node_handle import Handle, decode_result, post_library_call
-from cdpengine._input.actionability.probe import probe_request
+from cdpengine._input.actionability.probe import Handle, decode_result, post_library_call, probe_request
 from cdpengine._input.devices.delivery import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.node import Node
+from cdpengine._page.scripts.worlds import Node
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
@@ -201,9 +200,9 @@ class InputObserver:
     async def linger(self, seconds: float) -> None:
         """Wait up to that long until the action is complete; for gestures that Chrome finishes by itself."""
         assert self._completion is not None
-        with trio.move_on_after(seconds) as patience:
+        with trio.move_on_after(seconds) as waiting:
             self._early = await _record(self._completion, self.handles[0].node)
-        if patience.cancelled_caught or self._early is None:
+        if waiting.cancelled_caught or self._early is None:
             self._completion = None
 
     async def watch_over(
@@ -222,17 +221,17 @@ class InputObserver:
             dialog = await gesture()
         except (SessionGoneError, RemoteError):
             # What the click did can be to close the page that was to answer it.
-            record = self._conclude(await self._completed(node))
+            record = self._conclude(await self._take_completion(node))
             if record is None or not (record.complete or record.answered):
                 raise
             return record, False
         await wait_until_reported(node.session)
-        record = await self._completed(node)
+        record = await self._take_completion(node)
         if record is None:
             record = await self._late_record(node, interruptions, navigation)
         return self._conclude(record), dialog
 
-    async def _completed(self, node: Node) -> Record | None:
+    async def _take_completion(self, node: Node) -> Record | None:
         """Return the report of the complete action; None when it has not come."""
         if self._early is None and self._completion is not None and self._completion.done:
             self._early, self._completion = await _record(self._completion, node), None

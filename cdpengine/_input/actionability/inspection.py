@@ -34,22 +34,25 @@ from cdpengine._input.actionability.frame_chain import (
     windows_from_outside,
 )
 from cdpengine._input.actionability.input_observer import InputObserver
-from cdpengine._input.actionability.node_handle import (
+from cdpengine._input.actionability.probe import (
     Handle,
+    Hindrance,
+    ProbeReply,
+    Requirements,
+    covering_node,
     decode_result,
     handle_on,
     post_library_call,
+    probe_request,
+    retry_pauses,
     run,
     stale_ref_error,
 )
-from cdpengine._input.actionability.probe import ProbeReply, Requirements, covering_node, probe_request
-from cdpengine._input.actionability.retries import Hindrance, retry_pauses
 from cdpengine._input.devices.delivery import Interruptions
 from cdpengine._input.geometry import ClickPoints, Point, Quad, choose_points, contains
 from cdpengine._javascript import script_with
-from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import ObjectGroup, object_group
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 from cdpengine._protocol.calls import PendingCall, pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply
 from cdpengine._protocol.domains.page import LayoutMetricsReply
@@ -148,7 +151,7 @@ class Inspection:
 
     async def try_focus(self) -> bool:
         """Give the node the focus; False where it does not keep it."""
-        return (await self._focused(at_end=False)).focused
+        return (await self._give_focus(at_end=False)).focused
 
     async def wait_until_usable(self, *, visible: bool = True, writable: bool = False) -> None:
         """Wait until the node is visible (unless that does not matter) and enabled; `writable`: not read-only.
@@ -281,7 +284,7 @@ class Inspection:
 
     async def _focus(self, *, editable: bool, at_end: bool) -> None:
         reply = await self._usable(visible=editable, editable=editable)
-        focus = await self._focused(at_end=at_end)
+        focus = await self._give_focus(at_end=at_end)
         if not focus.focused and reply.invisible:
             raise self._refusal(
                 InvisibleError, reply.invisible
@@ -292,7 +295,7 @@ class Inspection:
             holder = f"; the focus is on {focus.holder}" if focus.holder else ""
             raise self._refusal(NotInteractableError, f"it does not take the keyboard focus{holder}")
 
-    async def _focused(self, *, at_end: bool) -> _Focus:
+    async def _give_focus(self, *, at_end: bool) -> _Focus:
         return await self.run(
             script_with("_input/actionability/focus", "_page/scripts/secret_field"), {"atEnd": at_end}, _Focus
         )
@@ -322,7 +325,7 @@ class Inspection:
         handle = await self._resolve()
         with pending_group() as post:
             call = post(post_library_call(handle, "probe", probe_request(())))
-            return self._connected(await decode_result(call, self.node, ProbeReply))
+            return self._check_connected(await decode_result(call, self.node, ProbeReply))
 
     async def _measure(self, position: tuple[float, float] | None) -> ClickPoints:
         """Scroll the node into view and measure it, in one round trip once its frames are known."""
@@ -435,11 +438,11 @@ class Inspection:
                 observer.post_completion()
             calls = [post(post_library_call(one, "probe", request)) for one, request in asked]
             return [
-                self._connected(await decode_result(call, one.node, ProbeReply))
+                self._check_connected(await decode_result(call, one.node, ProbeReply))
                 for call, (one, _) in zip(calls, asked, strict=True)
             ]
 
-    def _connected(self, reply: ProbeReply) -> ProbeReply:
+    def _check_connected(self, reply: ProbeReply) -> ProbeReply:
         if not reply.connected:
             raise stale_ref_error(self.node, reply.element, "it is no longer in the document")
         return reply

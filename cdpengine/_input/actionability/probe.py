@@ -1,22 +1,186 @@
-"""Probe: what actionability.js is asked about a node and what it answers, and what has to hold before an action.
+"""Probes: nodes as objects in isolated worlds, what is asked of them there, and when it is asked again.
 
-Rule: data only; `inspection.py` sends probes and repeats them. One more question names the node that covers a
-point, for the error alone: it gets a moment, and the error does without where there is no answer.
+Rule: what runs in a page is a function of a .js file, called on a node in the isolated world of its frame. Its
+answer is plain JSON, decoded into the type that was asked for, or a remote object. What every action needs is a
+library, installed once in each world: sending and compiling it again each time would cost more than running it.
+
+`inspection.py` sends probes and repeats them until the action's budget ends, because another task, or the page,
+may still clear the way. What will not pass by itself is logged within the first second (logger
+`cdpengine.action`), and the error says it again. One more question names the node that covers a point, for the
+error alone: it gets a moment, and the error does without where there is no answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import Any
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import Any, TypeVar
 
 import attrs
 import msgspec
 import trio
 
-from cdpengine._input.actionability.node_handle import Handle, decode_object, post_library_call
+from cdpengine._budget import Budget
 from cdpengine._input.geometry import Point, Quad
+from cdpengine._javascript import own, script
+from cdpengine._logs import get_logger
+from cdpengine._page.scripts.page_functions import (
+    OBJECT,
+    SETTLED_OBJECT,
+    SETTLED_VALUE,
+    ObjectGroup,
+    RemoteHandle,
+    object_group,
+    object_of,
+    value_of,
+)
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node, context_gone
+from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import EvaluationFailedError, RemoteError, StaleRefError
+
+T = TypeVar("T")
+
+_LIBRARY_GROUP = "cdpengine-library"
+"""Never released: the library lives as long as its document."""
+
+
+@attrs.frozen
+class Handle:
+    """A node, its remote object in the isolated world of its frame, and the library in that world."""
+
+    node: Node
+    object: RemoteHandle
+    library: RemoteHandle
+
+
+@cache
+def _library() -> str:
+    """Return the source of what is installed once in each world, so that it is sent and compiled once."""
+    tools, arms, probe, report, covering, area = (
+        script(f"_input/actionability/{name}")
+        for name in ("node_tools", "input_observer", "actionability", "input_report", "covering", "area")
+    )
+    return own(f"""function () {{
+      const tools = {tools};
+      const known = {{ marks: false }};
+      const arms = {arms};
+      const observer = (wanted, points, of) => arms(wanted, points, of, known);
+      const probe = {probe};
+      const report = {report};
+      const covering = {covering};
+      const area = {area};
+      return {{
+        probe: (node, request) => probe.call(node, request, tools(node), observer, known),
+        drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},
+        covering: (node, request) => covering.call(node, request, tools(node)),
+        area: (node, request) => area.call(node, request, tools(node)),
+        report: (node, request) => report.call(node, request, tools(node)),
+      }};
+    }}""")
+
+
+@cache
+def _call_of(name: str) -> str:
+    return own(f"function (node, request) {{ return this.{name}(node, request); }}")
+
+
+async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> Handle:
+    """Return a handle on the node, in `group`.
+
+    Raises StaleRefError when Chrome knows no such frame, or no such node in the document that the frame shows.
+    """
+    try:
+        found = await worlds.resolve(node, group)
+        library = worlds.library(node, found)
+        if library is None:
+            library = await found.make(_library(), group=_LIBRARY_GROUP)
+            if library is None:
+                raise EvaluationFailedError(
+                    text="the engine's own functions could not be installed: they gave no object"
+                )
+            worlds.keep_library(node, library)
+    except RemoteError as error:
+        raise stale_ref_error(node, "a node of another document", "its document is gone") from error
+    if not node.valid():
+        # Another document, perhaps of another process, answered for a node of its own with the same number.
+        raise stale_ref_error(node, "a node of another document", "its document was replaced")
+    return Handle(node, found, library)
+
+
+def post_library_call(handle: Handle, name: str, request: object, *, by_value: bool = True) -> PendingCall:
+    """Post a call of the library's function `name` on the node. Promises are awaited in the page."""
+    how = SETTLED_VALUE if by_value else SETTLED_OBJECT
+    return handle.library.post(_call_of(name), handle.object, request, how=how)
+
+
+def post_run(handle: Handle, source: str, request: object) -> PendingCall:
+    """Post a call of the engine's own function `source` on the node, with one argument.
+
+    Promises are awaited in the page.
+    """
+    return handle.object.post(own(source), request, how=SETTLED_VALUE)
+
+
+async def decode_result(pending: PendingCall, node: Node, kind: type[T]) -> T:
+    """Return what such a call answered. Raises StaleRefError, EvaluationFailedError, UndecodableReplyError."""
+    with _stale_where_gone(node):
+        return await value_of(pending, kind)
+
+
+async def decode_object(pending: PendingCall, node: Node) -> RemoteHandle | None:
+    """Return the remote object that a call without `by_value` gave, None for null. Raises as `returned` does."""
+    with _stale_where_gone(node):
+        return await object_of(pending, node.session)
+
+
+async def run(handle: Handle, source: str, request: object, kind: type[T]) -> T:
+    """Post, and return the answer."""
+    return await decode_result(post_run(handle, source, request), handle.node, kind)
+
+
+@contextmanager
+def _stale_where_gone(node: Node) -> Iterator[None]:
+    try:
+        yield
+    except RemoteError as error:
+        if context_gone(error):
+            raise stale_ref_error(node, "a node of another document", "its document was replaced") from error
+        raise
+
+
+def stale_ref_error(node: Node, what: str, reason: str) -> StaleRefError:
+    """Return the error for a node that is no longer what it was."""
+    return StaleRefError(ref=node.description, description=what, reason=reason)
+
+
+async def related_node(
+    node: Node, name: str, request: object, description: str, *, worlds: IsolatedWorlds
+) -> Node | None:
+    """Return the node that the function in the file `name` gives for `node` and `request`; None for none.
+
+    Raises StaleRefError when the node's document is gone, EvaluationFailedError when the function threw.
+    """
+    with object_group("related") as group:
+        try:
+            found = await object_from(await handle_on(node, worlds, group), name, request)
+            if found is None:
+                return None
+            number = await found.backend_node_id()
+        except RemoteError as error:
+            if not context_gone(error):
+                raise
+            raise stale_ref_error(node, "a node of another document", "its document was replaced") from error
+    return attrs.evolve(node, backend_node_id=number, description=description)
+
+
+async def object_from(handle: Handle, name: str, request: object) -> RemoteHandle | None:
+    """Return the remote object that the function in the file `name` gives; None for null.
+
+    Chrome puts it into the object group that the handle's node is in.
+    """
+    return await decode_object(handle.object.post(own(script(name)), request, how=OBJECT), handle.node)
 
 
 @attrs.frozen
@@ -80,15 +244,15 @@ def probe_request(
     }
 
 
-async def covering_node(handle: Handle, request: dict[str, Any], patience: float) -> int | None:
+async def covering_node(handle: Handle, request: dict[str, Any], seconds: float) -> int | None:
     """Return the backend node id of what covers the request's point, seen from the node of `handle`.
 
-    `request` is one of actionability.js with a single point. None where that is not known within `patience`
+    `request` is one of actionability.js with a single point. None where that is not known within `seconds`
     seconds.
     """
     if handle.node.session.target_type == "iframe":
         return None  # node ids count per process: only the page's own are of use to others
-    with trio.move_on_after(patience), suppress(RemoteError, StaleRefError, EvaluationFailedError):
+    with trio.move_on_after(seconds), suppress(RemoteError, StaleRefError, EvaluationFailedError):
         call = post_library_call(handle, "covering", request, by_value=False)
         covering = await decode_object(call, handle.node)
         if covering is not None:
@@ -97,3 +261,39 @@ async def covering_node(handle: Handle, request: dict[str, Any], patience: float
             finally:
                 covering.release()
     return None
+
+
+logger = get_logger("cdpengine.action")
+
+_AFTER = 0.4
+"""Seconds after which a hindrance is logged: longer than most pages take to close what they opened."""
+
+
+@attrs.define
+class Hindrance:
+    """What one action waits for. It is logged once."""
+
+    action: str
+    target: str
+    budget: Budget
+    logged: bool = False
+    _since: float = attrs.field(factory=trio.current_time, init=False)
+
+    def note(self, reason: str) -> None:
+        """Log the reason, if it has been in the way for long enough; the budget's steps say so too."""
+        if self.logged or trio.current_time() - self._since < _AFTER:
+            return
+        self.logged = True
+        left = self.budget.remaining
+        logger.info("cannot %s %s yet: %s (tried for %.1f s more)", self.action, self.target, reason, left)
+        self.budget.step(f"logged after {trio.current_time() - self._since:.1f} s: {reason}")
+
+
+_PAUSES = (0.0, 0.016, 0.033, 0.05)
+_LONGEST_PAUSE = 0.1
+"""Seconds between probes: a frame or two at first, then ten probes a second."""
+
+
+def retry_pauses() -> Iterator[float]:
+    """Return the seconds to wait after each probe that failed, without end."""
+    return itertools.chain(_PAUSES, itertools.repeat(_LONGEST_PAUSE))

@@ -1,20 +1,44 @@
-"""Delivery of input that was posted together: the replies, or the dialog that holds them back.
+"""Delivery of input that was posted together: the modifier keys that go with it, its replies, or a dialog.
 
 Rule: a gesture that was posted happens as a whole. Its messages go out in order even when the caller is cancelled;
-a cancelled caller still waits a moment for the replies, so that no button or key stays half-way.
+a cancelled caller still waits a moment for the replies, so that no button, key or finger stays half-way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+import attrs
 import trio
 
 from cdpengine._budget import undoing, undone_by
+from cdpengine._input.devices.keys import Key, modifier_mask
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.calls import PendingCall
-from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, SessionGoneError
+
+
+@attrs.define(eq=False)
+class HeldKeys:
+    """The keys that a page's keyboard holds down, by their codes. The modifiers among them go with all input.
+
+    `mac` says whether the browser runs on macOS, where ControlOrMeta is Meta.
+    """
+
+    mac: bool = sys.platform == "darwin"
+    down: dict[str, Key] = attrs.field(factory=dict)
+
+    @property
+    def modifiers(self) -> int:
+        """The bitmask of the modifier keys that are down: Alt 1, Control 2, Meta 4, Shift 8."""
+        return sum({key.modifier for key in self.down.values()})
+
+    def mask(self, names: Iterable[str]) -> int:
+        """Return the bitmask of modifier names and of what is down. Raises InvalidArgumentError."""
+        return self.modifiers | (modifier_mask(names, mac=self.mac) if names != () else 0)
+
 
 _CANCELLED_TIMEOUT = 0.5
 """Seconds that a cancelled gesture gets to finish. Chrome answers input within one frame unless it is stuck."""
@@ -95,3 +119,9 @@ async def release(pendings: Sequence[PendingCall]) -> None:
                 await pending.raw()
             except (RemoteError, SessionGoneError, ConnectionLostError):
                 return  # the page went away, and what was held down with it
+
+
+def check_delay(delay: float) -> None:
+    """Raise InvalidArgumentError unless `delay` is a number of seconds, 0 or more."""
+    if isinstance(delay, bool) or not isinstance(delay, (int, float)) or not 0 <= delay < float("inf"):
+        raise InvalidArgumentError(what="delay", given=repr(delay), expected="seconds, 0 or more")

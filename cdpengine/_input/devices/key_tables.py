@@ -1,12 +1,16 @@
-"""The keys that are the same on every layout, as data: one row for each key.
+"""The keys as data: those that are the same on every layout, and for each layout those that type.
 
 Rule: `code` and `key` are the names of the W3C "UI Events KeyboardEvent code / key Values"; the virtual key code
-is Windows' (VK_*), which pages see as `keyCode`; location is 0 standard, 1 left, 2 right, 3 numeric keypad.
+is Windows' (VK_*), which pages see as `keyCode`. Of a key that is the same everywhere, location is 0 standard, 1
+left, 2 right, 3 numeric keypad. The row of a layout is (code, plain, with Shift, with AltGraph, with both, virtual
+key code); "" where a level has nothing. A combining mark stands for a dead key, which puts it on the next letter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+import attrs
 
 Row = tuple[str, str, int, int]
 """code, key, virtual key code, location."""
@@ -153,3 +157,238 @@ MAC_EDITING_COMMANDS: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {
     ((), "Home"): ("scrollToBeginningOfDocument",),
     ((), "End"): ("scrollToEndOfDocument",),
 }
+
+
+LayoutRow = tuple[str, str, str, str, str, int]
+
+
+@attrs.frozen
+class LayoutTable:
+    """One layout: its rows, and whether its right Alt key is AltGraph."""
+
+    altgr: bool
+    rows: tuple[LayoutRow, ...]
+
+
+_US = LayoutTable(
+    altgr=False,
+    rows=(
+        ("KeyA", "a", "A", "", "", 0x41),
+        ("KeyB", "b", "B", "", "", 0x42),
+        ("KeyC", "c", "C", "", "", 0x43),
+        ("KeyD", "d", "D", "", "", 0x44),
+        ("KeyE", "e", "E", "", "", 0x45),
+        ("KeyF", "f", "F", "", "", 0x46),
+        ("KeyG", "g", "G", "", "", 0x47),
+        ("KeyH", "h", "H", "", "", 0x48),
+        ("KeyI", "i", "I", "", "", 0x49),
+        ("KeyJ", "j", "J", "", "", 0x4A),
+        ("KeyK", "k", "K", "", "", 0x4B),
+        ("KeyL", "l", "L", "", "", 0x4C),
+        ("KeyM", "m", "M", "", "", 0x4D),
+        ("KeyN", "n", "N", "", "", 0x4E),
+        ("KeyO", "o", "O", "", "", 0x4F),
+        ("KeyP", "p", "P", "", "", 0x50),
+        ("KeyQ", "q", "Q", "", "", 0x51),
+        ("KeyR", "r", "R", "", "", 0x52),
+        ("KeyS", "s", "S", "", "", 0x53),
+        ("KeyT", "t", "T", "", "", 0x54),
+        ("KeyU", "u", "U", "", "", 0x55),
+        ("KeyV", "v", "V", "", "", 0x56),
+        ("KeyW", "w", "W", "", "", 0x57),
+        ("KeyX", "x", "X", "", "", 0x58),
+        ("KeyY", "y", "Y", "", "", 0x59),
+        ("KeyZ", "z", "Z", "", "", 0x5A),
+        ("Digit0", "0", ")", "", "", 0x30),
+        ("Digit1", "1", "!", "", "", 0x31),
+        ("Digit2", "2", "@", "", "", 0x32),
+        ("Digit3", "3", "#", "", "", 0x33),
+        ("Digit4", "4", "$", "", "", 0x34),
+        ("Digit5", "5", "%", "", "", 0x35),
+        ("Digit6", "6", "^", "", "", 0x36),
+        ("Digit7", "7", "&", "", "", 0x37),
+        ("Digit8", "8", "*", "", "", 0x38),
+        ("Digit9", "9", "(", "", "", 0x39),
+        ("Space", " ", " ", "", "", 0x20),
+        ("Semicolon", ";", ":", "", "", 0xBA),
+        ("Equal", "=", "+", "", "", 0xBB),
+        ("Comma", ",", "<", "", "", 0xBC),
+        ("Minus", "-", "_", "", "", 0xBD),
+        ("Period", ".", ">", "", "", 0xBE),
+        ("Slash", "/", "?", "", "", 0xBF),
+        ("Backquote", "`", "~", "", "", 0xC0),
+        ("BracketLeft", "[", "{", "", "", 0xDB),
+        ("Backslash", "\\", "|", "", "", 0xDC),
+        ("BracketRight", "]", "}", "", "", 0xDD),
+        ("Quote", "'", '"', "", "", 0xDE),
+        ("IntlBackslash", "\\", "|", "", "", 0xE2),
+    ),
+)
+
+_UK = LayoutTable(
+    altgr=True,
+    rows=(
+        ("KeyA", "a", "A", "á", "Á", 0x41),
+        ("KeyB", "b", "B", "", "", 0x42),
+        ("KeyC", "c", "C", "", "", 0x43),
+        ("KeyD", "d", "D", "", "", 0x44),
+        ("KeyE", "e", "E", "é", "É", 0x45),
+        ("KeyF", "f", "F", "", "", 0x46),
+        ("KeyG", "g", "G", "", "", 0x47),
+        ("KeyH", "h", "H", "", "", 0x48),
+        ("KeyI", "i", "I", "í", "Í", 0x49),
+        ("KeyJ", "j", "J", "", "", 0x4A),
+        ("KeyK", "k", "K", "", "", 0x4B),
+        ("KeyL", "l", "L", "", "", 0x4C),
+        ("KeyM", "m", "M", "", "", 0x4D),
+        ("KeyN", "n", "N", "", "", 0x4E),
+        ("KeyO", "o", "O", "ó", "Ó", 0x4F),
+        ("KeyP", "p", "P", "", "", 0x50),
+        ("KeyQ", "q", "Q", "", "", 0x51),
+        ("KeyR", "r", "R", "", "", 0x52),
+        ("KeyS", "s", "S", "", "", 0x53),
+        ("KeyT", "t", "T", "", "", 0x54),
+        ("KeyU", "u", "U", "ú", "Ú", 0x55),
+        ("KeyV", "v", "V", "", "", 0x56),
+        ("KeyW", "w", "W", "", "", 0x57),
+        ("KeyX", "x", "X", "", "", 0x58),
+        ("KeyY", "y", "Y", "", "", 0x59),
+        ("KeyZ", "z", "Z", "", "", 0x5A),
+        ("Digit0", "0", ")", "", "", 0x30),
+        ("Digit1", "1", "!", "", "", 0x31),
+        ("Digit2", "2", '"', "", "", 0x32),
+        ("Digit3", "3", "£", "", "", 0x33),
+        ("Digit4", "4", "$", "€", "", 0x34),
+        ("Digit5", "5", "%", "", "", 0x35),
+        ("Digit6", "6", "^", "", "", 0x36),
+        ("Digit7", "7", "&", "", "", 0x37),
+        ("Digit8", "8", "*", "", "", 0x38),
+        ("Digit9", "9", "(", "", "", 0x39),
+        ("Space", " ", " ", "", "", 0x20),
+        ("Semicolon", ";", ":", "", "", 0xBA),
+        ("Equal", "=", "+", "", "", 0xBB),
+        ("Comma", ",", "<", "", "", 0xBC),
+        ("Minus", "-", "_", "", "", 0xBD),
+        ("Period", ".", ">", "", "", 0xBE),
+        ("Slash", "/", "?", "", "", 0xBF),
+        ("Quote", "'", "@", "", "", 0xC0),
+        ("BracketLeft", "[", "{", "", "", 0xDB),
+        ("IntlBackslash", "\\", "|", "", "", 0xDC),
+        ("BracketRight", "]", "}", "", "", 0xDD),
+        ("Backslash", "#", "~", "", "", 0xDE),
+        ("Backquote", "`", "¬", "¦", "", 0xDF),
+    ),
+)
+
+_DE = LayoutTable(
+    altgr=True,
+    rows=(
+        ("KeyA", "a", "A", "", "", 0x41),
+        ("KeyB", "b", "B", "", "", 0x42),
+        ("KeyC", "c", "C", "", "", 0x43),
+        ("KeyD", "d", "D", "", "", 0x44),
+        ("KeyE", "e", "E", "€", "", 0x45),
+        ("KeyF", "f", "F", "", "", 0x46),
+        ("KeyG", "g", "G", "", "", 0x47),
+        ("KeyH", "h", "H", "", "", 0x48),
+        ("KeyI", "i", "I", "", "", 0x49),
+        ("KeyJ", "j", "J", "", "", 0x4A),
+        ("KeyK", "k", "K", "", "", 0x4B),
+        ("KeyL", "l", "L", "", "", 0x4C),
+        ("KeyM", "m", "M", "µ", "", 0x4D),
+        ("KeyN", "n", "N", "", "", 0x4E),
+        ("KeyO", "o", "O", "", "", 0x4F),
+        ("KeyP", "p", "P", "", "", 0x50),
+        ("KeyQ", "q", "Q", "@", "", 0x51),
+        ("KeyR", "r", "R", "", "", 0x52),
+        ("KeyS", "s", "S", "", "", 0x53),
+        ("KeyT", "t", "T", "", "", 0x54),
+        ("KeyU", "u", "U", "", "", 0x55),
+        ("KeyV", "v", "V", "", "", 0x56),
+        ("KeyW", "w", "W", "", "", 0x57),
+        ("KeyX", "x", "X", "", "", 0x58),
+        ("KeyY", "z", "Z", "", "", 0x5A),
+        ("KeyZ", "y", "Y", "", "", 0x59),
+        ("Digit0", "0", "=", "}", "", 0x30),
+        ("Digit1", "1", "!", "", "", 0x31),
+        ("Digit2", "2", '"', "²", "", 0x32),
+        ("Digit3", "3", "§", "³", "", 0x33),
+        ("Digit4", "4", "$", "", "", 0x34),
+        ("Digit5", "5", "%", "", "", 0x35),
+        ("Digit6", "6", "&", "", "", 0x36),
+        ("Digit7", "7", "/", "{", "", 0x37),
+        ("Digit8", "8", "(", "[", "", 0x38),
+        ("Digit9", "9", ")", "]", "", 0x39),
+        ("Space", " ", " ", "", "", 0x20),
+        ("Minus", "ß", "?", "\\", "ẞ", 0xDB),
+        ("Equal", "\u0301", "\u0300", "", "", 0xDD),
+        ("BracketLeft", "ü", "Ü", "", "", 0xBA),
+        ("BracketRight", "+", "*", "~", "", 0xBB),
+        ("Semicolon", "ö", "Ö", "", "", 0xC0),
+        ("Quote", "ä", "Ä", "", "", 0xDE),
+        ("Backslash", "#", "'", "", "", 0xBF),
+        ("Backquote", "\u0302", "°", "", "", 0xDC),
+        ("IntlBackslash", "<", ">", "|", "", 0xE2),
+        ("Comma", ",", ";", "", "", 0xBC),
+        ("Period", ".", ":", "", "", 0xBE),
+        ("Slash", "-", "_", "", "", 0xBD),
+    ),
+)
+
+_FR = LayoutTable(
+    altgr=True,
+    rows=(
+        ("KeyA", "q", "Q", "", "", 0x51),
+        ("KeyB", "b", "B", "", "", 0x42),
+        ("KeyC", "c", "C", "", "", 0x43),
+        ("KeyD", "d", "D", "", "", 0x44),
+        ("KeyE", "e", "E", "€", "", 0x45),
+        ("KeyF", "f", "F", "", "", 0x46),
+        ("KeyG", "g", "G", "", "", 0x47),
+        ("KeyH", "h", "H", "", "", 0x48),
+        ("KeyI", "i", "I", "", "", 0x49),
+        ("KeyJ", "j", "J", "", "", 0x4A),
+        ("KeyK", "k", "K", "", "", 0x4B),
+        ("KeyL", "l", "L", "", "", 0x4C),
+        ("KeyN", "n", "N", "", "", 0x4E),
+        ("KeyO", "o", "O", "", "", 0x4F),
+        ("KeyP", "p", "P", "", "", 0x50),
+        ("KeyQ", "a", "A", "", "", 0x41),
+        ("KeyR", "r", "R", "", "", 0x52),
+        ("KeyS", "s", "S", "", "", 0x53),
+        ("KeyT", "t", "T", "", "", 0x54),
+        ("KeyU", "u", "U", "", "", 0x55),
+        ("KeyV", "v", "V", "", "", 0x56),
+        ("KeyW", "z", "Z", "", "", 0x5A),
+        ("KeyX", "x", "X", "", "", 0x58),
+        ("KeyY", "y", "Y", "", "", 0x59),
+        ("KeyZ", "w", "W", "", "", 0x57),
+        ("Semicolon", "m", "M", "", "", 0x4D),
+        ("KeyM", ",", "?", "", "", 0xBC),
+        ("Digit1", "&", "1", "", "", 0x31),
+        ("Digit2", "é", "2", "\u0303", "", 0x32),
+        ("Digit3", '"', "3", "#", "", 0x33),
+        ("Digit4", "'", "4", "{", "", 0x34),
+        ("Digit5", "(", "5", "[", "", 0x35),
+        ("Digit6", "-", "6", "|", "", 0x36),
+        ("Digit7", "è", "7", "\u0300", "", 0x37),
+        ("Digit8", "_", "8", "\\", "", 0x38),
+        ("Digit9", "ç", "9", "^", "", 0x39),
+        ("Digit0", "à", "0", "@", "", 0x30),
+        ("Space", " ", " ", "", "", 0x20),
+        ("Minus", ")", "°", "]", "", 0xDB),
+        ("Equal", "=", "+", "}", "", 0xBB),
+        ("BracketLeft", "\u0302", "\u0308", "", "", 0xDD),
+        ("BracketRight", "$", "£", "¤", "", 0xBA),
+        ("Quote", "ù", "%", "", "", 0xC0),
+        ("Backslash", "*", "µ", "", "", 0xDC),
+        ("Backquote", "²", "", "", "", 0xDE),
+        ("IntlBackslash", "<", ">", "", "", 0xE2),
+        ("Comma", ";", ".", "", "", 0xBE),
+        ("Period", ":", "/", "", "", 0xBF),
+        ("Slash", "!", "§", "", "", 0xDF),
+    ),
+)
+
+TABLES = {"us": _US, "uk": _UK, "de": _DE, "fr": _FR}
+"""By the name of the layout."""

@@ -8,14 +8,19 @@ message that holds a part of it.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
 import trio
 
-from cdpengine._input.devices.delivery import UNDISTURBED, Interruptions, release, wait_for_delivery
-from cdpengine._input.devices.graphemes import clusters
+from cdpengine._input.devices.delivery import (
+    UNDISTURBED,
+    HeldKeys,
+    Interruptions,
+    check_delay,
+    release,
+    wait_for_delivery,
+)
 from cdpengine._input.devices.keys import (
     SHIFT,
     US,
@@ -23,6 +28,7 @@ from cdpengine._input.devices.keys import (
     Key,
     Layout,
     chord_named,
+    clusters,
     editing_commands,
     key_named,
     layout_of,
@@ -46,8 +52,8 @@ _ACTING = frozenset("\n\r\t")
 class Keyboard:
     """The keyboard of one page (or out-of-process frame), with the US layout until another one is chosen.
 
-    `interruptions` says when a dialog holds replies back. `mac` says whether the browser runs on macOS, where
-    ControlOrMeta is Meta and editing chords are sent as commands too.
+    `interruptions` says when a dialog holds replies back, `held` what is down and whether the browser is on macOS,
+    where editing chords are sent as commands too.
     """
 
     def __init__(
@@ -55,18 +61,22 @@ class Keyboard:
         session: Session,
         interruptions: Interruptions = UNDISTURBED,
         *,
-        mac: bool = sys.platform == "darwin",
+        held: HeldKeys | None = None,
     ) -> None:
         self.session = session
-        self.mac = mac
+        self._held = held or HeldKeys()
         self._layout = US
         self._interruptions = interruptions
-        self._down: dict[str, Key] = {}
 
     @property
     def modifiers(self) -> int:
         """The bitmask of the modifier keys that are down: Alt 1, Control 2, Meta 4, Shift 8."""
-        return sum({key.modifier for key in self._down.values()})
+        return self._held.modifiers
+
+    @property
+    def mac(self) -> bool:
+        """Whether the browser runs on macOS."""
+        return self._held.mac
 
     @property
     def layout(self) -> str:
@@ -88,8 +98,8 @@ class Keyboard:
         """
         if session.id == self.session.id:
             return self
-        other = Keyboard(session, self._interruptions, mac=self.mac)
-        other._layout, other._down = self._layout, self._down  # one keyboard, seen from two sessions
+        other = Keyboard(session, self._interruptions, held=self._held)
+        other._layout = self._layout
         return other
 
     def check_layout(self, layout: str | Layout | None) -> None:
@@ -98,7 +108,7 @@ class Keyboard:
 
     def check_chord(self, chord: str, layout: str | Layout | None = None) -> None:
         """Raise InvalidArgumentError for a key or chord that the layout does not have. Sends nothing."""
-        chord_named(chord, mac=self.mac, layout=layout_of(layout, self._layout))
+        chord_named(chord, mac=self._held.mac, layout=layout_of(layout, self._layout))
 
     async def down(self, key: str) -> bool:
         """Press a key and hold it; again for a key that is down: auto-repeat.
@@ -106,7 +116,7 @@ class Keyboard:
         True when a dialog opened. Cancelled while waiting for the reply, it releases the key. Raises
         InvalidArgumentError for an unknown key.
         """
-        known = key_named(key, mac=self.mac, layout=self._layout)
+        known = key_named(key, mac=self._held.mac, layout=self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
         pending = self._post_down(known)
         try:
@@ -117,7 +127,7 @@ class Keyboard:
 
     async def up(self, key: str) -> bool:
         """Release a key. True when a dialog opened. Raises InvalidArgumentError for an unknown key."""
-        known = key_named(key, mac=self.mac, layout=self._layout)
+        known = key_named(key, mac=self._held.mac, layout=self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
         return await wait_for_delivery([self._post_up(known)], self._interruptions)
 
@@ -127,7 +137,7 @@ class Keyboard:
         `delay` is how long the key stays down, in seconds; `layout` is another layout for this press alone. True
         when a dialog opened. Raises InvalidArgumentError for an unknown key or layout, before anything is sent.
         """
-        known = chord_named(chord, mac=self.mac, layout=layout_of(layout, self._layout))
+        known = chord_named(chord, mac=self._held.mac, layout=layout_of(layout, self._layout))
         check_delay(delay)
         await trio.lowlevel.checkpoint_if_cancelled()
         if not delay:
@@ -145,7 +155,7 @@ class Keyboard:
 
     async def press_each(self, *chords: str) -> bool:
         """Press the chords one after the other, sent together. True when a dialog opened."""
-        known = [chord_named(chord, mac=self.mac, layout=self._layout) for chord in chords]
+        known = [chord_named(chord, mac=self._held.mac, layout=self._layout) for chord in chords]
         await trio.lowlevel.checkpoint_if_cancelled()
         posted = [pending for chord in known for pending in self._post_chord(chord)]
         return await wait_for_delivery(posted, self._interruptions)
@@ -274,11 +284,11 @@ class Keyboard:
         return [self._post_up(key) for key in reversed(keys)]
 
     def _post_down(self, key: Key) -> PendingCall:
-        repeated = key.code in self._down
-        self._down[key.code] = key
+        repeated = key.code in self._held.down
+        self._held.down[key.code] = key
         modifiers = self._modifiers_with(key)
         text = key.text_with(modifiers)
-        commands = editing_commands(key, modifiers) if self.mac else ()
+        commands = editing_commands(key, modifiers) if self._held.mac else ()
         return self.session.post(
             "Input.dispatchKeyEvent",
             # "keyDown" types its text by itself; "rawKeyDown" is for keys that type nothing.
@@ -295,7 +305,7 @@ class Keyboard:
         )
 
     def _post_up(self, key: Key) -> PendingCall:
-        self._down.pop(key.code, None)
+        self._held.down.pop(key.code, None)
         return self.session.post(
             "Input.dispatchKeyEvent",
             type="keyUp",
@@ -309,14 +319,14 @@ class Keyboard:
 
     def _modifiers_with(self, key: Key) -> int:
         # A capital letter or a "?" comes from Shift, and pages look at shiftKey, so the bit goes with it.
-        return self.modifiers | (SHIFT if key.shifted else 0)
+        return self._held.modifiers | (SHIFT if key.shifted else 0)
 
     async def _release(self, keys: list[Key]) -> None:
-        held = [key for key in keys if key.code in self._down]
+        held = [key for key in keys if key.code in self._held.down]
         try:
             await release(self._post_ups(held))
         except (SessionGoneError, ConnectionLostError):
-            self._down.clear()  # there is no page left that a key could be down on
+            self._held.down.clear()  # there is no page left that a key could be down on
 
 
 def pieces(text: str, layout: Layout = US, *, joined: bool = True) -> Iterator[tuple[str, tuple[Key, ...]]]:
@@ -354,9 +364,3 @@ def check_text(text: str) -> None:
         raise InvalidArgumentError(
             what="text", given="a string with half a surrogate pair", expected="whole characters"
         )
-
-
-def check_delay(delay: float) -> None:
-    """Raise InvalidArgumentError unless `delay` is a number of seconds, 0 or more."""
-    if isinstance(delay, bool) or not isinstance(delay, (int, float)) or not 0 <= delay < float("inf"):
-        raise InvalidArgumentError(what="delay", given=repr(delay), expected="seconds, 0 or more")

@@ -1,7 +1,7 @@
-"""Mouse: where the pointer is, and which of its buttons are down, on one session.
+"""Pointing devices of one session: the mouse (where it is, which buttons are down), and a finger on the screen.
 
-Rule: a click without a delay is move, press and release sent together, in this order, and then awaited. A
-button that went down comes up again, also when the caller is cancelled.
+Rule: a click without a delay is move, press and release sent together, in this order, and then awaited. A button
+that went down comes up again, also when the caller is cancelled; a finger goes down and comes up in one gesture.
 """
 
 from __future__ import annotations
@@ -11,9 +11,14 @@ from collections.abc import Iterable
 
 import trio
 
-from cdpengine._input.devices.delivery import UNDISTURBED, Interruptions, release, wait_for_delivery
-from cdpengine._input.devices.keyboard import Keyboard, check_delay
-from cdpengine._input.devices.keys import modifier_mask
+from cdpengine._input.devices.delivery import (
+    UNDISTURBED,
+    HeldKeys,
+    Interruptions,
+    check_delay,
+    release,
+    wait_for_delivery,
+)
 from cdpengine._input.geometry import NO_MARK, Point
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session
@@ -26,7 +31,7 @@ BUTTONS = {"left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}
 class Mouse:
     """The mouse of one page (or out-of-process frame). Coordinates are CSS pixels of the session's viewport.
 
-    `interruptions` says when a dialog holds replies back. The modifier keys that `keyboard` holds down go with
+    `interruptions` says when a dialog holds replies back. The modifier keys of `held` go with
     every event. Methods return True when a dialog opened before Chrome had answered.
     """
 
@@ -35,12 +40,12 @@ class Mouse:
         session: Session,
         interruptions: Interruptions = UNDISTURBED,
         *,
-        keyboard: Keyboard | None = None,
+        held: HeldKeys | None = None,
     ) -> None:
         self.session = session
         self.position = Point(0.0, 0.0)
         self._interruptions = interruptions
-        self._keyboard = keyboard
+        self.held = held or HeldKeys()
         self._pressed: list[str] = []
 
     @property
@@ -52,7 +57,7 @@ class Mouse:
         """Return the mouse for input that is dispatched on another session; itself when it is the same one."""
         if session.id == self.session.id:
             return self
-        return Mouse(session, self._interruptions, keyboard=self._keyboard)
+        return Mouse(session, self._interruptions, held=self.held)
 
     async def move(self, x: float, y: float, *, steps: int = 1) -> bool:
         """Move to a point, in `steps` equal moves. Each waits for Chrome's next frame: some 16 ms."""
@@ -66,7 +71,7 @@ class Mouse:
             share = step / steps
             await trio.lowlevel.checkpoint_if_cancelled()
             at = target if step == steps else _between(start, target, share)
-            if await wait_for_delivery([self._post_move(at, self._modifiers(()))], self._interruptions):
+            if await wait_for_delivery([self._post_move(at, self.held.mask(()))], self._interruptions):
                 return True
         return False
 
@@ -78,7 +83,7 @@ class Mouse:
         _check_button(button)
         _check_count(count)
         await trio.lowlevel.checkpoint_if_cancelled()
-        pending = self._post_down(button, count, self._modifiers(()))
+        pending = self._post_down(button, count, self.held.mask(()))
         try:
             return await wait_for_delivery([pending], self._interruptions)
         except BaseException:
@@ -98,7 +103,7 @@ class Mouse:
         _check_count(count)
         await trio.lowlevel.checkpoint_if_cancelled()
         return await wait_for_delivery(
-            [self._post_up(button, count, self._modifiers(modifiers), mark)], self._interruptions
+            [self._post_up(button, count, self.held.mask(modifiers), mark)], self._interruptions
         )
 
     async def click(
@@ -127,7 +132,7 @@ class Mouse:
         await trio.lowlevel.checkpoint_if_cancelled()
         if not delay:
             return await wait_for_delivery(self._post_click(point, button, count, held, mark), watch)
-        mask = self._modifiers(held)
+        mask = self.held.mask(held)
         gesture = [self._post_move(point, mask, mark)]
         for number in range(1, count + 1):
             gesture.append(self._post_down(button, number, mask, mark))
@@ -156,7 +161,7 @@ class Mouse:
 
         Does not wait for Chrome's next frame, unless that is asked for.
         """
-        point, mask = check_point(x, y), self._modifiers(modifiers)
+        point, mask = check_point(x, y), self.held.mask(modifiers)
         await trio.lowlevel.checkpoint_if_cancelled()
         gesture = [self._post_move(point, mask, mark)]
         if not wait_for_frame:
@@ -165,7 +170,7 @@ class Mouse:
 
     async def press_at(self, point: Point, modifiers: Iterable[str] = (), mark: Point = NO_MARK) -> bool:
         """Move to a point and press the left button there in one go. Cancelled, it releases the button."""
-        mask = self._modifiers(modifiers)
+        mask = self.held.mask(modifiers)
         await trio.lowlevel.checkpoint_if_cancelled()
         gesture = [self._post_move(point, mask, mark), self._post_down("left", 1, mask, mark)]
         try:
@@ -176,7 +181,7 @@ class Mouse:
 
     def post_release(self, button: str) -> list[PendingCall]:
         """Post the release of a button, if it is down; for those who clean up."""
-        return [self._post_up(button, 1, self._modifiers(()))] if button in self._pressed else []
+        return [self._post_up(button, 1, self.held.mask(()))] if button in self._pressed else []
 
     def take_over(self, other: Mouse, position: Point) -> None:
         """Go on with the buttons that another one holds: the pointer has come from another process."""
@@ -186,10 +191,6 @@ class Mouse:
     def note_drop(self) -> None:
         """Note that a drag has ended by a drop, which takes the place of the button's release."""
         self._pressed.clear()
-
-    def mask(self, modifiers: Iterable[str]) -> int:
-        """Return the bitmask of modifier names and of the modifier keys that are down."""
-        return self._modifiers(modifiers)
 
     async def wheel(self, dx: float, dy: float) -> bool:
         """Turn the wheel where the mouse is, by CSS pixels: positive is right and down."""
@@ -206,7 +207,7 @@ class Mouse:
             y=point.y,
             deltaX=delta.x,
             deltaY=delta.y,
-            modifiers=self._modifiers(()),
+            modifiers=self.held.mask(()),
             buttons=self.buttons,
         )
         return await wait_for_delivery([pending], self._interruptions)
@@ -215,14 +216,14 @@ class Mouse:
         """Raise InvalidArgumentError for a button, count or modifier that there is not. Sends nothing."""
         _check_button(button)
         _check_count(count)
-        self._modifiers(modifiers)
+        self.held.mask(modifiers)
 
     # --- posting: at once, in order, without waiting -------------------------------------------------------
 
     def _post_click(
         self, point: Point, button: str, count: int, modifiers: Iterable[str], mark: Point
     ) -> list[PendingCall]:
-        mask = self._modifiers(modifiers)
+        mask = self.held.mask(modifiers)
         gesture = [self._post_move(point, mask, mark)]
         for number in range(1, count + 1):
             gesture.append(self._post_down(button, number, mask, mark))
@@ -263,16 +264,11 @@ class Mouse:
             modifiers=modifiers,
         )
 
-    def _modifiers(self, names: Iterable[str]) -> int:
-        keyboard = self._keyboard
-        mask = modifier_mask(names, mac=keyboard.mac) if keyboard else modifier_mask(names)
-        return mask | (keyboard.modifiers if keyboard else 0)
-
     async def _release(self, button: str, count: int, modifiers: Iterable[str]) -> None:
         if button not in self._pressed:
             return
         try:
-            await release([self._post_up(button, count, self._modifiers(modifiers))])
+            await release([self._post_up(button, count, self.held.mask(modifiers))])
         except (SessionGoneError, ConnectionLostError):
             self._pressed.clear()  # there is no page left that a button could be down on
 
@@ -305,3 +301,40 @@ def check_point(x: float, y: float, what: str = "point") -> Point:
 
 def _between(start: Point, end: Point, share: float) -> Point:
     return Point(start.x + share * (end.x - start.x), start.y + share * (end.y - start.y))
+
+
+class Touch:
+    """The touch screen of one page. Coordinates are CSS pixels of the session's viewport."""
+
+    def __init__(
+        self,
+        session: Session,
+        interruptions: Interruptions = UNDISTURBED,
+        *,
+        held: HeldKeys | None = None,
+    ) -> None:
+        self.session = session
+        self._interruptions = interruptions
+        self.held = held or HeldKeys()
+
+    def on(self, session: Session) -> Touch:
+        """Return the touch screen for input that is dispatched on another session."""
+        if session.id == self.session.id:
+            return self
+        return Touch(session, self._interruptions, held=self.held)
+
+    async def tap(self, x: float, y: float, *, modifiers: Iterable[str] = (), mark: Point = NO_MARK) -> bool:
+        """Touch a point and lift the finger. Chrome makes the click out of it, a moment later at times.
+
+        `mark`: see `add_mark`. True when a dialog opened before Chrome had answered. Raises
+        InvalidArgumentError.
+        """
+        point = add_mark(check_point(x, y), mark)
+        mask = self.held.mask(modifiers)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        finger = [{"x": point.x, "y": point.y}]
+        gesture = [
+            self.session.post("Input.dispatchTouchEvent", type=kind, touchPoints=points, modifiers=mask)
+            for kind, points in (("touchStart", finger), ("touchEnd", []))
+        ]
+        return await wait_for_delivery(gesture, self._interruptions)

@@ -1,7 +1,7 @@
 // Tells whether something is checked: an input of type checkbox or radio, or an element with such a role. Called on
 // a node in an isolated world, with one request:
 //   label     whether to return the node to be clicked: the input itself, or a label of it where it has no box
-//   wanted    the state to wait for, up to `patience` milliseconds; attributes that change are looked at
+//   wanted    the state to wait for, up to `wait` milliseconds; attributes that change are looked at
 // Answers what it is and its state: true, false, or null for neither (indeterminate, "mixed").
 (function (request) {
   "use strict";
@@ -45,7 +45,7 @@
   }
 
   if (request.label) return clickable();
-  if (!request.patience || state() === request.wanted) return answer();
+  if (!request.wait || state() === request.wanted) return answer();
   return new Promise((resolve) => {
     const finish = () => {
       observer.disconnect();
@@ -55,7 +55,7 @@
     const observer = new MutationObserver(() => {
       if (state() === request.wanted) finish();
     });
-    const timer = setTimeout(finish, request.patience);
+    const timer = setTimeout(finish, request.wait);
     observer.observe(element, { attributes: true });
   });
 })

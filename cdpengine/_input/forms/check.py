@@ -11,10 +11,10 @@ import attrs
 import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.node_handle import related_node
+from cdpengine._input.actionability.probe import related_node
 from cdpengine._input.pointer import click
 from cdpengine._javascript import script
-from cdpengine._page.node import Node
+from cdpengine._page.scripts.worlds import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError, StaleRefError, ValueRefusedError
 
 _STATE_TIMEOUT = 1.0
@@ -52,10 +52,10 @@ async def set_checked(
     mixed = seen.checked is None
     outcome = await _click(node, action, seen, context, force)
     try:
-        seen = await _settled(node, action, checked, seen, context)
+        seen = await _wait_until_settled(node, action, checked, seen, context)
         if mixed and seen.checked is (not checked):
             outcome = await _click(node, action, seen, context, force)
-            seen = await _settled(node, action, checked, seen, context)
+            seen = await _wait_until_settled(node, action, checked, seen, context)
     except StaleRefError:
         return outcome  # the page took the click as a reason to take the node away, or the whole document
     if seen.checked is not checked:
@@ -69,14 +69,16 @@ async def set_checked(
     return outcome
 
 
-async def _settled(node: Node, action: str, wanted: bool, before: _Seen, context: ActionContext) -> _Seen:
+async def _wait_until_settled(
+    node: Node, action: str, wanted: bool, before: _Seen, context: ActionContext
+) -> _Seen:
     # What the browser draws has changed once the click is answered; what the page draws may come later.
     if before.kind in ("checkbox", "radio"):
         seen = await _probe(node, action, context)
         if seen.checked is not before.checked:
             return seen
-    patience = min(_STATE_TIMEOUT, context.budget.remaining / 2)
-    return await _probe(node, action, context, wanted=wanted, patience=patience)
+    seconds = min(_STATE_TIMEOUT, context.budget.remaining / 2)
+    return await _probe(node, action, context, wanted=wanted, seconds=seconds)
 
 
 async def _click(node: Node, action: str, seen: _Seen, context: ActionContext, force: bool) -> ActionOutcome:
@@ -94,9 +96,9 @@ async def _click(node: Node, action: str, seen: _Seen, context: ActionContext, f
 
 
 async def _probe(
-    node: Node, action: str, context: ActionContext, *, wanted: bool = False, patience: float = 0
+    node: Node, action: str, context: ActionContext, *, wanted: bool = False, seconds: float = 0
 ) -> _Seen:
-    request = {"label": False, "wanted": wanted, "patience": round(patience * 1000)}
+    request = {"label": False, "wanted": wanted, "wait": round(seconds * 1000)}
     async with context.inspect(node, action) as inspection:
         return await inspection.run(script("_input/forms/check"), request, _Seen)
 

@@ -3,7 +3,7 @@
 //   wanted    { text } or { label, value, index }; null: the node is the option itself
 //   node      whether to return the option's element (null: none) in place of what is known of it
 //   until     "": answer at once; "there": wait until the option is shown; "chosen": until it shows that it is
-//   patience  milliseconds to wait at most; any change in the document is looked at
+//   wait      milliseconds to wait at most; any change in the document is looked at
 (function (request) {
   "use strict";
 
@@ -100,7 +100,7 @@
   const enough = (now) =>
     !request.until || (request.until === "there" ? now.shown && !now.disabled : now.taken);
   const first = state(...look());
-  if (enough(first) || !request.patience) return first;
+  if (enough(first) || !request.wait) return first;
   return new Promise((resolve) => {
     const finish = (now) => {
       observer.disconnect();
@@ -111,7 +111,7 @@
       const now = state(...look());
       if (enough(now)) finish(now);
     });
-    const timer = setTimeout(() => finish(state(...look())), request.patience);
+    const timer = setTimeout(() => finish(state(...look())), request.wait);
     observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
   });
 })

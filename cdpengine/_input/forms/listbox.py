@@ -1,4 +1,4 @@
-"""Listboxes that a page made itself: elements with the roles listbox, combobox and option.
+"""Options, by label, value or place, and listboxes that a page made itself (roles listbox, combobox and option).
 
 Rule: what a person does: the list is opened by a click on what opens it, each option chosen by a click on it;
 only those whose state has to change are clicked. The option's own word (aria-selected, aria-checked), or,
@@ -9,23 +9,89 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
 import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.node_handle import related_node
-from cdpengine._input.actionability.retries import Hindrance
-from cdpengine._input.forms.option import Option, kind_of, request_for
+from cdpengine._input.actionability.probe import Hindrance, related_node
 from cdpengine._input.pointer import click
 from cdpengine._javascript import script
-from cdpengine._page.node import Node
+from cdpengine._page.scripts.worlds import Node
 from cdpengine.errors import (
     DisabledError,
+    InvalidArgumentError,
     InvisibleError,
     NotInteractableError,
     OptionNotFoundError,
     StaleRefError,
     ValueRefusedError,
 )
+
+
+@attrs.frozen
+class Option:
+    """The option that has all that is given: `label` (white space joined), `value`, `index` (from 0)."""
+
+    label: str | None = None
+    value: str | None = None
+    index: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        texts = (self.label, self.value)
+        wrong_text = any(text is not None and not isinstance(text, str) for text in texts)
+        wrong_index = self.index is not None and (
+            isinstance(self.index, bool) or not isinstance(self.index, int) or self.index < 0
+        )
+        if wrong_text or wrong_index or (self.index is None and texts == (None, None)):
+            given = [
+                f"index {part!r}"
+                if name == "index" and isinstance(part, int)
+                else f"a {name} of type {type(part).__name__}"
+                for name, part in self.parts
+            ]
+            raise InvalidArgumentError(
+                what="Option",
+                given=" and ".join(given) or "nothing",
+                expected="a label, a value or an index (0 or more)",
+            )
+
+    @property
+    def parts(self) -> list[tuple[str, str | int]]:
+        """What is given, by name."""
+        parts = (("label", self.label), ("value", self.value), ("index", self.index))
+        return [(name, part) for name, part in parts if part is not None]
+
+    def __str__(self) -> str:
+        return "the option with " + " and ".join(f"{name} {part!r}" for name, part in self.parts)
+
+
+def request_for(wanted: str | Option) -> dict[str, object]:
+    """Return what is wanted as the page's helpers understand it. Raises InvalidArgumentError.
+
+    A text is an option's value where one has it, else its label.
+    """
+    if isinstance(wanted, str):
+        return {"text": wanted}
+    if not isinstance(wanted, Option):
+        raise InvalidArgumentError(
+            what="option",
+            given=f"a {type(wanted).__name__}",
+            expected="a string (a value or a label) or an Option",
+        )
+    named = (("label", wanted.label), ("value", wanted.value), ("index", wanted.index))
+    return {name: part for name, part in named if part is not None}
+
+
+def kind_of(wanted: str | Option) -> str:
+    """Return in words how an option was asked for, without the text that it was asked for by."""
+    if isinstance(wanted, str):
+        return f"an option with this value or label ({len(wanted)} characters)"
+    words = [
+        f"this {name} ({len(part)} characters)" if isinstance(part, str) else f"{name} {part}"
+        for name, part in wanted.parts
+    ]
+    return f"an option with {' and '.join(words)}"
+
 
 _OPTION_TIMEOUT = 0.25
 """Seconds of one probe for an option that is not there yet; a change in the document ends it at once."""
@@ -66,7 +132,7 @@ async def choose_from_listbox(
     if not seen.open:
         outcome = await click(node, context=context)
         seen = await _probe(
-            node, wanted[0] if wanted else _FIRST, context, until="there", patience=_OPTION_TIMEOUT
+            node, wanted[0] if wanted else _FIRST, context, until="there", seconds=_OPTION_TIMEOUT
         )
     if len(wanted) != 1 and not seen.multiple:
         raise _cannot(node, f"it takes one option, and {len(wanted)} were given")
@@ -98,7 +164,7 @@ async def _choose(
 ) -> tuple[int, ActionOutcome | None]:
     hindrance = Hindrance("select from", node.description, context.budget)
     while True:
-        seen = await _probe(node, request, context, until="there", patience=_OPTION_TIMEOUT)
+        seen = await _probe(node, request, context, until="there", seconds=_OPTION_TIMEOUT)
         if seen.shown and not seen.disabled:
             break
         hindrance.note(_not_to_be_had(node, value, seen).reason)
@@ -124,9 +190,9 @@ async def _click_option(
 async def _confirm(
     node: Node, request: dict[str, object] | None, before: _Seen, context: ActionContext
 ) -> None:
-    patience = min(_CHOICE_TIMEOUT, context.budget.remaining / 2)
+    seconds = min(_CHOICE_TIMEOUT, context.budget.remaining / 2)
     try:
-        seen = await _probe(node, request, context, until="chosen", patience=patience, label=before.label)
+        seen = await _probe(node, request, context, until="chosen", seconds=seconds, label=before.label)
     except StaleRefError:
         return  # the list, or the whole document, went away with the choice
     if not seen.taken:
@@ -149,10 +215,10 @@ async def _probe(
     context: ActionContext,
     *,
     until: str = "",
-    patience: float = 0,
+    seconds: float = 0,
     label: str = "",
 ) -> _Seen:
-    asked = {"wanted": request, "until": until, "patience": round(patience * 1000), "label": label}
+    asked = {"wanted": request, "until": until, "wait": round(seconds * 1000), "label": label}
     async with context.inspect(node, "select from") as inspection:
         return await inspection.run(script("_input/forms/listbox"), asked, _Seen)
 

@@ -1,7 +1,7 @@
 // Looks at a <select>, and chooses from it. Called on a node in an isolated world, with one request:
 //   wanted    [{ text } or { label, value, index }, ...]: the options, each by all that is given
 //   set       whether to choose them now, with input and change events
-//   patience  milliseconds to wait for an option that is not there yet; a change of the options ends the wait
+//   wait      milliseconds to wait for an option that is not there yet; a change of the options ends the wait
 // and the part secret_field.js. Answers what it is, which options are meant, and whether just these are selected; where
 // they are not, which are, unless that is secret; what its options are, as one number, and whether it is static: nothing
 // says that options are still to come. At once, or as a promise.
@@ -124,7 +124,7 @@
   }
 
   const first = answer();
-  if (!request.patience || (!first.found.includes(-1) && first.disabled === null)) return first;
+  if (!request.wait || (!first.found.includes(-1) && first.disabled === null)) return first;
   return new Promise((resolve) => {
     const done = () => {
       observer.disconnect();
@@ -134,7 +134,7 @@
     const observer = new MutationObserver(() => {
       if (fingerprint() !== first.options) done();
     });
-    const timer = setTimeout(done, request.patience);
+    const timer = setTimeout(done, request.wait);
     observer.observe(element, { subtree: true, childList: true, attributes: true, characterData: true });
   });
 })

@@ -19,12 +19,16 @@ import msgspec
 from cdpengine._budget import undoing
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.inspection import Inspection
-from cdpengine._input.actionability.node_handle import related_node
-from cdpengine._input.actionability.retries import Hindrance
-from cdpengine._input.forms.listbox import choose_custom_option, choose_from_listbox
-from cdpengine._input.forms.option import Option, kind_of, request_for
+from cdpengine._input.actionability.probe import Hindrance, related_node
+from cdpengine._input.forms.listbox import (
+    Option,
+    choose_custom_option,
+    choose_from_listbox,
+    kind_of,
+    request_for,
+)
 from cdpengine._javascript import script_with
-from cdpengine._page.node import Node
+from cdpengine._page.scripts.worlds import Node
 from cdpengine.errors import (
     DisabledError,
     EngineError,
@@ -169,21 +173,21 @@ async def _wait_for_options(
     """
     hindrance = Hindrance("select from", node.description, context.budget)
     steady, known = 0, None
-    for patience in itertools.chain([0.0], itertools.repeat(_OPTION_TIMEOUT)):
-        seen = await _probe(inspection, wanted, patience=patience)
+    for seconds in itertools.chain([0.0], itertools.repeat(_OPTION_TIMEOUT)):
+        seen = await _probe(inspection, wanted, seconds=seconds)
         if -1 not in seen.found and seen.disabled is None:
             return seen
         steady = steady + 1 if seen.static and seen.options == known else 0
         known = seen.options
         if -1 in seen.found and steady == _STEADY_PROBES:
             break
-        hindrance.note(str(_lacking(node, values, seen, ()).reason))
+        hindrance.note(str(_explain_lack(node, values, seen, ()).reason))
         if context.budget.remaining <= 2 * _OPTION_TIMEOUT:
             break
-    raise _lacking(node, values, seen, context.budget.steps)
+    raise _explain_lack(node, values, seen, context.budget.steps)
 
 
-def _lacking(
+def _explain_lack(
     node: Node, values: Sequence[str | Option], seen: _Seen, steps: Sequence[str]
 ) -> NotInteractableError:
     """Return the error for an option that is not there, or disabled."""
@@ -243,9 +247,9 @@ async def _probe(
     wanted: Sequence[dict[str, object]],
     *,
     set_them: bool = False,
-    patience: float = 0,
+    seconds: float = 0,
 ) -> _Seen:
-    request = {"wanted": wanted, "set": set_them, "patience": round(patience * 1000)}
+    request = {"wanted": wanted, "set": set_them, "wait": round(seconds * 1000)}
     return await inspection.run(
         script_with("_input/forms/select", "_page/scripts/secret_field"), request, _Seen
     )

@@ -22,7 +22,7 @@ import msgspec
 import trio
 
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.node_handle import (
+from cdpengine._input.actionability.probe import (
     Handle,
     decode_result,
     handle_on,
@@ -32,9 +32,8 @@ from cdpengine._input.actionability.node_handle import (
     stale_ref_error,
 )
 from cdpengine._javascript import script
-from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import VALUE, object_group
-from cdpengine._page.scripts.worlds import context_gone
+from cdpengine._page.scripts.worlds import Node, context_gone
 from cdpengine._protocol.calls import pending_group
 from cdpengine.errors import (
     InvalidArgumentError,
@@ -218,9 +217,9 @@ async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> boo
         await _set_contents(handle, files)
         return True
     with pending_group() as post:
-        patience = _FOLDER_TIMEOUT if seen.directory else _CHANGE_TIMEOUT
+        seconds = _FOLDER_TIMEOUT if seen.directory else _CHANGE_TIMEOUT
         control = await object_from(handle, "_input/forms/upload", {"control": True})
-        change = post(post_run(handle, source, {"await": round(patience * 1000)}))
+        change = post(post_run(handle, source, {"await": round(seconds * 1000)}))
         control_id = None if control is None else control.id
         sent = post(node.session.post("DOM.setFileInputFiles", objectId=control_id, files=paths))
         await sent.raw()

@@ -20,8 +20,13 @@ import trio
 from cdpengine._budget import undoing
 from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
-from cdpengine._page.downloads.download import Download, DownloadProgress
-from cdpengine._page.downloads.download_folder import DownloadFolder, place_file, safe_file_name
+from cdpengine._page.downloads.download import (
+    Download,
+    DownloadFolder,
+    DownloadProgress,
+    place_file,
+    safe_file_name,
+)
 from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.domains.browser import DownloadProgressed, DownloadWillBegin
 from cdpengine._protocol.domains.target import TargetCreated
@@ -34,7 +39,7 @@ logger = get_logger("cdpengine.browser")
 KEPT = 100
 """Downloads whose record is kept."""
 
-CANCEL_GRACE = 1.0
+CANCEL_TIMEOUT = 1.0
 """Seconds that Chrome gets to confirm that a download which nobody wants any more is over."""
 
 _EARLY = 100
@@ -111,7 +116,7 @@ class Downloads:
         ]
         for download in running:
             self._post_cancel(download)
-        with trio.move_on_after(CANCEL_GRACE, shield=True):
+        with trio.move_on_after(CANCEL_TIMEOUT, shield=True):
             for download in running:
                 await self.changes.wait_for(lambda each=download: each.ended or self._root.ended)  # type: ignore[misc]
 
@@ -268,7 +273,7 @@ class Downloads:
                 break
         else:
             known = page is not None or begun.frame_id in self._contexts
-            self._unexpected(download, self._open.get(download.context_id) if known else None)
+            self._handle_unexpected(download, self._open.get(download.context_id) if known else None)
         for progress in self._early.pop(begun.guid, ()):
             if begun.guid in self._running:  # what comes after its end says nothing
                 self._take(download, progress)
@@ -305,7 +310,7 @@ class Downloads:
         else:
             download.note(progress)
 
-    def _unexpected(self, download: Download, opened: _Open | None) -> None:
+    def _handle_unexpected(self, download: Download, opened: _Open | None) -> None:
         context_id = download.context_id
         allowed = self.allowed(context_id)
         if opened is not None and allowed is not None:
@@ -362,7 +367,7 @@ class Downloads:
     # -----------------------------------------------------------------------------------
 
     async def _give_up(self, download: Download) -> None:
-        with undoing(CANCEL_GRACE), suppress(ConnectionLostError):
+        with undoing(CANCEL_TIMEOUT), suppress(ConnectionLostError):
             await self.cancel(download)
 
     def _post_cancel(self, download: Download) -> None:

@@ -15,7 +15,6 @@ import attrs
 
 from cdpengine._javascript import own, script
 from cdpengine._page.frames import Frame
-from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import (
     SETTLED_OBJECT,
@@ -26,7 +25,7 @@ from cdpengine._page.scripts.page_functions import (
     new_group,
     objects_of_nodes,
 )
-from cdpengine._page.scripts.worlds import IsolatedWorlds, context_gone
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node, context_gone
 from cdpengine._protocol.session import Session
 from cdpengine.errors import EvaluationFailedError, RemoteError
 
@@ -40,7 +39,7 @@ class DocumentGone(Exception):
 
 
 @cache
-def with_looking(name: str, parameters: str = "request") -> str:
+def script_with_search(name: str, parameters: str = "request") -> str:
     """Return the source of a function of `parameters` (and `node`): the script `name`, given node_search.js."""
     search = script("_page/navigation/node_search")
     return f"function (request, node) {{ return ({script(name)})({parameters}, ({search})(), node); }}"
@@ -65,14 +64,14 @@ class Document:
 
         Raises DocumentGone, EvaluationFailedError when it threw, and what ends the session.
         """
-        with _gone_where_refused():
+        with _explain_refusal():
             return await self.context.call(
                 own(function), *arguments, returns=kind, how=SETTLED_VALUE, group=self.group
             )
 
     async def make(self, function: str, *arguments: object) -> RemoteHandle:
         """Call a function and return the object that it gives. Raises as `call` does."""
-        with _gone_where_refused():
+        with _explain_refusal():
             made = await self.context.make(own(function), *arguments, how=SETTLED_OBJECT, group=self.group)
         if made is None:
             raise EvaluationFailedError(text="the script gave no object")
@@ -80,7 +79,7 @@ class Document:
 
     async def ask(self, held: RemoteHandle, function: str, *arguments: object, kind: type[T]) -> T:
         """Call a function on an object, wait for its promise, and return the JSON value, decoded."""
-        with _gone_where_refused():
+        with _explain_refusal():
             return await held.call(
                 own(function), *arguments, returns=kind, how=SETTLED_VALUE, group=self.group
             )
@@ -115,7 +114,7 @@ async def held_node(document: Document, node: Node) -> RemoteHandle | None:
 
 
 @contextmanager
-def _gone_where_refused() -> Iterator[None]:
+def _explain_refusal() -> Iterator[None]:
     try:
         yield
     except RemoteError as error:

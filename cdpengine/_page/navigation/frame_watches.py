@@ -21,12 +21,11 @@ from cdpengine._page.navigation.documents import (
     DocumentGone,
     held_node,
     open_document,
-    with_looking,
+    script_with_search,
 )
-from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import RemoteHandle
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, SessionGoneError
 
 _AGAIN = 0.05
@@ -150,7 +149,7 @@ class FrameWatches:
                     self._page.changes.notify()
                     await trio.sleep_forever()
                 arguments.append(held)
-            watched.held = await document.make(with_looking("_page/navigation/waiting"), *arguments)
+            watched.held = await document.make(script_with_search("_page/navigation/waiting"), *arguments)
             known: str | None = None
             while True:
                 report = await document.ask(watched.held, NEXT, known, kind=Report)

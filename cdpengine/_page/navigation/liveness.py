@@ -1,8 +1,10 @@
 """Liveness: whether a page answers, and stopping the script that keeps it from answering.
 
-Rule: a page answers when an evaluation of nothing comes back, with whatever; what only says that a navigation
-or a termination hit the question proves nothing, so it is asked again. Termination hits every script of the
-page's process, other pages' too: it is sent only where that is wanted.
+Rule: a page answers when an evaluation of nothing comes back, with whatever; what only says that a navigation or a
+termination hit the question proves nothing, so it is asked again. Termination hits every script of the page's
+process, other pages' too: it is sent only where that is wanted. An action whose time ran out says that the page
+does not answer only where a question from before its deadline is still open, since a machine that is busy for a
+moment is no reason.
 """
 
 from __future__ import annotations
@@ -143,19 +145,19 @@ class PendingNavigation:
         session.on_event("Page.frameDetached", self._detached)
 
     def _requested(self, event: Event) -> None:
-        requested = _decoded(event, FrameRequestedNavigation)
+        requested = _decode(event, FrameRequestedNavigation)
         if requested is not None and requested.disposition == "currentTab":
             self.asked.setdefault(requested.frame_id, False)
 
     def _started(self, event: Event) -> None:
-        started = _decoded(event, FrameStartedNavigating)
+        started = _decode(event, FrameStartedNavigating)
         if started is not None and started.navigation_type not in _WITHIN_DOCUMENT:
             self.asked[started.frame_id] = True
             if started.frame_id == self._main_frame_id:
                 self.under_way = True
 
     def _cleared(self, event: Event) -> None:
-        cleared = _decoded(event, FrameClearedScheduledNavigation)
+        cleared = _decode(event, FrameClearedScheduledNavigation)
         if cleared is not None and self.asked.get(cleared.frame_id) is False:
             del self.asked[
                 cleared.frame_id
@@ -163,18 +165,18 @@ class PendingNavigation:
             self._notify()
 
     def _ended(self, event: Event) -> None:
-        ended = _decoded(event, FrameStoppedLoading)
+        ended = _decode(event, FrameStoppedLoading)
         if ended is not None:
             self._end(ended.frame_id)
 
     def _navigated(self, event: Event) -> None:
-        navigated = _decoded(event, FrameNavigated)
+        navigated = _decode(event, FrameNavigated)
         if navigated is not None:
             self.arrived[navigated.frame.id] = trio.current_time()
             self._end(navigated.frame.id)
 
     def _detached(self, event: Event) -> None:
-        detached = _decoded(event, FrameDetached)
+        detached = _decode(event, FrameDetached)
         if detached is not None and detached.reason != "swap":
             self.arrived.pop(detached.frame_id, None)
             self._set_off.discard(detached.frame_id)
@@ -199,7 +201,7 @@ class PendingNavigation:
 T = TypeVar("T")
 
 
-def _decoded(event: Event, kind: type[T]) -> T | None:
+def _decode(event: Event, kind: type[T]) -> T | None:
     """Return the event; None where it has another shape: it is passed over."""
     try:
         return event.decode(kind)
@@ -219,8 +221,8 @@ class Ping:
         self._asked_on: Session | None = None
         self._silent_since: float | None = None
 
-    async def silence(self, patience: float) -> float:
-        """Return for how many seconds at least the page has not answered; 0.0 when it does within `patience`.
+    async def silence(self, seconds: float) -> float:
+        """Return for how many seconds at least the page has not answered; 0.0 when it does within `seconds`.
 
         A page that was silent before is asked anew only when its session was replaced: the question still
         stands. Raises SessionGoneError, TargetCrashedError, ConnectionLostError when there is nobody to ask.
@@ -228,8 +230,8 @@ class Ping:
         await trio.lowlevel.checkpoint()
         if self._question is not None and self._question.done:
             self.forget()  # an old answer says nothing of now
-        with trio.move_on_after(patience):
-            await self._answered()
+        with trio.move_on_after(seconds):
+            await self._wait_for_answer()
             return 0.0
         return 0.0 if self._silent_since is None else trio.current_time() - self._silent_since
 
@@ -245,7 +247,7 @@ class Ping:
             return 0.0
         return trio.current_time() - self._silent_since
 
-    async def _answered(self) -> None:
+    async def _wait_for_answer(self) -> None:
         tries = 0
         while True:
             question = self._ask()

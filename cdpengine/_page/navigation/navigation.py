@@ -44,10 +44,10 @@ _HOST_AND_PORT = re.compile(
 )
 """Chrome takes the host in "localhost:8000/x" for a scheme."""
 
-_STOP_GRACE = 0.08
+_STOP_TIMEOUT = 0.08
 """Seconds that stopping a navigation may take, after it was given up on."""
 
-_PATIENCE = 1.0
+_ANSWER_TIMEOUT = 1.0
 """Seconds that a page gets to answer before a navigation, until its script counts as hung."""
 
 
@@ -208,7 +208,7 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
             # A frame went to another document, perhaps by itself: the history says whether that was all.
             if await _is_at(page, entry.id) and not await _tells_of(page, moved):
                 budget.step(f"waiting for {wait_until} of the frames that the history changed")
-                await page.wait_for(lambda: moved() or _frames_reached(page, frames_before, wait_until))
+                await page.wait_for(lambda: moved() or _have_frames_reached(page, frames_before, wait_until))
                 break
             with trio.move_on_after(_HISTORY_PAUSE):
                 await page.wait_for(moved)
@@ -253,7 +253,7 @@ def _frame_places(page: PageTarget) -> dict[str, tuple[str, int]]:
     return {frame.id: (frame.loader_id, frame.moves_within) for frame in page.frames if frame is not main}
 
 
-def _frames_reached(page: PageTarget, before: dict[str, tuple[str, int]], state: LoadState) -> bool:
+def _have_frames_reached(page: PageTarget, before: dict[str, tuple[str, int]], state: LoadState) -> bool:
     """Tell whether the frames that show another document than before have come as far as `state`."""
     known = [frame for frame in page.frames if frame.id in before]
     replaced = [frame for frame in known if frame.loader_id != before[frame.id][0]]
@@ -352,10 +352,10 @@ async def _free(page: PageTarget, budget: Budget) -> None:
     if page.navigation.under_way:
         # It would end with the new one anyway, and until it ends Chrome holds back what is asked of the page.
         page.session.post("Page.stopLoading")
-    with trio.move_on_after(min(_PATIENCE, budget.remaining / 2)) as patience:
+    with trio.move_on_after(min(_ANSWER_TIMEOUT, budget.remaining / 2)) as waiting:
         with suppress(TargetCrashedError):  # there is nothing to evaluate in, so nothing hangs
             await answers(page.session)
-    if patience.cancelled_caught:
+    if waiting.cancelled_caught:
         budget.step("stopping the page's script, which did not answer")
         # Not waited for: where it stays without effect, a navigation to another site still frees the page.
         for session in page.recovery_sessions():
@@ -366,14 +366,14 @@ async def _free(page: PageTarget, budget: Budget) -> None:
 async def _take_leave(page: PageTarget, budget: Budget) -> None:
     """Let those read the document once more who need it. A page that does not answer goes without."""
     for look in page.readers_before_leaving:
-        with trio.move_on_after(min(_PATIENCE, budget.remaining / 2)):
+        with trio.move_on_after(min(_ANSWER_TIMEOUT, budget.remaining / 2)):
             await look()
 
 
 async def _stop(session: Session) -> None:
     """Stop a navigation that was given up on, so that it does not arrive in the middle of what comes next."""
     # Refused or gone: there is nothing left to stop.
-    with undoing(_STOP_GRACE), suppress(RemoteError, SessionGoneError, ConnectionLostError):
+    with undoing(_STOP_TIMEOUT), suppress(RemoteError, SessionGoneError, ConnectionLostError):
         await session.call("Page.stopLoading")
 
 

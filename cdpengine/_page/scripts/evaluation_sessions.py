@@ -61,7 +61,7 @@ _PAUSES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 2.0)
 _STEADY = 2.0
 """Seconds after which a connection or an evaluation session counts as sound: attempts are counted anew."""
 
-PROOF_GRACE = 0.25
+PROOF_TIMEOUT = 0.25
 """Seconds that a target which is held back at its start gets to answer on its evaluation session. One
 that will change its process answers nothing before it runs; its evaluation session can stop it all the same."""
 
@@ -71,7 +71,7 @@ _NO_DOCUMENT = "Cannot find default execution context"
 _NO_TARGET = "No target with given id"
 """What Chrome says of a target that it does not have."""
 
-_OPEN_PATIENCE = 5.0
+_OPEN_TIMEOUT = 5.0
 """Seconds for one attempt to open the connection: a server can accept a socket and never say a word on it."""
 
 ANSWER_TIMEOUT = 1.0
@@ -161,7 +161,7 @@ class EvaluationSessions:
 
         `held_back`: the target is paused at its start, until its first evaluation session is there.
         """
-        page.evaluation_session_in_doubt = self._doubt
+        page.on_evaluation_session_in_doubt(self._doubt)
         self._nursery.start_soon(
             self._keep_evaluation_session, page, session, held_back, name="evaluation session"
         )
@@ -206,11 +206,11 @@ class EvaluationSessions:
     async def _keep_connection(
         self, opener: ConnectionOpener, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        patience = math.inf  # the start of the engine has a deadline of its own
+        seconds = math.inf  # the start of the engine has a deadline of its own
         if self._optional:
             left = trio.current_effective_deadline() - trio.current_time()
-            patience = min(_OPEN_PATIENCE, left / 2)
-        await self._live(opener, task_status.started, patience)
+            seconds = min(_OPEN_TIMEOUT, left / 2)
+        await self._live(opener, task_status.started, seconds)
         row, failed = _Row(), 0
         row.succeeded()
         while True:
@@ -220,7 +220,7 @@ class EvaluationSessions:
                 return
             try:
                 await self._live(
-                    opener, partial(self._opened_again, row, self.connection.lost), _OPEN_PATIENCE
+                    opener, partial(self._note_opened_again, row, self.connection.lost), _OPEN_TIMEOUT
                 )
             except (ConnectFailedError, ConnectionLostError) as error:
                 failed += 1
@@ -236,14 +236,14 @@ class EvaluationSessions:
             else:
                 failed = 0
 
-    def _opened_again(self, row: _Row, reason: str | None) -> None:
+    def _note_opened_again(self, row: _Row, reason: str | None) -> None:
         row.succeeded()
         # Not logged before: where the browser ends, the evaluation session may be the first to end.
         logger.info("the evaluation session connection ended and was opened again: %s", reason)
 
-    async def _live(self, opener: ConnectionOpener, opened: Callable[[], object], patience: float) -> None:
+    async def _live(self, opener: ConnectionOpener, opened: Callable[[], object], seconds: float) -> None:
         """Open the connection, call `opened`, and return when it has ended."""
-        with trio.move_on_after(patience) as opening:
+        with trio.move_on_after(seconds) as opening:
             async with opener() as connection:
                 opening.deadline = math.inf
                 self._nursery.start_soon(_discard, connection.targets, name="evaluation session attachments")
@@ -254,9 +254,9 @@ class EvaluationSessions:
                 self._notify()
                 await self._changes.wait_for(lambda: connection.lost is not None or self._over)
         if opening.cancelled_caught:
-            raise ConnectFailedError(endpoint=self._main.name, reason=f"no answer within {patience:g} s")
+            raise ConnectFailedError(endpoint=self._main.name, reason=f"no answer within {seconds:g} s")
 
-    async def _connected(self, page: PageTarget, target_id: str, stirred: Notifier) -> Connection:
+    async def _wait_for_connection(self, page: PageTarget, target_id: str, stirred: Notifier) -> Connection:
         def reached() -> bool:
             return self.connection.lost is None
 
@@ -287,7 +287,7 @@ class EvaluationSessions:
         row, refusals = _Row(), 0
         ended = ""
         while True:
-            connection = await self._connected(page, target_id, stirred)
+            connection = await self._wait_for_connection(page, target_id, stirred)
             try:
                 evaluation_session = await self._open(connection, page, session, held_back)
             except ConnectionLostError:
@@ -385,15 +385,15 @@ class EvaluationSessions:
         evaluation_session.on_event(REVIVED, lambda _event: page.changes.notify())
         evaluation_session.on_end(page.changes.notify)
         try:
-            with trio.move_on_after(PROOF_GRACE if held_back else math.inf):
-                await _proved(evaluation_session, page)
+            with trio.move_on_after(PROOF_TIMEOUT if held_back else math.inf):
+                await _prove(evaluation_session, page)
         except BaseException:
             _detach(evaluation_session)
             raise
         return evaluation_session
 
 
-async def _proved(evaluation_session: Session, page: PageTarget) -> None:
+async def _prove(evaluation_session: Session, page: PageTarget) -> None:
     """Set the evaluation session up, and return when the target's process knows it and can be stopped."""
     while True:
         # Inspector.enable tells at once whether the renderer is dead; after Page.enable it answers dialogs.
@@ -404,7 +404,7 @@ async def _proved(evaluation_session: Session, page: PageTarget) -> None:
         ]
         try:
             for call in calls:
-                await _answered(call, needed=call is calls[-1])
+                await _wait_for_answer(call, needed=call is calls[-1])
             return
         except TargetCrashedError:
             await page.changes.wait_for(lambda: evaluation_session.ended or not evaluation_session.crashed)
@@ -416,7 +416,7 @@ async def _proved(evaluation_session: Session, page: PageTarget) -> None:
                 call.abandon()
 
 
-async def _answered(call: PendingCall, *, needed: bool) -> None:
+async def _wait_for_answer(call: PendingCall, *, needed: bool) -> None:
     try:
         await call.raw()
     except (RemoteError, ProtocolError) as error:

@@ -22,10 +22,10 @@ T = TypeVar("T")
 
 Undo = Callable[[T], Awaitable[object]]
 
-_GRACE = 0.08
+_DISPOSE_TIMEOUT = 0.08
 """Seconds that a cancelled caller waits for the disposal, which is mostly done by then."""
 
-_SETTLE_GRACE = 2.0
+_SETTLE_TIMEOUT = 2.0
 """Seconds that the end of the engine waits for what is still to be taken back."""
 
 
@@ -63,13 +63,13 @@ class RemoteResources:
             if isinstance(creation.result, outcome.Value):
                 await self.dispose(undo, creation.result.value)
             else:
-                with undoing(_GRACE):
+                with undoing(_DISPOSE_TIMEOUT):
                     await creation.settled.wait()
             raise
         assert creation.result is not None
         return creation.result.unwrap()
 
-    async def dispose(self, undo: Undo[T], made: T, grace: float = _GRACE) -> None:
+    async def dispose(self, undo: Undo[T], made: T, grace: float = _DISPOSE_TIMEOUT) -> None:
         """Undo what was made, in the background; returns when it is done, or after `grace` seconds at most.
 
         Where the time of the action is over, it returns in time, and the undoing goes on.
@@ -82,7 +82,7 @@ class RemoteResources:
 
     async def settle(self) -> None:
         """Wait, a short while, until all that nobody wants is taken back."""
-        with trio.move_on_after(_SETTLE_GRACE, shield=True):
+        with trio.move_on_after(_SETTLE_TIMEOUT, shield=True):
             while self._unsettled:
                 await next(iter(self._unsettled)).wait()
 

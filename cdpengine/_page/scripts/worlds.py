@@ -1,18 +1,21 @@
-"""Isolated worlds: where the engine's own JavaScript runs, out of reach of the page's.
+"""Nodes, and the isolated worlds in which the engine's own JavaScript has them, out of reach of the page's.
 
-Rule: one world for each session and frame. What is remembered is checked in the same round trip that uses it,
+Rule: a backend node id counts per renderer process, so a node is always (session, backend node id), never the
+id alone. Whether the id still means what its owner thinks it means is checked before a Node is made.
+
+There is one world for each session and frame. What is remembered is checked in the same round trip that uses it,
 because Chrome numbers execution contexts anew in each renderer process: after a navigation that swaps
 processes, an old number may name another context.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import attrs
 import msgspec
 
-from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import (
     NOT_OF_THE_DOCUMENT,
     AnyGroup,
@@ -24,6 +27,28 @@ from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.page import IsolatedWorldReply
 from cdpengine._protocol.session import Session
 from cdpengine.errors import RemoteError
+
+
+def _always() -> bool:
+    return True
+
+
+@attrs.frozen
+class Node:
+    """A DOM node and the session that it can be reached through.
+
+    `frame_id` is the frame whose document holds the node; it may be a same-process child frame of the session's
+    target. `description` is for people, such as 'e7 button "Log in"': error messages name the node by it. `valid`
+    tells whether the frame still shows the document that the id was given for, as far as Chrome has reported: to
+    be asked after Chrome's answer, for another document may have answered.
+    """
+
+    session: Session
+    backend_node_id: int
+    frame_id: str
+    description: str
+    valid: Callable[[], bool] = attrs.field(default=_always, eq=False, repr=False)
+
 
 WORLD_NAME = "cdpengine"
 USERS_WORLD_NAME = "cdpengine.evaluate"
@@ -58,7 +83,7 @@ class IsolatedWorlds:
         Chrome gives the same world each time it is asked, so this is always true and never leaks; it costs a
         round trip. Raises RemoteError when there is no such frame in this session.
         """
-        number = await self._created(session, frame_id, self._post_create(session, frame_id))
+        number = await self._wait_for_world(session, frame_id, self._post_create(session, frame_id))
         return ExecutionContext(session, number)
 
     async def users_context(self, session: Session, frame_id: str) -> ExecutionContext:
@@ -83,7 +108,7 @@ class IsolatedWorlds:
         with pending_group() as post:
             creation = post(self._post_create(session, frame_id))
             resolution = None if known is None else post(_post_resolve(node, known, group))
-            current = await self._created(session, frame_id, creation)
+            current = await self._wait_for_world(session, frame_id, creation)
             if resolution is None or current != known:
                 resolution = _post_resolve(node, current, group)
             return await object_of_node(resolution, session)
@@ -103,7 +128,7 @@ class IsolatedWorlds:
             del self._contexts[key]
             self._libraries.pop(key, None)
 
-    async def _created(self, session: Session, frame_id: str, creation: PendingCall) -> int:
+    async def _wait_for_world(self, session: Session, frame_id: str, creation: PendingCall) -> int:
         try:
             context = (await creation.decoded(IsolatedWorldReply)).execution_context_id
         except RemoteError:

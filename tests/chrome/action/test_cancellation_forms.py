@@ -12,7 +12,7 @@ from rounds import one_in
 
 import cdpengine
 from cdpengine._input.forms.fill import FieldValue
-from cdpengine._input.forms.option import Option
+from cdpengine._input.forms.listbox import Option
 from cdpengine.testing import walk_cancellations
 
 pytestmark = pytest.mark.chrome

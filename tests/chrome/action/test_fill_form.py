@@ -10,7 +10,7 @@ from form_page import FormPage
 import cdpengine
 from cdpengine._api.page.actions import Field
 from cdpengine._input.forms.fill import FieldValue
-from cdpengine._input.forms.option import Option
+from cdpengine._input.forms.listbox import Option
 from cdpengine.errors import (
     DisabledError,
     FormError,

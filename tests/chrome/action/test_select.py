@@ -11,7 +11,7 @@ from refusals import refused
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine._input.forms.option import Option
+from cdpengine._input.forms.listbox import Option
 from cdpengine.errors import (
     DisabledError,
     InvalidArgumentError,
