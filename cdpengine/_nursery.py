@@ -66,7 +66,7 @@ class _BodyNursery(AbstractAsyncContextManager[trio.Nursery]):
         except BaseExceptionGroup as group:
             # With strict groups, this group is always the nursery's own: one member for each failed task.
             errors += group.exceptions
-        error = _what_leaves(errors)
+        error = choose_error(errors)
         del errors
         if error is exc:
             return False
@@ -87,7 +87,7 @@ def _holds_cancelled(error: BaseException) -> bool:
     return isinstance(error, trio.Cancelled)
 
 
-def _what_leaves(errors: Sequence[BaseException]) -> BaseException:
+def choose_error(errors: Sequence[BaseException]) -> BaseException:
     """Choose from the errors of a nursery's tasks (at least one) what leaves the block."""
     real = [error for error in errors if not isinstance(error, trio.Cancelled)]
     if not real:

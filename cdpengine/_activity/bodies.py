@@ -343,6 +343,17 @@ def _check_count(what: str, given: object, least: int = 0) -> None:
         )
 
 
+def _check_types(types: Iterable[str] | None) -> frozenset[str] | None:
+    if types is None:
+        return None
+    names = None if isinstance(types, str) else tuple(types)
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise InvalidArgumentError(
+            what="types", given=repr(types)[:80], expected='several of "Document", "XHR", ...'
+        )
+    return frozenset(name.lower() for name in names)
+
+
 @attrs.frozen
 class KeepBodies:
     """Which bodies of responses are kept from the moment they arrive, whatever becomes of their page.
@@ -353,7 +364,7 @@ class KeepBodies:
     """
 
     url: UrlPattern | None = None
-    types: Iterable[str] | None = None
+    types: frozenset[str] | None = attrs.field(default=None, converter=_check_types)
     largest: int = 2**20
     total: int = 32 * 2**20
 
@@ -362,13 +373,6 @@ class KeepBodies:
         _check_count("total", self.total, 1)
         if self.url is not None:
             url_test(self.url)
-        if self.types is not None:
-            names = None if isinstance(self.types, str) else tuple(self.types)
-            if names is None or not all(isinstance(name, str) for name in names):
-                raise InvalidArgumentError(
-                    what="types", given=repr(self.types)[:80], expected='several of "Document", "XHR", ...'
-                )
-            object.__setattr__(self, "types", frozenset(name.lower() for name in names))
 
     def wants(self, url: str, kind: str) -> bool:
         """Whether the body of such a response is to be kept."""

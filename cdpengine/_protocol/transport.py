@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Protocol, cast
+from typing import Protocol, TypeVar, cast
 from urllib.parse import SplitResult, urlsplit
 
 import attrs
@@ -22,7 +22,7 @@ from trio_websocket import CloseReason, ConnectionClosed, HandshakeError, WebSoc
 from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
 from cdpengine._budget import undoing
-from cdpengine._nursery import open_body_nursery
+from cdpengine._nursery import choose_error, open_body_nursery
 from cdpengine._protocol.http_connections import (
     CLOSED,
     ELSE,
@@ -36,6 +36,8 @@ from cdpengine._protocol.http_connections import (
     sent_secrets,
 )
 from cdpengine.errors import InvalidArgumentError
+
+T = TypeVar("T")
 
 LARGEST_INCOMING = 1 << 30
 """Bytes. Chrome sends replies of up to 256 MB; trio-websocket's default of 1 MiB would cut the connection."""
@@ -160,12 +162,12 @@ async def open_websocket(
     opened = await open_stream(host_name, port, tls=parts.scheme == "wss", shown=shown)
     stream = _Stamped(opened, arrival, answer)
     async with stream, open_body_nursery() as nursery:
-        websocket: WebSocketConnection | None = None
-        with trio.CancelScope() as handshake:
-            background = _Background(nursery, handshake)
-            websocket = await trio_websocket.wrap_client_stream(
-                cast("trio.Nursery", background),
-                cast("trio.SocketStream", stream),
+        reader = ReaderTask((_Refused, *READER_ERRORS))
+        await nursery.start(reader.run, name="websocket reader")
+        websocket = await reader.wrap(
+            lambda reading: trio_websocket.wrap_client_stream(
+                reading,
+                cast("trio.SocketStream", stream),  # the library takes any Stream, as its server's side says
                 host,
                 resource,
                 extra_headers=extra_headers,
@@ -173,9 +175,10 @@ async def open_websocket(
                 max_message_size=LARGEST_INCOMING,
                 receive_buffer_size=RECEIVE_BUFFER,
             )
+        )
         stream.answer = None  # what comes from here on are messages
         if websocket is None:
-            raise failed(shown, background.obstacle or answer.end() or _CLOSED_EARLY)
+            raise failed(shown, _obstacle_of(reader.error) or answer.end() or _CLOSED_EARLY)
         if websocket.closed is not None:
             raise failed(
                 shown,
@@ -187,14 +190,14 @@ async def open_websocket(
         transport = WebSocketTransport(websocket, stream, shown, arrival, answer.secrets)
         try:
             # The farewell needs the reader: cancellation from outside reaches it only after that.
-            background.reading.shield = True
+            reader.scope.shield = True
             yield transport
         finally:
             try:
                 with undoing(CLOSE_GRACE):
                     await transport.aclose()
             finally:
-                background.reading.cancel()
+                reader.scope.cancel()
 
 
 class _Refused(Exception):
@@ -216,9 +219,7 @@ class _Stamped(trio.abc.Stream):
         self._stream = stream
         self._arrival = arrival
         self._gathered = bytearray()
-        # As they are: a message out costs nothing more.
-        self.send_all = stream.send_all  # type: ignore[method-assign]
-        self.wait_send_all_might_not_block = stream.wait_send_all_might_not_block  # type: ignore[method-assign]
+        self._gathering = False
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
         data = await self._stream.receive_some(max_bytes)
@@ -228,21 +229,21 @@ class _Stamped(trio.abc.Stream):
         return data
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        data, self._gathered = self._gathered + data, bytearray()
-        self.send_all = self._stream.send_all  # type: ignore[method-assign]
+        if self._gathering:
+            self._gathered += data
+            return
+        if self._gathered:
+            data, self._gathered = self._gathered + data, bytearray()
         await self._stream.send_all(data)
-
-    async def _gather(self, data: bytes | bytearray | memoryview) -> None:
-        self._gathered += data
 
     @contextmanager
     def gathering(self) -> Iterator[None]:
         """Keep what is sent in the block: whatever is sent next after it takes it along."""
-        self.send_all = self._gather  # type: ignore[method-assign]
+        self._gathering = True
         try:
             yield
         finally:
-            del self.send_all
+            self._gathering = False
 
     async def wait_send_all_might_not_block(self) -> None:
         await self._stream.wait_send_all_might_not_block()
@@ -255,32 +256,65 @@ _CLOSED_EARLY = attrs.evolve(CLOSED, reason="the server closed the connection du
 _NO_WEBSOCKET = Obstacle("what answers there does not speak the websocket protocol", ELSE)
 
 
-class _Background:
-    """Runs the library's own reader task, in place of a nursery, and ends the handshake when that task ends.
+def _obstacle_of(error: BaseException | None) -> Obstacle | None:
+    """Return what stood in the way, where the reader ended by an error."""
+    if error is None:
+        return None
+    if isinstance(error, _Refused):
+        return error.obstacle
+    return attrs.evolve(_NO_WEBSOCKET, reason=f"{_NO_WEBSOCKET.reason} ({type(error).__name__})")
 
-    The library waits for the handshake for ever when the server closes before it, and lets the task's errors
-    (a refusal with an HTTP status, bytes that are no HTTP, a ping while closing) fail the nursery it runs in.
+
+READER_ERRORS = (HandshakeError, ConnectionClosed, WebSocketProtocolError, HttpProtocolError)
+"""What trio-websocket's reader raises for another end that refuses, or breaks the rules."""
+
+
+class ReaderTask:
+    """Runs trio-websocket's reader in a nursery of its own, and knows when it has ended, and by which error.
+
+    The library waits for the handshake for ever when the other end goes away before it, and lets the reader's
+    errors (a refusal with an HTTP status, bytes that are not HTTP, a ping while closing) fail the nursery that it
+    runs in. Here the reader's end ends that wait. An error of the types `expected` is kept in `error`; any other
+    leaves.
     """
 
-    def __init__(self, nursery: trio.Nursery, handshake: trio.CancelScope) -> None:
-        self._nursery = nursery
-        self._handshake = handshake
-        self.obstacle: Obstacle | None = None
-        self.reading = trio.CancelScope()
+    def __init__(self, expected: tuple[type[Exception], ...] = READER_ERRORS) -> None:
+        self.scope = trio.CancelScope()
+        self.ended = trio.Event()
+        self.error: BaseException | None = None
+        self._expected = expected
+        self._nursery: trio.Nursery | None = None
+        self._begun = trio.Event()
+        self._waiting = trio.CancelScope()
 
-    def start_soon(self, reader: Callable[[], Awaitable[None]]) -> None:
-        self._nursery.start_soon(self._run, reader, name="websocket reader")
-
-    async def _run(self, reader: Callable[[], Awaitable[None]]) -> None:
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Hold the nursery open until the reader has ended. To be started before `wrap`."""
+        failure: BaseException | None = None
         try:
-            with self.reading:
-                await reader()
-        except _Refused as refused:
-            self.obstacle = refused.obstacle
-        except (HandshakeError, ConnectionClosed, WebSocketProtocolError, HttpProtocolError) as error:
-            reason = f"{_NO_WEBSOCKET.reason} ({type(error).__name__})"
-            self.obstacle = attrs.evolve(_NO_WEBSOCKET, reason=reason)
-        self._handshake.cancel()
+            with self.scope:
+                async with trio.open_nursery(strict_exception_groups=True) as self._nursery:
+                    task_status.started()
+                    await self._begun.wait()
+        except BaseExceptionGroup as group:
+            failure = choose_error(group.exceptions)
+        finally:
+            self.ended.set()
+            self._waiting.cancel()
+        try:
+            if isinstance(failure, self._expected):
+                self.error = failure.with_traceback(None)
+            elif failure is not None:
+                raise failure
+        finally:
+            del failure  # its traceback holds this frame
+
+    async def wrap(self, start: Callable[[trio.Nursery], Awaitable[T]]) -> T | None:
+        """Call `start`, which starts the reader, and return what it gives; None where the reader ended before."""
+        assert self._nursery is not None
+        with self._waiting:
+            self._begun.set()  # the reader is in the nursery before its body hears of this
+            return await start(self._nursery)
+        return None
 
 
 def _parse(url: str) -> tuple[SplitResult, int]:

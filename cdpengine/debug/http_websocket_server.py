@@ -14,14 +14,13 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 import attrs
 import h11
 import trio
 import trio_websocket
-from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
@@ -30,6 +29,7 @@ from cdpengine._protocol.transport import (
     LARGEST_INCOMING,
     MESSAGE_QUEUE,
     RECEIVE_BUFFER,
+    ReaderTask,
     TransportBroken,
 )
 from cdpengine.errors import InvalidArgumentError, exhausted, shortage_of
@@ -258,47 +258,33 @@ async def _hand_over(
     async with open_body_nursery() as nursery:
         proposal: trio_websocket.WebSocketRequest | None = None
         whole = _Replayed(stream, seen)
-        gone = trio.Event()
-        with trio.move_on_after(REQUEST_PATIENCE) as waiting:
-            proposal = await trio_websocket.wrap_server_stream(
-                cast("trio.Nursery", _Background(nursery, waiting, gone)),
-                whole,
-                message_queue_size=MESSAGE_QUEUE,
-                max_message_size=LARGEST_INCOMING,
-                receive_buffer_size=RECEIVE_BUFFER,
+        reader = ReaderTask()
+        await nursery.start(_read_client, reader, name="websocket reader of the server")
+        with trio.move_on_after(REQUEST_PATIENCE):
+            proposal = await reader.wrap(
+                lambda reading: trio_websocket.wrap_server_stream(
+                    reading,
+                    whole,
+                    message_queue_size=MESSAGE_QUEUE,
+                    max_message_size=LARGEST_INCOMING,
+                    receive_buffer_size=RECEIVE_BUFFER,
+                )
             )
         if proposal is None:
             return
         try:
-            await on_socket(Socket(request, proposal, whole, gone))
+            await on_socket(Socket(request, proposal, whole, reader.ended))
         except TransportBroken:
             logger.debug("a client of %s was gone before it was let in", request.target)
 
 
-@attrs.frozen
-class _Background:
-    """Runs the library's reader: its errors are a client that breaks the rules, and end that client alone."""
-
-    nursery: trio.Nursery
-    waiting: trio.CancelScope
-    gone: trio.Event
-
-    def start_soon(self, reader: Callable[[], Awaitable[None]]) -> None:
-        self.nursery.start_soon(self.run, reader, name="websocket reader of the server")
-
-    async def run(self, reader: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await reader()
-        except (
-            trio_websocket.ConnectionClosed,
-            trio_websocket.HandshakeError,
-            WebSocketProtocolError,
-            h11.ProtocolError,
-        ) as error:
-            logger.info("a client broke the rules of the websocket protocol: %s", error)
-        finally:
-            self.gone.set()
-        self.waiting.cancel()
+async def _read_client(
+    reader: ReaderTask, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
+    """Run the library's reader: its errors are a client that breaks the rules, and end that client alone."""
+    await reader.run(task_status)
+    if reader.error is not None:
+        logger.info("a client broke the rules of the websocket protocol: %s", reader.error)
 
 
 class _Replayed(trio.abc.Stream):
@@ -307,8 +293,6 @@ class _Replayed(trio.abc.Stream):
     def __init__(self, stream: trio.SocketStream, seen: bytes) -> None:
         self._stream = stream
         self._seen = seen
-        self.send_all = stream.send_all  # type: ignore[method-assign] # one call less a message
-        self.wait_send_all_might_not_block = stream.wait_send_all_might_not_block  # type: ignore[method-assign]
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
         if self._seen:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import socket
 import struct
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Protocol, cast
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 import attrs
 import trio
 import trio_websocket
 
 from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.transport import ReaderTask
 
 _MOST_BYTES = 1 << 30
 _READ_BYTES = 1 << 18
@@ -277,27 +278,14 @@ async def accept_websocket(
     nursery: trio.Nursery, stream: trio.SocketStream
 ) -> trio_websocket.WebSocketRequest | None:
     """Return the handshake that a client asks for on `stream`, None when it went away before."""
-    with trio.CancelScope() as waiting:
-        return await trio_websocket.wrap_server_stream(
-            cast("trio.Nursery", _Background(nursery, waiting)),
+    reader = ReaderTask(expected=())
+    await nursery.start(reader.run, name="websocket reader of the scripted peer")
+    return await reader.wrap(
+        lambda reading: trio_websocket.wrap_server_stream(
+            reading,
             stream,
             message_queue_size=64,
             max_message_size=_MOST_BYTES,
             receive_buffer_size=_READ_BYTES,
         )
-    return None
-
-
-@attrs.frozen
-class _Background:
-    """Runs the library's reader, and ends the wait for a handshake, which the library does not, with it."""
-
-    nursery: trio.Nursery
-    waiting: trio.CancelScope
-
-    def start_soon(self, reader: Callable[[], Awaitable[None]]) -> None:
-        self.nursery.start_soon(self.run, reader, name="websocket reader of the scripted peer")
-
-    async def run(self, reader: Callable[[], Awaitable[None]]) -> None:
-        await reader()
-        self.waiting.cancel()
+    )
