@@ -1,0 +1,119 @@
+"""dispatch: a request is done and answered. It is the only way in: in a process, over HTTP and MCP, in the shell.
+
+Rule: one deadline is made of a request's `timeoutMs`, and everything below has what is left of it. What goes wrong
+is in the response, never an exception; only a cancellation leaves as itself, after the engine has ended the page's
+script and released what was pressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import trio
+
+from cdpengine.act import acting, reading
+from cdpengine.act.actor import Actor, actor_of
+from cdpengine.act.parsing import parse_request
+from cdpengine.act.performing import Performance
+from cdpengine.act.reading_requests import NewTab, Tabs
+from cdpengine.act.requests import ActingRequest, ActRequest, Navigate, Wait
+from cdpengine.act.response import ActResponse, describe_failure, describe_url
+from cdpengine.errors import EngineError, EvaluationDisabledError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from cdpengine import Browser
+
+Perform = Callable[[Performance, Any], Awaitable[Any]]
+
+_PERFORM: Mapping[type[ActRequest], Perform] = {**acting.PERFORM, **reading.PERFORM}
+_NEED_NO_PAGE = (Navigate, NewTab, Tabs)
+_SCRIPT_SCHEMES = ("javascript:", "data:", "blob:")
+
+
+async def dispatch(
+    browser: Browser | Actor,
+    request: ActRequest | Mapping[str, Any] | str | bytes,
+    *,
+    evaluate_enabled: bool = True,
+) -> ActResponse:
+    """Do what a request says, and return the response.
+
+    `request` is one of the classes of `cdpengine.act`, or JSON: a text, or what `json.loads` makes of it. A
+    program that acts for several users gives an `Actor` for each in place of the browser. `evaluate_enabled` False
+    refuses every request that runs a script of the caller's: evaluate, wait with a function, and going to a URL
+    that is a script or a document of the caller's (javascript:, data:, blob:).
+
+    Nothing is raised but `trio.Cancelled`: what goes wrong stands in the response's `error`.
+    """
+    actor = actor_of(browser)
+    try:
+        parsed = parse_request(request)
+    except InvalidArgumentError as error:
+        kind = request.get("kind") if isinstance(request, Mapping) else None
+        return ActResponse(
+            kind=kind[:40] if isinstance(kind, str) else "", ok=False, error=describe_failure(error)
+        )
+    deadline = trio.current_time() + parsed.timeout
+    performance: Performance | None = None
+    try:
+        _check_scripts(parsed, evaluate_enabled=evaluate_enabled and actor.evaluate_enabled)
+        performance = await _begin(actor, parsed, deadline)
+        return await _perform(performance, parsed)
+    except EngineError as error:
+        response = ActResponse(kind=parsed.kind, ok=False, error=describe_failure(error))
+        return response if performance is None else _with_page(response, performance)
+
+
+async def _begin(actor: Actor, request: ActRequest, deadline: float) -> Performance:
+    if isinstance(request, (NewTab, Tabs)):
+        return Performance(actor, None, deadline)
+    if isinstance(request, Navigate) and request.target_id is None and actor.current is None:
+        return Performance(actor, await actor.open_page(request.timeout), deadline)
+    return Performance(actor, actor.page_of(request), deadline)
+
+
+async def _perform(performance: Performance, request: ActRequest) -> ActResponse:
+    actor, page = performance.actor, performance.page_or_none
+    perform = _PERFORM[type(request)]
+    if page is None:
+        return _respond(performance, request, await perform(performance, request))
+    async with actor.turn(page, request, performance.deadline):
+        wants_diff = isinstance(request, ActingRequest) and request.diff
+        if wants_diff:
+            await actor.look_before(page, performance.left)
+        response = _respond(performance, request, await perform(performance, request))
+        if wants_diff:
+            response = attrs.evolve(response, diff=await actor.look_after(page, performance.left))
+        return response
+
+
+def _respond(performance: Performance, request: ActRequest, result: Any) -> ActResponse:
+    response = ActResponse(kind=request.kind, ok=True, result=result, effects=performance.effects)
+    return _with_page(response, performance)
+
+
+def _with_page(response: ActResponse, performance: Performance) -> ActResponse:
+    page = performance.page_or_none
+    if page is None:
+        return response
+    return attrs.evolve(response, target_id=page.target_id, url=describe_url(page.url))
+
+
+def _check_scripts(request: ActRequest, *, evaluate_enabled: bool) -> None:
+    """Raise EvaluationDisabledError for a request that runs a script of the caller's, where these are refused."""
+    if evaluate_enabled:
+        return
+    if request.runs_script:
+        raise EvaluationDisabledError(action=request.kind)
+    if isinstance(request, Wait) and request.function is not None:
+        raise EvaluationDisabledError(action="wait with a function")
+    if isinstance(request, (Navigate, NewTab)) and request.url is not None:
+        # As browsers do: blanks and control characters before a URL, and line breaks in it, are not part of it.
+        plain = "".join(each for each in request.url if each not in "\t\r\n").lstrip(
+            "".join(map(chr, range(33)))
+        )
+        for scheme in _SCRIPT_SCHEMES:
+            if plain.lower().startswith(scheme):
+                raise EvaluationDisabledError(action=f"{request.kind} to a URL of {scheme}")

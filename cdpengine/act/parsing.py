@@ -1,0 +1,414 @@
+"""JSON becomes a request, and a request becomes JSON.
+
+Rule: nothing is guessed. A kind or a field that there is not is refused with the nearest right name, a value of
+another type or out of its bounds with what was expected; the message names the place and the type of what was
+given, never the value, which may be a secret.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import types
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
+from typing import Any, Literal, Union, get_args, get_origin
+
+import attrs
+import cattrs
+from cattrs.errors import (
+    AttributeValidationNote,
+    BaseValidationError,
+    ClassValidationError,
+    ForbiddenExtraKeysError,
+    IterableValidationNote,
+)
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+from cdpengine.act import reading_requests, requests
+from cdpengine.act.fields import LEAST, MEANING, MOST, camel_case
+from cdpengine.act.requests import ActRequest
+from cdpengine.errors import InvalidArgumentError
+
+LONGEST_JSON = 16 * 2**20
+"""Characters of a request."""
+
+KINDS: dict[str, type[ActRequest]] = {
+    kind.kind: kind
+    for module in (requests, reading_requests)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, ActRequest) and kind.kind
+}
+"""Every kind of request, by its name in JSON."""
+
+
+def parse_request(data: ActRequest | Mapping[str, Any] | str | bytes) -> ActRequest:
+    """Return the request that `data` holds: JSON as text, or what `json.loads` makes of it.
+
+    Raises InvalidArgumentError for what is not JSON, for a kind or a field that there is not, for a value of
+    another type or out of bounds, and for fields that do not go together.
+    """
+    if isinstance(data, ActRequest):
+        if type(data) is not KINDS.get(data.kind):
+            raise _refuse("the request", f"a {type(data).__name__}", "one of the requests of cdpengine.act")
+        data = to_json(data)
+    given = _parse_json(data) if isinstance(data, (str, bytes, bytearray)) else data
+    if not isinstance(given, Mapping):
+        raise _refuse("the request", _type_name(given), "an object")
+    return _structure(given)
+
+
+def _structure(data: Mapping[str, Any]) -> ActRequest:
+    kind = data.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        wrong = repr(kind[:40]) if isinstance(kind, str) else _type_name(kind)
+        raise _refuse("kind", wrong, _nearest(kind, KINDS))
+    rest = {name: value for name, value in data.items() if name != "kind"}
+    try:
+        request = _converter().structure(rest, KINDS[kind])
+    except (BaseValidationError, _UnfitError) as error:
+        raise _explain(error, kind, KINDS[kind]) from None
+    return _checked(request)
+
+
+def to_json(request: ActRequest) -> dict[str, Any]:
+    """Return the request as JSON has it: its kind, and the fields that differ from their defaults."""
+    return {"kind": request.kind, **_converter().unstructure(request)}
+
+
+def _parse_json(text: str | bytes | bytearray) -> object:
+    if len(text) > LONGEST_JSON:
+        raise _refuse("the request", f"{len(text)} characters", f"at most {LONGEST_JSON}")
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise _refuse("the request", "JSON that is nested too deep", "an object") from None
+    except UnicodeDecodeError:
+        raise _refuse("the request", "bytes that are not UTF-8", "JSON") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise _refuse("the request", f"text that is not JSON at {place}", "JSON") from None
+
+
+def _refuse_constant(name: str) -> object:
+    raise _refuse("the request", name, "JSON, which has no such number")
+
+
+# --- structuring ---------------------------------------------------------------------------------------------
+
+
+@cache
+def _converter() -> cattrs.Converter:
+    """Return what turns JSON into requests and back: names in camelCase, no type taken for another one."""
+    converter = cattrs.Converter(unstruct_collection_overrides={tuple: list})
+    for scalar in _SCALARS:
+        converter.register_structure_hook(scalar, _structure_scalar)
+    converter.register_structure_hook_func(lambda kind: kind is Any, lambda value, _kind: _check_plain(value))
+    converter.register_structure_hook_func(partial(_is_generic, Literal), _structure_literal)
+    for generic, make in ((tuple, _list_hook(converter)), (dict, _mapping_hook(converter))):
+        converter.register_structure_hook_factory(partial(_is_generic, generic), make)
+    converter.register_structure_hook_factory(
+        lambda kind: _is_generic(Union, kind) or _is_generic(types.UnionType, kind), _union_hook(converter)
+    )
+    converter.register_structure_hook_factory(attrs.has, lambda kind: _object_hook(converter, kind))
+    converter.register_unstructure_hook_factory(
+        attrs.has,
+        lambda kind: make_dict_unstructure_fn(
+            kind, converter, _cattrs_omit_if_default=True, **_renamed(kind)
+        ),
+    )
+    return converter
+
+
+def _renamed(kind: type[Any]) -> dict[str, Any]:
+    return {
+        each.name: override(rename=camel_case(each.name)) for each in attrs.fields(attrs.resolve_types(kind))
+    }
+
+
+def _is_generic(generic: object, kind: Any) -> bool:
+    origin: object = get_origin(kind)
+    return origin is generic
+
+
+class _UnfitError(ValueError):
+    """A value that does not fit: what was given, and what was expected."""
+
+    def __init__(self, given: str, expected: str) -> None:
+        super().__init__(given, expected)
+        self.given, self.expected = given, expected
+
+
+Hook = Callable[[Any, Any], Any]
+
+
+def _object_hook(converter: cattrs.Converter, kind: type[Any]) -> Hook:
+    structure = make_dict_structure_fn(
+        kind, converter, _cattrs_forbid_extra_keys=True, _cattrs_detailed_validation=True, **_renamed(kind)
+    )
+
+    def hook(value: Any, kind: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise _UnfitError(_type_name(value), "an object")
+        return structure(value, kind)
+
+    return hook
+
+
+def _list_hook(converter: cattrs.Converter) -> Callable[[Any], Hook]:
+    def make(kind: Any) -> Hook:
+        member: Any = get_args(kind)[0]
+        members: Any = types.GenericAlias(list, (member,))
+
+        def hook(value: Any, _kind: Any) -> Any:
+            if not isinstance(value, (list, tuple)):
+                raise _UnfitError(_type_name(value), "a list")
+            return tuple(_check_plain(value) if member is Any else converter.structure(value, members))
+
+        return hook
+
+    return make
+
+
+def _mapping_hook(converter: cattrs.Converter) -> Callable[[Any], Hook]:
+    def make(kind: Any) -> Hook:
+        name, item = get_args(kind)
+
+        def hook(value: Any, _kind: Any) -> Any:
+            if not isinstance(value, Mapping):
+                raise _UnfitError(_type_name(value), "an object")
+            return {converter.structure(key, name): converter.structure(value[key], item) for key in value}
+
+        return hook
+
+    return make
+
+
+def _union_hook(converter: cattrs.Converter) -> Callable[[Any], Hook]:
+    def make(kind: Any) -> Hook:
+        members = [member for member in get_args(kind) if member is not type(None)]
+        optional = len(members) < len(get_args(kind))
+
+        def hook(value: Any, _kind: Any) -> Any:
+            if value is None and optional:
+                return None
+            for member in members:
+                if len(members) == 1 or _is_like(value, member):
+                    return converter.structure(value, member)
+            words = ["a list" if get_origin(member) is tuple else _SCALARS[member] for member in members]
+            raise _UnfitError(_type_name(value), " or ".join(words))
+
+        return hook
+
+    return make
+
+
+def _is_like(value: object, member: Any) -> bool:
+    return isinstance(value, (list, tuple)) if get_origin(member) is tuple else _is_scalar(value, member)
+
+
+def _structure_scalar(value: Any, kind: Any) -> Any:
+    if not _is_scalar(value, kind):
+        raise _UnfitError(_type_name(value), _SCALARS[kind])
+    if isinstance(value, str):
+        _check_text(value)
+    return float(value) if kind is float else value
+
+
+def _structure_literal(value: Any, kind: Any) -> Any:
+    choices = get_args(kind)
+    if not isinstance(value, str) or value not in choices:
+        given = repr(value[:40]) if isinstance(value, str) else _type_name(value)
+        raise _UnfitError(given, _nearest(value, choices))
+    return value
+
+
+def _explain(error: BaseException, place: str, kind: Any) -> InvalidArgumentError:
+    """Return what is wrong, by the first thing that is, with its place in the request."""
+    for note in getattr(error, "__notes__", ()):
+        if isinstance(note, IterableValidationNote):
+            place = f"{place}[{note.index}]"
+        elif isinstance(note, AttributeValidationNote):
+            place = f"{place}.{camel_case(note.name)}"
+    if isinstance(error, BaseValidationError):
+        of = error.cl if isinstance(error, ClassValidationError) else kind
+        # A field that there is not explains best why another one is missing.
+        first = min(error.exceptions, key=lambda each: not isinstance(each, ForbiddenExtraKeysError))
+        return _explain(first, place, of)
+    if isinstance(error, ForbiddenExtraKeysError):
+        given = min(map(str, error.extra_fields))
+        fields = [camel_case(each.name) for each in attrs.fields(error.cl)]
+        return _refuse(f"a field of {place}", repr(given[:40]), _nearest(given, fields))
+    if isinstance(error, KeyError):
+        missing = next(each for each in attrs.fields(kind) if camel_case(each.name) == error.args[0])
+        meaning = missing.metadata.get(MEANING, missing.name)
+        return _refuse(place, "nothing", f"a value: {meaning}")
+    assert isinstance(error, _UnfitError), error
+    return _refuse(place, error.given, error.expected)
+
+
+_SCALARS: dict[Any, str] = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def _is_scalar(value: object, kind: Any) -> bool:
+    if kind is bool or isinstance(value, bool):
+        return kind is bool and isinstance(value, bool)
+    if kind is float:
+        return isinstance(value, (int, float)) and math.isfinite(value)
+    return isinstance(value, kind)
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _UnfitError("a text with half of a surrogate pair", "Unicode text") from None
+
+
+def _check_plain(value: Any) -> Any:
+    """Return a value that is what JSON holds."""
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case None | bool() | int():
+                pass
+            case str(text):
+                _check_text(text)
+            case float(number) if math.isfinite(number):
+                pass
+            case list(items) | tuple(items):
+                pending.extend(items)
+            case dict(items):
+                pending.extend(items)
+                pending.extend(items.values())
+            case other:
+                raise _UnfitError(_type_name(other), "what JSON holds")
+    return value
+
+
+# --- checks --------------------------------------------------------------------------------------------------
+
+_AIMED = (requests.ElementRequest, requests.FormField)
+_NEEDS_NO_TARGET = (requests.Press, requests.Scroll, reading_requests.Download)
+
+
+def _checked(request: ActRequest) -> ActRequest:
+    """Return the request, if its values are in their bounds and go together."""
+    _check_bounds(request, request.kind)
+    for place, part in _aimed_parts(request):
+        ref, selector = getattr(part, "ref", None), getattr(part, "selector", None)
+        if ref is not None and selector is not None:
+            raise _refuse(place, "a ref and a selector", "one of them")
+        if (
+            isinstance(part, _AIMED)
+            and not isinstance(part, _NEEDS_NO_TARGET)
+            and ref is None
+            and selector is None
+        ):
+            raise _refuse(place, "no element", "a ref of the last snapshot, or a selector")
+    for check in (_check_wait, _check_scroll, _check_find, _check_tab, _check_picture):
+        check(request)
+    return request
+
+
+def _aimed_parts(request: ActRequest) -> Iterable[tuple[str, object]]:
+    yield request.kind, request
+    if isinstance(request, requests.Fill):
+        for number, part in enumerate(request.fields):
+            yield f"fill.fields[{number}]", part
+
+
+def _check_bounds(part: Any, place: str) -> None:
+    for field in attrs.fields(type(part)):
+        value, name = getattr(part, field.name), f"{place}.{camel_case(field.name)}"
+        if isinstance(value, tuple):
+            for number, item in enumerate(value):
+                if attrs.has(type(item)):
+                    _check_bounds(item, f"{name}[{number}]")
+        elif attrs.has(type(value)):
+            _check_bounds(value, name)
+        least, most = field.metadata.get(LEAST), field.metadata.get(MOST)
+        if value is None or (least is None and most is None):
+            continue
+        many = isinstance(value, (tuple, dict))
+        size = len(value) if many else value
+        if (least is not None and size < least) or (most is not None and size > most):
+            unit = " entries" if many else ""
+            bounds = f"{least:g} to {most:g}" if least is not None and most is not None else ""
+            bounds = bounds or (f"{least:g} or more" if most is None else f"at most {most:g}")
+            raise _refuse(name, f"{size}{unit}", bounds + unit)
+
+
+def _check_wait(request: ActRequest) -> None:
+    if isinstance(request, requests.Wait):
+        names = ("time_ms", "text", "text_gone", "selector", "url", "load_state", "function")
+        if all(getattr(request, name) is None for name in names):
+            expected = f"at least one of {', '.join(map(camel_case, names))}"
+            raise _refuse("wait", "no condition", expected)
+
+
+def _check_scroll(request: ActRequest) -> None:
+    if isinstance(request, requests.Scroll):
+        if request.direction is not None and (request.dx or request.dy):
+            raise _refuse("scroll", "a direction, and dx or dy", "one of them")
+        if request.direction is None and not request.dx and not request.dy:
+            raise _refuse("scroll", "no way to go", "a direction, or dx or dy")
+
+
+def _check_find(request: ActRequest) -> None:
+    if isinstance(request, reading_requests.Find) and not (request.role or request.name or request.text):
+        raise _refuse("find", "nothing to find", "a role, a name or a text")
+
+
+def _check_tab(request: ActRequest) -> None:
+    if isinstance(request, (reading_requests.FocusTab, reading_requests.Close)):
+        if request.index is not None and request.target_id is not None:
+            raise _refuse(request.kind, "an index and a targetId", "one of them")
+        if isinstance(request, reading_requests.FocusTab) and request.index is None and not request.target_id:
+            raise _refuse(request.kind, "no page", "its index in tabs, or its targetId")
+
+
+def _check_picture(request: ActRequest) -> None:
+    if isinstance(request, reading_requests.Screenshot):
+        aimed = request.ref is not None or request.selector is not None
+        if aimed and (request.full_page or request.labels):
+            raise _refuse("screenshot", "an element, and fullPage or labels", "one of them")
+        if request.quality is not None and request.format == "png":
+            raise _refuse("screenshot.quality", "one for png, which has none", "jpeg or webp with it")
+
+
+# --- words ---------------------------------------------------------------------------------------------------
+
+
+def _refuse(what: str, given: str, expected: str) -> InvalidArgumentError:
+    return InvalidArgumentError(what=what, given=given, expected=expected)
+
+
+def _type_name(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a text"
+        case Mapping():
+            return "an object"
+        case list() | tuple():
+            return "a list"
+    return f"a {type(value).__name__}"
+
+
+def _nearest(given: object, known: Iterable[Any]) -> str:
+    """Return the right names for a wrong one: those that are like it, or all of them."""
+    names = list(map(str, known))
+    by_lower = {name.lower(): name for name in names}
+    wanted = str(given).lower().replace("_", "").replace("-", "")[:60] if isinstance(given, str) else ""
+    near = difflib.get_close_matches(wanted, by_lower, n=3, cutoff=0.6)
+    if near:
+        return " or ".join(repr(by_lower[name]) for name in near)
+    listed = ", ".join(map(repr, names))
+    return f"one of {listed}" if len(listed) < 170 else f"one of {len(names)}: {listed[:120]}..."

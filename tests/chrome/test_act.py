@@ -1,0 +1,221 @@
+"""Requests in a real browser: the table of cases, turns, timeouts and cancellation, by the page's own record."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+import trio.testing
+from act_cases import CASES, PAGE, SECOND, SMALLEST, Case, fill_in, holds
+from busy_machine import slack
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.act import KINDS, Actor, dispatch
+
+pytestmark = pytest.mark.chrome
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> str:
+    httpserver.expect_request("/stage").respond_with_data(PAGE, content_type="text/html")
+    httpserver.expect_request("/second").respond_with_data(SECOND, content_type="text/html")
+    httpserver.expect_request("/blank").respond_with_data("", content_type="text/html")
+    httpserver.expect_request("/file").respond_with_data(
+        "hello", headers={"Content-Disposition": 'attachment; filename="file.txt"'}
+    )
+    return httpserver.url_for("").rstrip("/")
+
+
+@pytest.fixture
+async def actor(browser: cdpengine.Browser, site: str) -> AsyncIterator[Actor]:
+    async with browser.new_context() as context:
+        actor = Actor(browser, context)
+        yield actor
+
+
+async def run_case(case: Case, actor: Actor, places: dict[str, str]) -> str:
+    """Do what a case says on a page of its own state; return what is wrong, "" for nothing."""
+    context = actor.context
+    assert context is not None
+    for page in context.pages[1:]:
+        await page.close()
+    actor.evaluate_enabled = True
+    opening = {"kind": "navigate" if context.pages else "newTab", "url": f"{places['site']}/stage"}
+    response = await dispatch(actor, opening)
+    assert response.ok, response
+    current = actor.current
+    assert current is not None
+    await context.storage.clear_cookies()
+    actor.evaluate_enabled = case.evaluate_enabled
+    *before, last = case.steps
+    seen = ""
+    for step in before:
+        response = await dispatch(actor, fill_in(step, places, seen))
+        seen = response.result["snapshot"] if step["kind"] == "snapshot" else seen
+        if response.ok is step.get("_fails", False):
+            return f"{case.name}: {step} was answered with {response.to_json()}"
+    answer = (await dispatch(actor, fill_in(last, places, seen))).to_json()
+    if not holds(case.expected, answer):
+        return f"{case.name}: got {str(answer)[:1500]}, expected {case.expected}"
+    if case.record is not None:
+        with trio.move_on_after(3):
+            while len(await current.evaluate("record")) < len(case.record):  # noqa: ASYNC110 - events come a moment later
+                await trio.sleep(0.01)
+        record = tuple(await current.evaluate("record"))
+        if record != case.record:
+            return f"{case.name}: the page recorded {record}, expected {case.record}"
+    return ""
+
+
+GROUP = 14
+
+
+@pytest.mark.parametrize("first", range(0, len(CASES), GROUP))
+async def test_the_table(first: int, actor: Actor, site: str, tmp_path: Path) -> None:
+    file = tmp_path / "upload.txt"
+    file.write_text("x")
+    places = {"site": site, "folder": str(tmp_path), "file": str(file)}
+    wrong = [await run_case(case, actor, places) for case in CASES[first : first + GROUP]]
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
+def test_the_table_is_large_enough() -> None:
+    assert len(CASES) >= 60
+    assert len({case.name for case in CASES}) == len(CASES)
+    assert {step["kind"] for case in CASES for step in case.steps} >= set(KINDS)
+
+
+# --- turns, time and cancellation ----------------------------------------------------------------------------
+
+HANGING = "for (const end = Date.now() + 60000; Date.now() < end; );"
+
+
+@pytest.fixture
+async def stage(actor: Actor, site: str) -> cdpengine.Page:
+    assert (await dispatch(actor, {"kind": "newTab", "url": f"{site}/stage"})).ok
+    page = actor.current
+    assert page is not None
+    return page
+
+
+async def test_what_changes_a_page_waits_its_turn_and_the_rest_does_not(
+    actor: Actor, stage: cdpengine.Page
+) -> None:
+    order: list[str] = []
+
+    async def ask(name: str, **request: object) -> None:
+        assert (await dispatch(actor, request)).ok
+        order.append(name)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(partial(ask, "typed", kind="type", selector="#name", text="abcdef", slowly=True))
+        await trio.testing.wait_all_tasks_blocked()
+        for name in ("first", "second"):
+            nursery.start_soon(partial(ask, name, kind="press", key=name[0]))
+            await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(partial(ask, "looked", kind="evaluate", function="1"))
+    assert order == ["looked", "typed", "first", "second"]
+    assert await stage.evaluate("document.getElementById('name').value") == "abcdeffs"
+
+
+async def test_who_waits_for_its_turn_ends_at_its_own_deadline(actor: Actor, stage: cdpengine.Page) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(dispatch, actor, {"kind": "download", "timeoutMs": 60_000})
+        await trio.testing.wait_all_tasks_blocked()
+        began = trio.current_time()
+        answer = await dispatch(actor, {"kind": "click", "selector": "#go", "timeoutMs": 200})
+        assert answer.error is not None
+        assert answer.error.kind == "deadlineExceeded"
+        assert "turn" in answer.error.message
+        assert trio.current_time() - began < 0.2 + slack(0.15)
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("kind", ["evaluate", "wait"])
+async def test_a_cancelled_script_is_stopped_and_the_next_click_works(
+    actor: Actor, stage: cdpengine.Page, kind: str
+) -> None:
+    with trio.move_on_after(0.1):
+        await dispatch(actor, {"kind": kind, "function": HANGING})
+    began = trio.current_time()
+    answer = await dispatch(actor, {"kind": "click", "selector": "#go"})
+    assert answer.ok, answer
+    assert trio.current_time() - began < slack(0.25)
+    assert (await stage.evaluate("record"))[-1:] == ["click go"]
+
+
+LEAVING = {"navigate", "back", "reload", "newTab", "close", "tabs", "focusTab"}
+"""They leave the document, or need none."""
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - LEAVING))
+async def test_each_kind_ends_in_time_on_a_page_that_hangs(
+    actor: Actor, stage: cdpengine.Page, kind: str
+) -> None:
+    """And leaves the page as usable as it was."""
+    await stage.evaluate("setTimeout(() => { while (true); }); 0")
+    began = trio.current_time()
+    answer = await dispatch(actor, {"kind": kind, **SMALLEST.get(kind, {}), "timeoutMs": 150})
+    assert trio.current_time() - began < 0.15 + slack(0.25)
+    assert answer.ok or answer.error is not None
+    await stage.recover()
+    assert (await dispatch(actor, {"kind": "click", "selector": "#go"})).ok
+
+
+async def test_an_actor_sees_the_pages_of_its_context_alone(
+    browser: cdpengine.Browser, actor: Actor, stage: cdpengine.Page
+) -> None:
+    async with browser.new_context() as context:
+        other = Actor(browser, context)
+        assert (await dispatch(other, {"kind": "tabs"})).result == []
+        answer = await dispatch(other, {"kind": "click", "selector": "#go", "targetId": stage.target_id})
+        assert answer.error is not None
+        assert "targetId" in answer.error.message
+        nowhere = await dispatch(other, {"kind": "click", "selector": "#go"})
+        assert nowhere.error is not None
+        assert "newTab" in nowhere.error.message
+
+
+async def test_an_answer_that_is_armed_counts_for_its_time(actor: Actor, stage: cdpengine.Page) -> None:
+    assert (await dispatch(actor, {"kind": "dialog", "accept": True, "timeoutMs": 50})).ok
+    await trio.sleep(slack(0.1))
+    answer = await dispatch(actor, {"kind": "click", "selector": "#ask"})
+    assert [dialog.accepted for dialog in answer.effects.dialogs] == [False]
+
+
+async def test_two_answers_that_are_armed_are_taken_in_turn(actor: Actor, stage: cdpengine.Page) -> None:
+    """The one that was armed first is for the first dialog, as of two `expect_dialog` the outer one is."""
+    for accept in (True, False):
+        assert (await dispatch(actor, {"kind": "dialog", "accept": accept})).ok
+    for _ in range(2):
+        assert (await dispatch(actor, {"kind": "click", "selector": "#ask"})).ok
+    assert await stage.evaluate("record.filter((each) => each.startsWith('answer'))") == [
+        "answer true",
+        "answer false",
+    ]
+
+
+async def test_a_new_tab_that_comes_to_nothing_is_closed(
+    actor: Actor, stage: cdpengine.Page, site: str
+) -> None:
+    answer = await dispatch(actor, {"kind": "newTab", "url": "http://127.0.0.1:1/"})
+    assert answer.error is not None
+    assert answer.error.kind == "navigationFailed"
+    assert actor.pages == [stage]
+    assert actor.current is stage
+
+
+async def test_a_browser_that_is_gone_is_named() -> None:
+    async with cdpengine.launch() as browser:
+        assert (await dispatch(browser, {"kind": "newTab"})).ok
+        await browser.session.call("Browser.close")
+        with trio.fail_after(10):
+            while (answer := await dispatch(browser, {"kind": "evaluate", "function": "1"})).ok:  # noqa: ASYNC110
+                await trio.sleep(0.01)
+        assert answer.error is not None
+        assert answer.error.kind in ("connectionLost", "sessionGone", "invalidArgument")

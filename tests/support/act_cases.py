@@ -1,0 +1,296 @@
+"""The table of requests: what is asked of which page, and what is answered, whichever way the requests come in.
+
+Rule: a case is data. Its steps are requests as JSON; all but the last prepare, and are answered with ok. `expected` is
+a part of the last answer's JSON; `record` is what the page itself wrote down of what happened. A `Has` stands for a
+text that holds another one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+PAGE = """<!doctype html><title>Stage</title><link rel=icon href="data:,">
+<script>
+const record = [];
+for (const type of ["click", "dblclick", "contextmenu", "input", "change", "submit"])
+  addEventListener(type, (e) => {
+    if (type === "submit") e.preventDefault();
+    record.push(`${type} ${e.target.id}${e.isTrusted ? "" : " untrusted"}${e.shiftKey ? " shift" : ""}`);
+  }, true);
+</script>
+<button id=go>Go</button>
+<button id=off disabled>Off</button>
+<button id=hidden style="display:none">Hidden</button>
+<div style="position:relative;width:200px;height:40px">
+  <button id=under style="position:absolute;left:0;top:0;width:90px;height:30px">Under</button>
+  <div id=cover role=dialog aria-label=Cookies style="position:absolute;left:0;top:0;width:90px;height:30px">
+    <button id=accept onclick="cover.remove()">OK</button></div>
+</div>
+<form id=form><input id=name aria-label=Name></form><div id=rest><input id=secret type=password aria-label=Secret>
+<input id=agree type=checkbox aria-label=Agree><select id=colour aria-label=Colour><option value="">-</option>
+<option value=r>Red</option><option value=b>Blue</option></select><input id=file type=file aria-label=File></div>
+<button id=ask onclick="record.push(`answer ${confirm('Sure?')}`)">Ask</button>
+<button id=prompt onclick="record.push(`name ${prompt('Name?', 'x')}`)">Prompt</button>
+<button id=choose onclick="file.click()">Choose</button>
+<button id=pop onclick="window.open('/blank')">Pop</button>
+<a id=leave href="/second">Leave</a> <a id=save href="/file" download>Save</a>
+<button id=hang onclick="setTimeout(() => { while (true); })">Hang</button>
+<button id=change onclick="out.textContent = 'changed'; console.warn('careful')">Change</button>
+<p id=out>as it was</p>
+<button id=source draggable=true ondragstart="event.dataTransfer.setData('text/plain', 'x')">Source</button>
+<button id=goal ondragover="event.preventDefault()"
+  ondrop="event.preventDefault(); record.push(`drop ${event.dataTransfer.getData('text/plain')}`)">Goal</button>
+<div style="height:3000px"></div><button id=below>Below</button>
+"""
+SECOND = '<!doctype html><title>Second</title><link rel=icon href="data:,"><h1>Second</h1>'
+
+
+@attrs.frozen
+class Has:
+    """A text that holds `part`."""
+
+    part: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and self.part in other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@attrs.frozen(kw_only=True)
+class Case:
+    """One row of the table."""
+
+    name: str
+    steps: tuple[dict[str, Any], ...]
+    expected: dict[str, Any]
+    record: tuple[str, ...] | None = None
+    evaluate_enabled: bool = True
+
+
+OK: dict[str, Any] = {"ok": True}
+
+
+def row(
+    name: str,
+    *steps: dict[str, Any],
+    record: tuple[str, ...] | None = None,
+    evaluate_enabled: bool = True,
+    **expected: Any,
+) -> Case:
+    return Case(
+        name=name,
+        steps=steps,
+        expected={"ok": True, **expected},
+        record=record,
+        evaluate_enabled=evaluate_enabled,
+    )
+
+
+def refused(
+    name: str, *steps: dict[str, Any], kind: str, record: tuple[str, ...] | None = None, **more: Any
+) -> Case:
+    enabled = more.pop("evaluate_enabled", True)
+    error = {"kind": kind, **more}
+    return Case(
+        name=name,
+        steps=steps,
+        expected={"ok": False, "error": error},
+        record=record,
+        evaluate_enabled=enabled,
+    )
+
+
+def ask(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"kind": kind, **fields}
+
+
+SNAPSHOT = ask("snapshot")
+HANG = ask("click", selector="#hang")
+
+CASES = [
+    # --- each kind ---
+    row("click by selector", ask("click", selector="#go"), record=("click go",), effects={"delivered": True}),
+    row("click by ref", SNAPSHOT, ask("click", ref="$ref(Go)"), record=("click go",)),
+    row("double click", ask("click", selector="#go", doubleClick=True), record=("click go", "click go", "dblclick go")),
+    row("right click", ask("click", selector="#go", button="right"), record=("contextmenu go",)),
+    row("click with a modifier", ask("click", selector="#go", modifiers=["Shift"]), record=("click go shift",)),
+    row("click at a position", ask("click", selector="#go", position={"x": 3, "y": 3}), record=("click go",)),
+    row("click with force on what is covered", ask("click", selector="#under", force=True), effects={"delivered": False}),
+    row("type", ask("type", selector="#name", text="ab"), record=("input name", "input name")),
+    row("type slowly", ask("type", selector="#name", text="ab", slowly=True), record=("input name", "input name")),
+    row("type and submit", ask("type", selector="#name", text="a", submit=True), record=("input name", "change name", "submit form")),
+    row("press on an element", ask("press", selector="#name", key="a"), record=("input name",)),
+    row("press where the focus is", ask("type", selector="#name", text="a"), ask("press", key="b"), record=("input name", "input name")),
+    row("hover", ask("hover", selector="#go"), effects={"delivered": True}),
+    row("scroll into view", ask("scrollIntoView", selector="#below")),
+    row("scroll by pixels", ask("scroll", dy=100), ask("evaluate", function="scrollY"), result=100),
+    row("scroll by a viewport", ask("scroll", direction="down"), ask("evaluate", function="scrollY === innerHeight"), result=True),
+    row("scroll over an element", ask("scroll", selector="#go", dy=50), effects={"delivered": True}),
+    row("drag", SNAPSHOT, ask("drag", startRef="$ref(Source)", endRef="$ref(Goal)"), record=("drop x",)),
+    row("select by value", ask("select", selector="#colour", values=["b"]), record=("input colour", "change colour", "click colour")),
+    row("select by label", ask("select", selector="#colour", values=["Red"]), ask("evaluate", function="colour.value"), result="r"),
+    row("fill a form", ask("fill", fields=[{"selector": "#name", "value": "ada"}, {"selector": "#agree", "value": True}, {"selector": "#colour", "value": "r"}]),
+        ask("evaluate", function="[document.getElementById('name').value, agree.checked, colour.value]"), result=["ada", True, "r"]),
+    row("fill with a number", ask("fill", fields=[{"selector": "#name", "value": 3}]), ask("evaluate", function="document.getElementById('name').value"), result="3"),
+    row("check", ask("check", selector="#agree"), ask("evaluate", function="agree.checked"), result=True),
+    row("uncheck", ask("check", selector="#agree"), ask("check", selector="#agree", checked=False), ask("evaluate", function="agree.checked"), result=False),
+    row("upload", ask("upload", selector="#file", paths=["$file"]), ask("evaluate", function="file.files[0].name"), result="upload.txt"),
+    row("highlight", ask("highlight", selector="#go", durationMs=50)),
+    row("resize", ask("resize", width=500, height=400), ask("evaluate", function="[innerWidth, innerHeight]"), result=[500, 400]),
+    row("wait for time", ask("wait", timeMs=20)),
+    row("wait for a text", ask("wait", text="as it was")),
+    row("wait until a text is gone", ask("click", selector="#change"), ask("wait", textGone="as it was")),
+    row("wait for a selector", ask("wait", selector="#go")),
+    row("wait for a URL", ask("wait", url="*/stage")),
+    row("wait for a load state", ask("wait", loadState="load")),
+    row("wait for a function", ask("wait", function="document.title === 'Stage'")),
+    row("evaluate an expression", ask("evaluate", function="1 + 1"), result=2),
+    row("evaluate a function with arguments", ask("evaluate", function="(a, b) => a + b.c", args=[1, {"c": 2}]), result=3),
+    row("evaluate with an element", ask("evaluate", function="(e) => e.id", selector="#go"), result="go"),
+    row("evaluate with a ref", SNAPSHOT, ask("evaluate", function="(e) => e.id", ref="$ref(Go)"), result="go"),
+    row("evaluate something that JSON lacks", ask("evaluate", function="[NaN, -Infinity, new Date(0), undefined]"), result=["NaN", "-Infinity", "1970-01-01T00:00:00.000Z", None]),
+    row("navigate", ask("navigate", url="$site/second"), result={"status": 200}, url=Has("/second")),
+    row("navigate until commit", ask("navigate", url="$site/second", waitUntil="commit"), result={"status": 200}),
+    row("back", ask("navigate", url="$site/second"), ask("back"), url=Has("/stage")),
+    row("forward", ask("navigate", url="$site/second"), ask("back"), ask("forward"), url=Has("/second")),
+    row("reload", ask("reload"), result={"status": 200}),
+    row("snapshot", SNAPSHOT, result={"title": "Stage", "snapshot": Has('button "Go" [ref=e')}),
+    row("snapshot of what can be acted on", ask("snapshot", interactive=True, mode="numbered"), result={"snapshot": Has('] button "Go"')}),
+    row("snapshot of one element", ask("snapshot", root="#form"), result={"snapshot": Has('textbox "Name"')}),
+    row("snapshot as a diff", SNAPSHOT, ask("click", selector="#change"), ask("wait", text="changed"), ask("snapshot", diff=True), result={"diff": Has("changed")}),
+    row("click with its diff", ask("click", selector="#change", diff=True), diff=Has("changed")),
+    row("find", ask("find", role="button", name="go"), result={"count": 1, "nodes": [{"ref": Has("e"), "role": "button", "name": "Go", "nth": 0}]}),
+    row("find nothing", ask("find", role="button", name="none of these"), result={"count": 0, "nodes": []}),
+    row("screenshot", ask("screenshot"), result={"format": "png", "base64": Has("iVBORw0KGgo")}),
+    row("screenshot of one element", ask("screenshot", selector="#go", format="jpeg", quality=50), result={"format": "jpeg"}),
+    row("screenshot to a file", ask("screenshot", path="$folder/shot.png"), result={"path": Has("shot.png")}),
+    row("screenshot with labels", ask("screenshot", labels=True), result={"snapshot": Has('button "Go"')}),
+    row("pdf", ask("pdf"), result={"base64": Has("JVBER")}),
+    row("pdf to a file", ask("pdf", path="$folder/page.pdf"), result={"path": Has("page.pdf")}),
+    row("extract Markdown", ask("navigate", url="$site/second"), ask("extract"), result=Has("# Second")),
+    row("extract text", ask("extract", format="text", selector="#out"), result=Has("as it was")),
+    row("console", ask("console"), ask("click", selector="#change"), ask("console", level="warning"), result={"messages": [{"level": "warning", "text": "careful"}]}),
+    row("requests", ask("requests", clear=True), ask("reload"), ask("requests", url="*/stage"), result={"requests": [{"method": "GET", "status": 200}]}),
+    row("cookies", ask("setCookies", cookies=[{"name": "a", "value": "b", "url": "$site/"}]), ask("cookies"), result=[{"name": "a", "value": "b"}]),
+    row("cookies that are cleared", ask("setCookies", cookies=[{"name": "a", "value": "b", "url": "$site/"}]), ask("clearCookies"), ask("cookies"), result=[]),
+    row("storage", ask("setStorage", items={"a": "b"}), ask("storage"), result={"a": "b"}),
+    row("session storage", ask("setStorage", area="session", items={"a": "b", "c": "d"}), ask("clearStorage", area="session", keys=["a"]), ask("storage", area="session"), result={"c": "d"}),
+    row("tabs", ask("newTab"), ask("tabs"), result=[{"index": 0, "current": False}, {"index": 1, "current": True, "url": "about:blank"}]),
+    row("focus a tab", ask("newTab"), ask("focusTab", index=0), ask("evaluate", function="document.title"), result="Stage"),
+    row("close a tab", ask("newTab", url="$site/second"), ask("close"), ask("tabs"), result=[{"index": 0, "current": True}]),
+    row("a popup", ask("click", selector="#pop"), effects={"popup": {"url": Has("")}}),
+    row("a dialog that is accepted", ask("dialog", accept=True), ask("click", selector="#ask"), effects={"dialogs": [{"type": "confirm", "accepted": True}]}, record=("click ask", "answer true")),
+    row("a dialog that is dismissed", ask("dialog", accept=False), ask("click", selector="#ask"), record=("click ask", "answer false")),
+    row("a prompt", ask("dialog", accept=True, promptText="ada"), ask("click", selector="#prompt"), record=("click prompt", "name ada")),
+    row("a dialog that nobody expected", ask("click", selector="#ask"), effects={"dialogs": [{"type": "confirm", "accepted": False}]}, record=("click ask", "answer false")),
+    row("a file chooser", ask("fileChooser", paths=["$file"]), ask("click", selector="#choose"), ask("wait", function="file.files.length === 1")),
+    row("a download", ask("download", selector="#save", directory="$folder"), result={"suggestedFilename": "file.txt", "bytes": 5}),
+    row("a navigation that a click begins", ask("click", selector="#leave"), effects={"navigation": {"url": Has("/second")}}),
+    row("a click and then a snapshot of where it leads", ask("click", selector="#leave"), SNAPSHOT, result={"snapshot": Has('heading "Second"')}),
+    # --- each error ---
+    refused("a kind that there is not", ask("clik", ref="e1"), kind="invalidArgument", message=Has("'click'"), retryable=False),
+    refused("a field that there is not", ask("click", reff="e1"), kind="invalidArgument", message=Has("'ref'")),
+    refused("a stale ref", SNAPSHOT, ask("evaluate", function="document.getElementById('go').remove()"), ask("click", ref="$ref(Go)"), kind="staleRef", hint=Has("snapshot")),
+    refused("a ref of the document before", SNAPSHOT, ask("navigate", url="$site/second"), ask("click", ref="$ref(Go)"), kind="staleRef"),
+    refused("a ref that was never given", ask("click", ref="e999"), kind="nodeNotFound"),
+    refused("a selector that matches nothing", ask("click", selector="#none", timeoutMs=200), kind="nodeNotFound"),
+    refused("a selector that matches several", ask("click", selector="button"), kind="ambiguousNode"),
+    refused("a selector that is none", ask("click", selector="!!"), kind="invalidArgument"),
+    refused("a covered element", SNAPSHOT, ask("click", selector="#under", timeoutMs=400), kind="covered", coveredByRef=Has("e"), retryable=True, record=()),
+    refused("an element that is not shown", ask("click", selector="#hidden", timeoutMs=300), kind="invisible", retryable=True, record=()),
+    refused("a disabled element", ask("click", selector="#off", timeoutMs=300), kind="disabled", retryable=True, record=()),
+    refused("text into what takes none", ask("type", selector="#go", text="a", timeoutMs=500), kind="notInteractable"),
+    refused("a key that there is not", ask("press", key="Entre"), kind="invalidArgument"),
+    refused("an option that there is not", ask("select", selector="#colour", values=["Green"]), kind="optionNotFound", message=Has("Blue")),
+    refused("a file that is not there", ask("upload", selector="#file", paths=["/none/such"]), kind="invalidArgument"),
+    refused("a form with one bad field", ask("fill", fields=[{"selector": "#name", "value": "a"}, {"selector": "#colour", "value": "Green"}], timeoutMs=2000), kind="form"),
+    refused("a script that throws", ask("evaluate", function="null.x"), kind="evaluationFailed", message=Has("TypeError")),
+    refused("a script that never ends", ask("evaluate", function="while (true);", timeoutMs=300), kind="evaluationTimeout"),
+    refused("a promise that never settles", ask("evaluate", function="new Promise(() => {})", timeoutMs=300), kind="evaluationTimeout"),
+    refused("a wait that is in vain", ask("wait", text="never", timeoutMs=200), kind="deadlineExceeded", message=Has("never"), retryable=True),
+    refused("a server that does not answer", ask("navigate", url="http://127.0.0.1:1/"), kind="navigationFailed", message=Has("ERR_")),
+    refused("a history without an entry", ask("newTab"), ask("forward"), kind="navigationFailed"),
+    refused("a page that there is not", ask("click", ref="e1", targetId="ABC"), kind="invalidArgument", message=Has("targetId")),
+    refused("a tab that there is not", ask("focusTab", index=9), kind="invalidArgument", message=Has("focusTab.index")),
+    refused("a storage that a document has not", ask("newTab"), ask("storage"), kind="storageUnavailable"),
+    refused("a cookie that is refused", ask("setCookies", cookies=[{"name": "a", "value": "b"}]), kind="invalidArgument"),
+    refused("no download", ask("download", selector="#go", timeoutMs=400), kind="deadlineExceeded"),
+    # --- a page that hangs ---
+    refused("evaluate in a page that hangs", HANG, ask("wait", timeMs=100), ask("evaluate", function="1", timeoutMs=500), kind="evaluationTimeout"),
+    row("and the page goes on after that", HANG, ask("wait", timeMs=100), ask("evaluate", function="1", timeoutMs=400, _fails=True), ask("click", selector="#go"), effects={"delivered": True}),
+    refused("click in a page that hangs", HANG, ask("wait", timeMs=100), ask("click", selector="#go", timeoutMs=800), kind="pageUnresponsive", hint=Has("navigate")),
+    row("navigate in a page that hangs", HANG, ask("wait", timeMs=100), ask("navigate", url="$site/second"), url=Has("/second")),
+    row("reload in a page that hangs", HANG, ask("wait", timeMs=100), ask("reload"), ask("click", selector="#go"), record=("click go",)),
+    row("close a page that hangs", ask("newTab", url="$site/stage"), HANG, ask("wait", timeMs=100), ask("close"), ask("evaluate", function="document.title"), result="Stage"),
+    # --- scripts are refused ---
+    refused("evaluate where scripts are refused", ask("evaluate", function="1"), kind="evaluationDisabled", evaluate_enabled=False),
+    refused("wait with a function where scripts are refused", ask("wait", function="1"), kind="evaluationDisabled", evaluate_enabled=False),
+    refused("a javascript: URL where scripts are refused", ask("navigate", url="\tJava\nScript:alert(1)"), kind="evaluationDisabled", evaluate_enabled=False),
+    refused("a data: URL where scripts are refused", ask("newTab", url=" data:text/html,<script>1</script>"), kind="evaluationDisabled", evaluate_enabled=False),
+    row("click where scripts are refused", ask("click", selector="#go"), record=("click go",), evaluate_enabled=False),
+]  # fmt: skip
+
+
+SMALLEST: dict[str, dict[str, Any]] = {
+    "click": {"ref": "e1"},
+    "type": {"ref": "e1", "text": "a"},
+    "press": {"key": "Enter"},
+    "hover": {"ref": "e1"},
+    "scrollIntoView": {"ref": "e1"},
+    "scroll": {"dy": 1},
+    "drag": {"startRef": "e1", "endRef": "e2"},
+    "select": {"ref": "e1", "values": ["a"]},
+    "fill": {"fields": [{"ref": "e1", "value": "a"}]},
+    "check": {"ref": "e1"},
+    "upload": {"ref": "e1", "paths": ["a"]},
+    "highlight": {"ref": "e1"},
+    "resize": {"width": 1, "height": 1},
+    "wait": {"text": "a"},
+    "evaluate": {"function": "1"},
+    "navigate": {"url": "about:blank"},
+    "find": {"role": "button"},
+    "setCookies": {"cookies": [{"name": "a", "value": "b"}]},
+    "setStorage": {"items": {"a": "b"}},
+    "focusTab": {"index": 0},
+    "dialog": {"accept": True},
+    "fileChooser": {"paths": ["a"]},
+}
+"""The fields that a kind cannot be without. The other kinds need none."""
+
+
+def holds(expected: Any, actual: Any) -> bool:
+    """Whether `expected` is a part of `actual`: of objects each field, of lists each item in its place."""
+    if isinstance(expected, dict):
+        return isinstance(actual, dict) and all(
+            name in actual and holds(value, actual[name]) for name, value in expected.items()
+        )
+    if isinstance(expected, list):
+        return isinstance(actual, list) and len(expected) == len(actual) and all(map(holds, expected, actual))
+    return bool(expected == actual)
+
+
+_REF = re.compile(r"\$ref\((\w+)\)")
+
+
+def fill_in(step: Any, places: Mapping[str, str], seen: str) -> Any:
+    """Return a step with its "$site" and the like filled in, and its "$ref(Name)" from a snapshot that was seen."""
+    if isinstance(step, str):
+        for name, value in places.items():
+            step = step.replace(f"${name}", value)
+        return _REF.sub(lambda match: _ref_of(match[1], seen), step)
+    if isinstance(step, dict):
+        return {name: fill_in(value, places, seen) for name, value in step.items() if name != "_fails"}
+    if isinstance(step, list):
+        return [fill_in(value, places, seen) for value in step]
+    return step
+
+
+def _ref_of(name: str, seen: str) -> str:
+    match = re.search(rf'"{name}" \[ref=(e\d+)\]', seen)
+    assert match, f"no {name} in {seen}"
+    return match[1]

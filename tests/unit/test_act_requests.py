@@ -1,0 +1,291 @@
+"""Requests: what JSON means, what is refused and in which words, and that the schema says the same."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import attrs
+import jsonschema
+import pytest
+from act_cases import SMALLEST
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cdpengine.act import KINDS, parse_request, to_json
+from cdpengine.act.fields import LEAST, MEANING, camel_case
+from cdpengine.act.requests import ActRequest
+from cdpengine.act.response import ADVICE, ActResponse, Effects, OpenedPage, describe_failure, name_error
+from cdpengine.act.schema import make_schema
+from cdpengine.errors import CoveredError, EngineError, InvalidArgumentError
+
+SCHEMA = make_schema()
+VALIDATORS = {
+    name: jsonschema.Draft202012Validator(SCHEMA["$defs"][kind.__name__]) for name, kind in KINDS.items()
+}
+EITHER = jsonschema.Draft202012Validator({**SCHEMA, "$ref": "#/$defs/ActRequest"})
+ROOT = Path(__file__).parents[2]
+
+
+def smallest(kind: str) -> dict[str, Any]:
+    return {"kind": kind, **SMALLEST.get(kind, {})}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_read_and_written_back(kind: str) -> None:
+    data = smallest(kind)
+    for form in (data, json.dumps(data), json.dumps(data).encode(), parse_request(data)):
+        request = parse_request(form)
+        assert type(request) is KINDS[kind]
+        assert to_json(request) == data
+    VALIDATORS[kind].validate(data)
+    EITHER.validate(data)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_field_has_a_meaning_and_a_name_in_camel_case(kind: str) -> None:
+    for field in attrs.fields(KINDS[kind]):
+        assert str(field.metadata[MEANING]).endswith("."), field.name
+        assert "_" not in camel_case(field.name)
+
+
+def fits(value: object, kind: Any, field: attrs.Attribute[Any]) -> bool:
+    """Whether a value of JSON is of a type; and so on, as an independent reading of the annotations."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return True
+    if kind in (str, bool):
+        return type(value) is kind
+    if kind is int:
+        return type(value) is int
+    if kind is float:
+        return type(value) in (int, float)
+    if origin is tuple:
+        return type(value) is list and all(fits(each, arguments[0], field) for each in value)
+    if origin is dict:
+        return type(value) is dict and all(type(each) is str for each in value.values())
+    if str(origin) == "typing.Literal":
+        return value in arguments and type(value) is str
+    if attrs.has(kind):
+        return False
+    return any(value is None if each is type(None) else fits(value, each, field) for each in arguments)
+
+
+VALUES: list[object] = [None, True, 7, 1.5, "x", ["x"], [7], {"x": 1}, [["x"]]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_value_of_another_type_is_refused_by_its_place(kind: str) -> None:
+    hints = get_type_hints(KINDS[kind])
+    for field in attrs.fields(KINDS[kind]):
+        for value in VALUES:
+            if fits(value, hints[field.name], field):
+                continue
+            data = {**smallest(kind), camel_case(field.name): value}
+            with pytest.raises(InvalidArgumentError) as caught:
+                parse_request(data)
+            assert f"{kind}.{camel_case(field.name)}" in caught.value.what
+            assert not VALIDATORS[kind].is_valid(data)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_unknown_field_is_refused_with_the_nearest_name(kind: str) -> None:
+    known = [camel_case(field.name) for field in attrs.fields(KINDS[kind])]
+    for right in known:
+        for wrong in (right + "s", right[:-1], right.upper(), "_".join(right)):
+            if wrong in known:
+                continue
+            data = {**smallest(kind), wrong: 1}
+            with pytest.raises(InvalidArgumentError) as caught:
+                parse_request(data)
+            assert caught.value.what == f"a field of {kind}"
+            if wrong in (right + "s", right.upper()):
+                assert repr(right) in caught.value.expected
+            assert not VALIDATORS[kind].is_valid(data)
+
+
+@pytest.mark.parametrize(
+    ("given", "nearest"),
+    [
+        ("clik", "'click'"), ("Click", "'click'"), ("scroll_into_view", "'scrollIntoView'"), ("screen-shot", "'screenshot'"),
+        ("goto", "one of 39"), ("", "one of 39"), (None, "one of 39"), (3, "one of 39"), (["click"], "one of 39"),
+    ],
+)  # fmt: skip
+def test_an_unknown_kind_is_refused_with_the_nearest_name(given: object, nearest: str) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        parse_request({"kind": given})
+    assert caught.value.expected.startswith(nearest)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_request_cannot_be_without_is_named(kind: str) -> None:
+    for missing in SMALLEST.get(kind, {}):
+        data = {name: value for name, value in smallest(kind).items() if name != missing}
+        with pytest.raises(InvalidArgumentError) as caught:
+            parse_request(data)
+        assert caught.value.what.split(".")[0] == kind
+        assert caught.value.expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_are_those_that_the_class_names(kind: str) -> None:
+    for field in attrs.fields(KINDS[kind]):
+        least = field.metadata.get(LEAST)
+        if least is None:
+            continue
+        value: object = (
+            [] if field.name in ("fields", "cookies", "paths") else {} if field.name == "items" else least - 1
+        )
+        with pytest.raises(InvalidArgumentError) as caught:
+            parse_request({**smallest(kind), camel_case(field.name): value})
+        assert caught.value.what == f"{kind}.{camel_case(field.name)}"
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        ({"kind": "click", "ref": "e1", "selector": "a"}, "a ref and a selector"),
+        ({"kind": "click"}, "no element"),
+        ({"kind": "fill", "fields": [{"value": "x"}]}, "no element"),
+        ({"kind": "fill", "fields": [{"ref": "e1", "selector": "a", "value": "x"}]}, "a ref and a selector"),
+        ({"kind": "evaluate", "function": "1", "ref": "e1", "selector": "a"}, "a ref and a selector"),
+        ({"kind": "screenshot", "ref": "e1", "selector": "a"}, "a ref and a selector"),
+        ({"kind": "screenshot", "ref": "e1", "fullPage": True}, "an element, and fullPage or labels"),
+        ({"kind": "screenshot", "selector": "a", "labels": True}, "an element, and fullPage or labels"),
+        ({"kind": "screenshot", "quality": 3}, "one for png"),
+        ({"kind": "scroll"}, "no way to go"),
+        ({"kind": "scroll", "direction": "up", "dx": 1}, "a direction, and dx or dy"),
+        ({"kind": "wait"}, "no condition"),
+        ({"kind": "find"}, "nothing to find"),
+        ({"kind": "focusTab"}, "no page"),
+        ({"kind": "focusTab", "index": 0, "targetId": "A"}, "an index and a targetId"),
+        ({"kind": "close", "index": 0, "targetId": "A"}, "an index and a targetId"),
+        ([1], "a list"),
+        ("null", "null"),
+        ("3", "a number"),
+        ("{", "text that is not JSON at line 1, column 2"),
+        ("[" * 100_000, "JSON that is nested too deep"),
+        ('{"a":' * 100_000, "JSON that is nested too deep"),
+        (b"\xff", "bytes that are not UTF-8"),
+        ('{"kind":"wait","timeMs":NaN}', "NaN"),
+        ({"kind": "type", "ref": "e1", "text": "\ud800"}, "half of a surrogate pair"),
+        ({"kind": "evaluate", "function": "f", "args": [math.inf]}, "a number"),
+        ({"kind": "evaluate", "function": "f", "args": [{"a": {1, 2}}]}, "a set"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_refused(data: Any, what: str) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        parse_request(data)
+    assert what in caught.value.given
+    assert len(str(caught.value)) <= 400
+
+
+def test_deep_arguments_are_taken_or_refused_and_never_break() -> None:
+    deep: list[Any] = []
+    for _ in range(50_000):
+        deep = [deep]
+    with pytest.raises(InvalidArgumentError):
+        parse_request({"kind": "click", "ref": deep})
+    parse_request({"kind": "evaluate", "function": "f", "args": deep})
+
+
+def test_no_value_stands_in_a_refusal() -> None:
+    secret = "hunter2hunter2"
+    for data in (
+        {"kind": "type", "ref": "e1", "text": [secret]},
+        {"kind": "fill", "fields": [{"ref": "e1", "value": {secret: 1}}]},
+        {"kind": "setStorage", "items": {"a": [secret]}},
+        {"kind": "setCookies", "cookies": [{"name": "a", "value": {"x": secret}}]},
+    ):
+        with pytest.raises(InvalidArgumentError) as caught:
+            parse_request(data)
+        assert secret not in str(caught.value)
+    request = parse_request({"kind": "type", "ref": "e1", "text": secret})
+    assert secret not in repr(request)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None)
+def test_whatever_is_sent_is_taken_as_the_schema_says_or_refused(data: st.DataObject) -> None:
+    """The parser refuses more than the schema can say: what goes together, and nothing that the schema does not take."""
+    kind = data.draw(st.sampled_from(sorted(KINDS)))
+    names = [camel_case(field.name) for field in attrs.fields(KINDS[kind])]
+    request = {**smallest(kind), **data.draw(st.dictionaries(st.sampled_from(names), JSON, max_size=3))}
+    try:
+        parsed = parse_request(request)
+    except InvalidArgumentError as error:
+        assert str(error)  # noqa: PT017 - that it has words
+    else:
+        VALIDATORS[kind].validate(request)
+        assert parse_request(to_json(parsed)) == parsed
+
+
+def test_the_committed_schema_is_that_of_the_classes() -> None:
+    committed = json.loads((ROOT / "docs" / "act-schema.json").read_text(encoding="utf-8"))
+    assert committed == SCHEMA, "write it anew: python scripts/act_schema.py"
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+# --- responses -----------------------------------------------------------------------------------------------
+
+
+def error_classes(root: type[EngineError] = EngineError) -> list[type[EngineError]]:
+    found = [root]
+    for each in root.__subclasses__():
+        if each.__module__ == "cdpengine.errors":
+            found += error_classes(each)
+    return found
+
+
+@pytest.mark.parametrize("kind", error_classes())
+def test_each_public_error_has_advice_of_its_own_and_a_name(kind: type[EngineError]) -> None:
+    assert kind in ADVICE
+    assert ADVICE[kind].hint.endswith(".")
+    name = name_error(kind)
+    assert name[0].islower()
+    assert not name.endswith("Error")
+
+
+def test_names_of_errors_are_different() -> None:
+    names = [name_error(kind) for kind in error_classes()]
+    assert len(set(names)) == len(names)
+
+
+def test_a_covering_element_stands_in_the_failure_with_its_ref() -> None:
+    error = CoveredError("click", "button 'Go'", "covered", covered_by='dialog "Cookies"', covered_ref="e7")
+    failure = describe_failure(error)
+    assert (failure.kind, failure.covered_by, failure.covered_by_ref) == ("covered", 'dialog "Cookies"', "e7")
+    assert failure.retryable
+
+
+def test_a_response_has_what_there_is() -> None:
+    response = ActResponse(
+        kind="click",
+        ok=True,
+        target_id="T",
+        url="u",
+        effects=Effects(popup=OpenedPage(target_id="P", url="p")),
+    )
+    assert response.to_json() == {
+        "ok": True, "kind": "click", "targetId": "T", "url": "u", "effects": {"popup": {"targetId": "P", "url": "p"}},
+    }  # fmt: skip
+    jsonschema.Draft202012Validator({**SCHEMA, "$ref": "#/$defs/ActResponse"}).validate(response.to_json())
+    assert ActResponse(kind="evaluate", ok=True, result=math.nan).to_json()["result"] == "NaN"
+
+
+def test_requests_are_of_one_class_each() -> None:
+    assert len({kind.__name__ for kind in KINDS.values()}) == len(KINDS)
+    assert all(issubclass(kind, ActRequest) for kind in KINDS.values())
