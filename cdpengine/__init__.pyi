@@ -19,6 +19,9 @@ from ._api.opening import launch as launch
 from ._api.page.actions import Field as Field
 from ._api.page.core import BackendNode as BackendNode
 from ._api.page.core import ElementTarget as ElementTarget
+from ._api.page.devices import Keyboard as Keyboard
+from ._api.page.devices import Mouse as Mouse
+from ._api.page.devices import Touch as Touch
 from ._api.page.expecting import Expected as Expected
 from ._api.page.expecting import ExpectedFileChooser as ExpectedFileChooser
 from ._api.page.page import Navigation as Navigation

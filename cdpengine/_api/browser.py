@@ -66,8 +66,8 @@ _FIRST_DOCUMENT = 2.0
 class Browser:
     """A browser that this program started or connected to. Get it from `launch` or `connect`.
 
-    `endpoint` is its websocket URL, at which other clients can connect to it, `cdpengine.debug.proxy` say; None
-    over a pipe.
+    `measure` traces it. `endpoint` is its websocket URL, at which other clients can connect to it,
+    `cdpengine.debug.proxy` say; None over a pipe.
     """
 
     def __init__(
@@ -339,7 +339,7 @@ class Browser:
         finally:
             del self._contexts[core.id]
             self._state.context_ids.remove(core.id)
-            context.end_lasting()
+            core.end()
             self._state.permissions.forget(core.id)
             self._state.seen_origins.forget(core.id)
             self._state.emulations.drop(core)
@@ -357,12 +357,12 @@ class Browser:
     async def _dispose(self, made: CreateTargetReply) -> None:
         await self._state.tabs.close(made.target_id)
 
-    def refuse_downloads(self) -> None:
+    def _refuse_downloads(self) -> None:
         """Have the default context refuse downloads that nobody expects. For a browser that is this program's."""
         self._state.tabs.downloads.refuse()
 
     @asynccontextmanager
-    async def watched(self, recover_after: float | None) -> AsyncIterator[None]:
+    async def _watch_pages(self, recover_after: float | None) -> AsyncIterator[None]:
         """Watch every page during the block; recover one that is silent for `recover_after` seconds."""
         async with open_body_nursery() as nursery:
             if recover_after is not None:

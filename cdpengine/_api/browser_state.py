@@ -6,7 +6,7 @@ context has the same methods as those that are made; Chrome's id of it is asked 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -125,6 +125,7 @@ class ContextCore:
         self.state = state
         self.id = context_id
         self._default_id: str | None = None
+        self._end_listeners: list[Callable[[], None]] = []
 
     @property
     def known_id(self) -> str | None:
@@ -136,6 +137,15 @@ class ContextCore:
         if self.known_id is None:
             return page.context_id not in self.state.context_ids
         return page.context_id == self.known_id
+
+    def on_end(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called when the context ends."""
+        self._end_listeners.append(listener)
+
+    def end(self) -> None:
+        """Note that the context is gone."""
+        for listener in self._end_listeners:
+            listener()
 
     @property
     def has_pages(self) -> bool:

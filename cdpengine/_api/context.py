@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 class BrowserContext:
     """A context. Get one from `browser.new_context(...)`; `browser.context` is the default one.
 
-    `id` is Chrome's browserContextId, None for the default context. `proxy` is what it was made with.
+    `id` is Chrome's browserContextId, None for the default context. `proxy` is what it was made with, `browser`
+    whose it is. What holds for all its pages is in its parts: `network`, `emulation`, `storage`, `scripts`.
     """
 
     def __init__(self, browser: Browser, core: ContextCore, proxy: Proxy | None = None) -> None:
@@ -55,6 +56,7 @@ class BrowserContext:
         self.storage = ContextStorage(core)
         self._core = core
         self._scope = SettingScope.of_context(core)
+        core.on_end(self._scope.end_all)
         self.network = Network(self._scope)
         self.scripts = Scripts(self._scope)
 
@@ -105,10 +107,6 @@ class BrowserContext:
         """
         routes = self.network.routes
         return route_requests(self._scope, routes, pattern, handler, resource_type, stage, limit, timeout)
-
-    def end_lasting(self) -> None:
-        """End all that was awaited to last, without waiting: the context is gone. For the engine."""
-        self._scope.end_all()
 
     @property
     def downloads(self) -> list[Download]:

@@ -123,12 +123,12 @@ async def launch(
         ):
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
-            browser.refuse_downloads()
+            browser._refuse_downloads()  # noqa: SLF001 - no part of what users have
             browser.set_activity(activity_options)
             started()
             ready()
             try:
-                async with browser.watched(recover_after):
+                async with browser._watch_pages(recover_after):  # noqa: SLF001 - as above
                     yield browser
             finally:
                 await _close(browser)
@@ -191,7 +191,7 @@ async def connect(
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             browser.set_activity(activity_options)
             started()
-            async with browser.watched(recover_after):
+            async with browser._watch_pages(recover_after):  # noqa: SLF001 - as above
                 yield browser
     if starting.cancelled_caught:
         raise ConnectFailedError(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")

@@ -65,7 +65,8 @@ class BindingFailure:
 class Binding:
     """One function while it is exposed. Calls run in `nursery`, each for at most `limit` seconds.
 
-    `read` and `literal` carry values over, each way. `calls` counts the calls.
+    `read` and `literal` carry values over, each way. `name` is what pages call, `calls` counts
+    the calls, `failures` has the latest that ended in a rejection.
     """
 
     def __init__(

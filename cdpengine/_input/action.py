@@ -11,8 +11,8 @@ from cdpengine._budget import Budget
 from cdpengine._input.actionability.input_observer import NavigationWatch
 from cdpengine._input.actionability.inspection import Inspection, inspect
 from cdpengine._input.devices.delivery import Interruptions
-from cdpengine._input.devices.keyboard import Keyboard
-from cdpengine._input.devices.mouse import Mouse, Touch
+from cdpengine._input.devices.keyboard import KeyboardDevice
+from cdpengine._input.devices.mouse import MouseDevice, TouchDevice
 from cdpengine._input.geometry import Point
 from cdpengine._page.activity import DownloadStarted, NavigationStarted, PopupOpened
 from cdpengine._page.dialogs import Dialog
@@ -27,9 +27,9 @@ class ActionContext:
     document.
     """
 
-    keyboard: Keyboard
-    mouse: Mouse
-    touch: Touch
+    keyboard: KeyboardDevice
+    mouse: MouseDevice
+    touch: TouchDevice
     worlds: IsolatedWorlds
     budget: Budget
     interruptions: Interruptions

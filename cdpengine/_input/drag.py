@@ -26,7 +26,7 @@ from cdpengine._input.actionability.input_observer import (
 )
 from cdpengine._input.actionability.probe import NO_REQUIREMENTS, post_library_call
 from cdpengine._input.devices.delivery import release, wait_for_delivery
-from cdpengine._input.devices.mouse import Mouse
+from cdpengine._input.devices.mouse import MouseDevice
 from cdpengine._input.geometry import Point
 from cdpengine._input.pointer import TO_CLICK, TO_HOVER, check_position, deliver
 from cdpengine._page.scripts.worlds import Node
@@ -114,8 +114,8 @@ async def drag(
 @attrs.define(eq=False)
 class _Drag:
     source: Node
-    mouse: Mouse
-    end_mouse: Mouse
+    mouse: MouseDevice
+    end_mouse: MouseDevice
     interception: _Interception
     context: ActionContext
     modifiers: tuple[str, ...]

@@ -29,7 +29,7 @@ _VERSION_DEADLINE = 5.0  # seconds; a cold start from a slow disk takes one or t
 
 @attrs.frozen
 class BrowserInstallation:
-    """An installed browser: the program's path, the product and its channel."""
+    """An installed browser: the program's path, the product, its channel and its version."""
 
     path: Path
     product: Product

@@ -290,7 +290,7 @@ def chrome_url_of(pattern: object) -> str:
 class RouteRegistration:
     """One route in effect. Handlers run in `nursery`, each for at most `limit` seconds; failures go to `log`, too.
 
-    `seen` counts the requests that its handler was given.
+    `match` is what it is for; `seen` counts the requests that its handler was given.
     """
 
     def __init__(

@@ -91,7 +91,11 @@ class ConnectionStatistics:
 
 
 class Connection:
-    """The shell around the mux. Make one with `open_connection`."""
+    """The shell around the mux. Make one with `open_connection`.
+
+    `name` is what messages call it, `root` the browser's own session, `targets` what Chrome lists and is attached
+    to, `instruments` what watches it.
+    """
 
     def __init__(self, transport: Transport, instruments: Instruments) -> None:
         self.name = transport.name

@@ -37,7 +37,11 @@ _ALLOWED_AFTER_CRASH = frozenset({"Page.reload", "Page.navigate", "Page.close", 
 
 
 class Session:
-    """A flattened session. `id` is Chrome's session id, `target_id` its target; both None for the browser."""
+    """A flattened session. `id` is Chrome's session id, `target_id` its target; both None for the browser.
+
+    `target_type` is what that is ("page", "iframe", "worker", "browser"), `parent` the session through which it
+    was attached, `connection` the one that it is on.
+    """
 
     def __init__(
         self,

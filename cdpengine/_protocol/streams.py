@@ -33,7 +33,7 @@ _DOMAIN = re.compile(r"([A-Za-z][A-Za-z0-9]*)\.\*\Z")
 
 
 class Event:
-    """One event: `method` ("Network.requestWillBeSent"), `session_id`, and its parameters."""
+    """One event: `method` ("Network.requestWillBeSent"), `session_id`, and its parameters, as JSON in `raw`."""
 
     __slots__ = ("_params", "method", "raw", "session_id")
 
@@ -234,7 +234,10 @@ class Stream(Generic[T]):
 
 
 class EventStream(Stream[Event]):
-    """Events of one session that match one of some patterns, in the order in which Chrome sent them."""
+    """Events of one session that match one of some patterns, in the order in which Chrome sent them.
+
+    `patterns` are those that it was opened with, `buffer` is how many events may wait.
+    """
 
     def __init__(
         self,

@@ -462,7 +462,7 @@ async def test_the_watchdog_recovers_a_page_that_is_silent(
     autojump_clock: MockClock,
 ) -> None:
     caplog.set_level(logging.INFO, "cdpengine.recovery")
-    async with browser.watched(4):
+    async with browser._watch_pages(4):
         await trio.sleep(20)
         assert scripted.count("Runtime.terminateExecution") == 0
         held = scripted.hold("Runtime.evaluate")
@@ -485,7 +485,7 @@ async def test_the_watchdog_does_not_hammer_and_ends_with_its_page(
     browser: cdpengine.Browser, page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
-    async with browser.watched(4):
+    async with browser._watch_pages(4):
         await trio.sleep(30)
         assert 4 <= scripted.count("Runtime.terminateExecution") <= 2 * 8
         scripted.vanish("T1")

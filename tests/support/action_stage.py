@@ -14,8 +14,8 @@ from kept_window import Window
 from cdpengine._budget import Budget, within
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.devices.delivery import HeldKeys
-from cdpengine._input.devices.keyboard import Keyboard
-from cdpengine._input.devices.mouse import Mouse, Touch
+from cdpengine._input.devices.keyboard import KeyboardDevice
+from cdpengine._input.devices.mouse import MouseDevice, TouchDevice
 from cdpengine._input.forms.text_entry import press, type_text
 from cdpengine._input.pointer import click, hover
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
@@ -70,9 +70,9 @@ class DialogWatch:
 class Stage:
     session: Session
     dialogs: DialogWatch
-    mouse: Mouse
-    keyboard: Keyboard
-    touch: Touch
+    mouse: MouseDevice
+    keyboard: KeyboardDevice
+    touch: TouchDevice
     worlds: IsolatedWorlds = attrs.field(factory=IsolatedWorlds)
     untouched: bool = False
     """Whether the page still shows the empty document that it was opened with."""
@@ -188,13 +188,13 @@ async def open_stage(window: Window) -> AsyncIterator[Stage]:
             "Emulation.setDeviceMetricsOverride", width=800, height=600, deviceScaleFactor=1, mobile=False
         )
         held = HeldKeys(mac=False)
-        keyboard = Keyboard(session, dialogs, held=held)
+        keyboard = KeyboardDevice(session, dialogs, held=held)
         stage = Stage(
             session,
             dialogs,
-            Mouse(session, dialogs, held=held),
+            MouseDevice(session, dialogs, held=held),
             keyboard,
-            Touch(session, dialogs, held=held),
+            TouchDevice(session, dialogs, held=held),
         )
         await stage.goto("about:blank")
         stage.untouched = True

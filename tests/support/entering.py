@@ -15,8 +15,6 @@ from network_site import Site, ask
 import cdpengine
 from cdpengine._api.page.expecting import ExpectedFileChooser
 from cdpengine._evaluate.script import JSHandle
-from cdpengine._input.devices.keyboard import Keyboard
-from cdpengine._input.devices.mouse import Mouse, Touch
 from cdpengine._network.route import Route
 from cdpengine._storage.cookies import Cookie
 from cdpengine._storage.storage_state import OriginState, StorageState
@@ -25,9 +23,9 @@ CLASSES: tuple[type, ...] = (
     cdpengine.Page,
     cdpengine.BrowserContext,
     cdpengine.Browser,
-    Keyboard,
-    Mouse,
-    Touch,
+    cdpengine.Keyboard,
+    cdpengine.Mouse,
+    cdpengine.Touch,
     cdpengine.Network,
     cdpengine.Scripts,
     cdpengine.PageEmulation,
@@ -292,7 +290,6 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "ContextStorage.databases": READS,
     "ContextStorage.delete_cookies": ENDS,
     "ContextEmulation.set": SWITCHES,
-    "BrowserContext.end_lasting": ENDS,
     "ContextEmulation.grant_permissions": SWITCHES,
     "ContextStorage.local": "what it gives has ways of its own",
     "BrowserContext.new_page": ADDRESS,
@@ -314,15 +311,11 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Browser.new_context": {"storage_state": _new_context},
     "Browser.new_page": ADDRESS,
     "Browser.page": READS,
-    "Browser.refuse_downloads": OWN,
     "Browser.set_activity": SWITCHES,
     "Browser.set_dialog_policy": {"prompt_text": _policy_of_all},
     "Browser.statistics": READS,
     "BrowserMeasure.trace": READS,
     "Browser.wait_for_page": WAITS,
-    "Browser.watched": OWN,
-    "Keyboard.check_chord": OWN,
-    "Keyboard.check_layout": OWN,
     "Keyboard.compose": {
         "text": lambda stage, secret: stage.page.keyboard.compose(secret),
         "steps": lambda stage, secret: stage.page.keyboard.compose("\u4f60\u597d", secret),
@@ -330,25 +323,15 @@ WAYS: dict[str, dict[str, Way] | str] = {
     },
     "Keyboard.down": KEYS,
     "Keyboard.insert_text": {"text": lambda stage, secret: stage.page.keyboard.insert_text(secret)},
-    "Keyboard.on": OWN,
     "Keyboard.press": KEYS,
-    "Keyboard.press_each": KEYS,
     "Keyboard.type": {"text": lambda stage, secret: stage.page.keyboard.type(secret)},
     "Keyboard.up": KEYS,
-    "Mouse.check_click": OWN,
     "Mouse.click": POINTS,
     "Mouse.down": POINTS,
-    "Mouse.note_drop": OWN,
     "Mouse.hover": POINTS,
     "Mouse.move": POINTS,
-    "Mouse.on": OWN,
-    "Mouse.post_release": OWN,
-    "Mouse.press_at": POINTS,
-    "Mouse.take_over": OWN,
     "Mouse.up": POINTS,
     "Mouse.wheel": POINTS,
-    "Mouse.wheel_at": POINTS,
-    "Touch.on": OWN,
     "Touch.tap": POINTS,
     "PageStorage.clear_cookies": ENDS,
     "PageStorage.cookies": READS,
@@ -380,7 +363,6 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Route.fulfill": {
         "headers": _routed(lambda route, secret: route.fulfill(headers={"X-Token": secret})),
     },
-    "ExpectedFileChooser.opened": READS,
     "ExpectedFileChooser.set_files": FILES,
 }
 

@@ -81,7 +81,7 @@ def test_an_expected_value_is_there_only_at_the_end() -> None:
     expected: cdpengine.Expected[int] = cdpengine.Expected("a page")
     with pytest.raises(cdpengine.InvalidArgumentError, match="after the block"):
         _ = expected.value
-    expected.take(5)
+    expected._values.append(5)
     assert expected.value == 5
 
 

@@ -27,8 +27,8 @@ from cdpengine._evaluate.script import Script
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.input_observer import NavigationWatch
 from cdpengine._input.devices.delivery import HeldKeys
-from cdpengine._input.devices.keyboard import Keyboard
-from cdpengine._input.devices.mouse import Mouse, Touch
+from cdpengine._input.devices.keyboard import KeyboardDevice
+from cdpengine._input.devices.mouse import MouseDevice, TouchDevice
 from cdpengine._javascript import own
 from cdpengine._page.activity import Activity, watch_activity
 from cdpengine._page.dialogs import Span
@@ -266,9 +266,9 @@ class PageCore:
         self.state = state
         self.target = target
         held = HeldKeys(mac=state.version.on_mac)
-        self.keyboard = Keyboard(target.session, target, held=held)
-        self.mouse = Mouse(target.session, target, held=held)
-        self.touch = Touch(target.session, target, held=held)
+        self.keyboard = KeyboardDevice(target.session, target, held=held)
+        self.mouse = MouseDevice(target.session, target, held=held)
+        self.touch = TouchDevice(target.session, target, held=held)
         self.worlds = IsolatedWorlds()
         self.evaluator = Evaluator(
             target,

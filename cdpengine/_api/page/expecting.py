@@ -40,7 +40,7 @@ T = TypeVar("T")
 class Expected(Generic[T]):
     """What an `expect_...` block gives. `value` is there once the block has ended."""
 
-    what: str
+    _what: str
     _values: list[T] = attrs.field(factory=list, init=False, repr=False)
 
     @property
@@ -48,13 +48,9 @@ class Expected(Generic[T]):
         """What came. Raises InvalidArgumentError when it is asked for before the block has ended."""
         if not self._values:
             raise InvalidArgumentError(
-                what="expected.value", given=f"asked for before {self.what} came", expected="after the block"
+                what="expected.value", given=f"asked for before {self._what} came", expected="after the block"
             )
         return self._values[0]
-
-    def take(self, value: T) -> None:
-        """Note what came."""
-        self._values[:] = [value]
 
 
 async def wait_for_arrival(
@@ -65,9 +61,9 @@ async def wait_for_arrival(
     Where the block took all the time, what came in it still counts.
     """
     with trio.CancelScope(deadline=max(budget.deadline, trio.current_time() + _ARRIVAL_TIMEOUT)) as scope:
-        expected.take(await wait())
+        expected._values[:] = [await wait()]  # noqa: SLF001 - what it gives is noted here alone
     if scope.cancelled_caught:
-        budget.step(f"{expected.what} did not come; {seen()}")
+        budget.step(f"{expected._what} did not come; {seen()}")  # noqa: SLF001 - as above
         raise budget.exceeded()
 
 
@@ -181,7 +177,10 @@ async def expect_file_chooser(core: PageCore, *, timeout: float) -> AsyncIterato
         yield expected
         opened: Expected[OpenedChooser] = Expected("a file chooser")
         async with explain_deadline(core.target, budget.deadline):
-            await wait_for_arrival(opened, budget, expected.opened, lambda: "the page asked for none")
+            wait = core.target.wait_for
+            await wait_for_arrival(
+                opened, budget, lambda: wait(lambda: awaited.opened), lambda: "the page asked for none"
+            )
 
 
 @attrs.frozen(eq=False)
@@ -203,7 +202,7 @@ class ExpectedFileChooser:
             )
         return self._awaited.opened.record
 
-    async def opened(self) -> OpenedChooser:
+    async def _wait_until_opened(self) -> OpenedChooser:
         """Wait until it has opened. Raises why the page ended."""
         return await self._page.wait_for(lambda: self._awaited.opened)
 
@@ -214,7 +213,7 @@ class ExpectedFileChooser:
         without an input: Chrome has refused it to the page.
         """
         async with self._act("choose files", timeout) as context:
-            opened = await self.opened()
+            opened = await self._wait_until_opened()
             record = opened.record
             if record.backend_node_id is None:
                 raise NotInteractableError(

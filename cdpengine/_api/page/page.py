@@ -21,6 +21,7 @@ from cdpengine._activity.page_activity import PageActivity
 from cdpengine._activity.request import MainDocuments, Response
 from cdpengine._api.page.actions import PageActions
 from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.devices import Keyboard, Mouse, Touch
 from cdpengine._api.page.expecting import (
     Expected,
     ExpectedFileChooser,
@@ -88,9 +89,9 @@ class Page(PageActions, PageReading):
     def __init__(self, browser: Browser, core: PageCore) -> None:
         self._core = core
         self.browser = browser
-        self.keyboard = core.keyboard
-        self.mouse = core.mouse
-        self.touch = core.touch
+        self.keyboard = Keyboard(core.keyboard)
+        self.mouse = Mouse(core.mouse)
+        self.touch = Touch(core.touch)
         self._scope = SettingScope.of_page(core)
         self.network = Network(self._scope)
         self.scripts = Scripts(self._scope)

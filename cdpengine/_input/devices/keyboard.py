@@ -49,7 +49,7 @@ _ACTING = frozenset("\n\r\t")
 """Characters whose keys do more than type."""
 
 
-class Keyboard:
+class KeyboardDevice:
     """The keyboard of one page (or out-of-process frame), with the US layout until another one is chosen.
 
     `interruptions` says when a dialog holds replies back, `held` what is down and whether the browser is on macOS,
@@ -91,14 +91,14 @@ class Keyboard:
     def layout(self, name: str) -> None:
         self._layout = layout_of(name, self._layout)
 
-    def on(self, session: Session) -> Keyboard:
+    def on(self, session: Session) -> KeyboardDevice:
         """Return the keyboard for input that is dispatched on another session; itself when it is the same one.
 
         It is one keyboard: what is held down is held on both.
         """
         if session.id == self.session.id:
             return self
-        other = Keyboard(session, self._interruptions, held=self._held)
+        other = KeyboardDevice(session, self._interruptions, held=self._held)
         other._layout = self._layout
         return other
 

@@ -28,7 +28,7 @@ from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionG
 BUTTONS = {"left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}
 
 
-class Mouse:
+class MouseDevice:
     """The mouse of one page (or out-of-process frame). Coordinates are CSS pixels of the session's viewport.
 
     `interruptions` says when a dialog holds replies back. The modifier keys of `held` go with
@@ -53,11 +53,11 @@ class Mouse:
         """The bitmask of the buttons that are down: left 1, right 2, middle 4, back 8, forward 16."""
         return sum(BUTTONS[button] for button in self._pressed)
 
-    def on(self, session: Session) -> Mouse:
+    def on(self, session: Session) -> MouseDevice:
         """Return the mouse for input that is dispatched on another session; itself when it is the same one."""
         if session.id == self.session.id:
             return self
-        return Mouse(session, self._interruptions, held=self.held)
+        return MouseDevice(session, self._interruptions, held=self.held)
 
     async def move(self, x: float, y: float, *, steps: int = 1) -> bool:
         """Move to a point, in `steps` equal moves. Each waits for Chrome's next frame: some 16 ms."""
@@ -183,7 +183,7 @@ class Mouse:
         """Post the release of a button, if it is down; for those who clean up."""
         return [self._post_up(button, 1, self.held.mask(()))] if button in self._pressed else []
 
-    def take_over(self, other: Mouse, position: Point) -> None:
+    def take_over(self, other: MouseDevice, position: Point) -> None:
         """Go on with the buttons that another one holds: the pointer has come from another process."""
         self._pressed, other._pressed = other._pressed, []
         self.position = position
@@ -303,7 +303,7 @@ def _between(start: Point, end: Point, share: float) -> Point:
     return Point(start.x + share * (end.x - start.x), start.y + share * (end.y - start.y))
 
 
-class Touch:
+class TouchDevice:
     """The touch screen of one page. Coordinates are CSS pixels of the session's viewport."""
 
     def __init__(
@@ -317,11 +317,11 @@ class Touch:
         self._interruptions = interruptions
         self.held = held or HeldKeys()
 
-    def on(self, session: Session) -> Touch:
+    def on(self, session: Session) -> TouchDevice:
         """Return the touch screen for input that is dispatched on another session."""
         if session.id == self.session.id:
             return self
-        return Touch(session, self._interruptions, held=self.held)
+        return TouchDevice(session, self._interruptions, held=self.held)
 
     async def tap(self, x: float, y: float, *, modifiers: Iterable[str] = (), mark: Point = NO_MARK) -> bool:
         """Touch a point and lift the finger. Chrome makes the click out of it, a moment later at times.

@@ -45,9 +45,10 @@ class DownloadProgress:
 class Download:
     """A download. Get it from `page.expect_download(...)`, or look at `browser.downloads`.
 
-    `url` is where it comes from, `suggested_filename` the server's name for it, which is not to be trusted.
-    Expected without a directory, its file is in a temporary folder, `path.parent`, and is removed when the browser
-    ends.
+    `url` is where it comes from, `suggested_filename` the server's name for it, which is not to be trusted. `guid`
+    is Chrome's name of it; `frame_id` and `context_id` say whose it is. `refused`: nobody expected it;
+    `cancelled`: it was told to stop. Expected without a directory, its file is in a temporary folder,
+    `path.parent`, and is removed when the browser ends.
     """
 
     def __init__(
