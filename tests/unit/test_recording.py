@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 from pathlib import Path
@@ -148,6 +149,22 @@ def test_no_secret_stays_in_the_head_of_what_is_cut() -> None:
     redactor = Redactor(secrets=[secret])
     (line,) = lines_of(received({"method": "A.b", "params": payload}), limit=1000, redactor=redactor)
     assert b"cAnArY" not in bytes(line.msg)
+
+
+def test_a_secret_that_begins_in_a_piece_that_is_cut_is_not_in_the_next_one() -> None:
+    maker = LineMaker(began=1.0, limit=1000, redactor=Redactor())
+    lines = b""
+    for piece in ("x" * 2000 + '{"password":"cAnArY', 'cAnArY7f3","n":1}'):
+        data = base64.b64encode(piece.encode()).decode()
+        event = {
+            "method": "Network.dataReceived",
+            "params": {"requestId": "1.1", "dataLength": 1, "data": data},
+        }
+        for line in maker.lines(received(event)):
+            message = json.loads(line)["msg"]["params"]
+            lines += base64.b64decode(message["data"]) if "data" in message else line
+    assert b"cAnArY" not in lines
+    assert lines.endswith(b'[redacted]","n":1}')
 
 
 def test_line_breaks_within_a_message_do_not_break_the_line() -> None:

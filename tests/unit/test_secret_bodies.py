@@ -6,13 +6,14 @@ import base64
 import gzip
 import itertools
 import json
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from cdpengine.debug import Redactor
-from cdpengine.debug.recording import secret_text
+from cdpengine.debug.recording import secret_bodies
 
 WORD = "correct horse"
 
@@ -84,7 +85,7 @@ def test_a_body_without_secrets_stays(method: str, place: str, carrier: Any) -> 
 
 
 def test_what_is_too_large_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secret_text, "LARGEST", 1_000)
+    monkeypatch.setattr(secret_bodies, "LARGEST", 1_000)
     body = base64.b64encode(b"x" * 2_000).decode()
     clean = Redactor().redact(
         json.dumps({"id": 1, "result": {"body": body, "base64Encoded": True}}).encode(),
@@ -115,50 +116,161 @@ def test_a_secret_that_two_pieces_of_a_stream_share_is_in_neither() -> None:
 
 
 UNKNOWN = "Zx9kQ2mP7vL4tR8w"
+TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.Zx9kQ2mP7vL4tR8w"
 CUT = {
-    "JSON": json.dumps({"a": 1, "refresh_token": UNKNOWN, "more": "x" * 10}),
-    "blanks": json.dumps({"password": f"two {UNKNOWN}"}, separators=(",", ":")),
-    "a form": f"user=ada&password={UNKNOWN}&x=1",
-    "a script": f"text ü access_token='{UNKNOWN}'; more",
-    "JSON in JSON": json.dumps({"inner": json.dumps({"password": UNKNOWN})}),
+    "JSON": ({"a": 1, "refresh_token": UNKNOWN, "more": "x" * 10}, UNKNOWN),
+    "blanks": ({"password": f"two {UNKNOWN}"}, UNKNOWN),
+    "a form": (f"user=ada&password={UNKNOWN}&x=1", UNKNOWN),
+    "a script": (f"text ü access_token='{UNKNOWN}'; more", UNKNOWN),
+    "JSON in JSON": ({"inner": json.dumps({"password": UNKNOWN})}, UNKNOWN),
+    "a URL in a URL": (f"see https://a.example/?to=%2Fx%3Ftoken%3D{UNKNOWN}&b=2 for more", UNKNOWN),
+    "a password in a URL": (f"git clone https://ada:{UNKNOWN}@a.example/x and more", UNKNOWN),
+    "a token of its own": ({"id": TOKEN, "kind": "a"}, UNKNOWN),
+    "credentials": (f"Authorization: Bearer {UNKNOWN}{UNKNOWN}\r\nAccept: text/html\r\n", UNKNOWN),
+    "markup": (f'<p>one</p><input type="password" name="p" value="{UNKNOWN}"><p>two</p>', UNKNOWN),
 }
+"""Texts, and the secret in each of which no six characters may be left."""
 
 
-def stream_in_pieces(text: str, cuts: list[int], *, begun: bool) -> bytes:
-    """Return what becomes of a stream; `begun`: its first piece is what had come before it was asked for."""
+def event(name: str, **params: Any) -> dict[str, Any]:
+    return {"method": f"Network.{name}", "params": {"requestId": "7.1", **params}}
+
+
+def frame(opcode: int, data: str) -> dict[str, Any]:
+    return {"response": {"opcode": opcode, "mask": False, "payloadData": data}}
+
+
+def in_base64(piece: bytes) -> str:
+    return base64.b64encode(piece).decode()
+
+
+STREAMS: dict[str, Callable[[bytes], tuple[str, dict[str, Any]]]] = {
+    "a body": lambda piece: ("", event("dataReceived", dataLength=1, data=in_base64(piece))),
+    "a stream": lambda piece: (
+        "IO.read",
+        {"id": 1, "result": {"data": in_base64(piece), "base64Encoded": True, "eof": False}},
+    ),
+    "a stream of text": lambda piece: (
+        "IO.read",
+        {"id": 1, "result": {"data": piece.decode(), "base64Encoded": False, "eof": False}},
+    ),
+    "messages received": lambda piece: ("", event("webSocketFrameReceived", **frame(1, piece.decode()))),
+    "messages sent": lambda piece: ("", event("webSocketFrameSent", **frame(1, piece.decode()))),
+    "binary messages": lambda piece: ("", event("webSocketFrameReceived", **frame(2, in_base64(piece)))),
+}
+"""What a piece of each kind of stream is: the method of the command that it answers ("" for none), and the message."""
+
+
+def piece_of(message: dict[str, Any]) -> bytes:
+    """Return the bytes of the piece that a message holds."""
+    held = message.get("params") or message["result"]
+    inside = held.get("response", held)
+    data = inside.get("data", inside.get("payloadData", inside.get("bufferedData")))
+    is_text = inside.get("base64Encoded") is False or inside.get("opcode") == 1
+    return data.encode() if is_text or data == "[redacted]" else base64.b64decode(data)
+
+
+def stream_in_pieces(text: str, cuts: Sequence[int], kind: str, *, begun: bool = False) -> bytes:
+    """Return what becomes of a stream, its pieces in brackets.
+
+    `begun`: its first piece is what had come before it was asked for.
+    """
     data = text.encode()
     redactor = Redactor()
     clean = b""
     for start, end in itertools.pairwise([0, *cuts, len(data)]):
-        piece = base64.b64encode(data[start:end]).decode()
+        method, message = STREAMS[kind](data[start:end])
         if begun and not start:
-            method, message = "Network.streamResourceContent", {"id": 1, "result": {"bufferedData": piece}}
-            held = json.loads(redactor.redact(json.dumps(message).encode(), method))["result"]["bufferedData"]
-        else:
-            method = "Network.dataReceived"
-            message = {"method": method, "params": {"requestId": "7.1", "dataLength": 1, "data": piece}}
-            held = json.loads(redactor.redact(json.dumps(message).encode(), method))["params"]["data"]
-        clean += b"" if held == "[redacted]" else base64.b64decode(held) + b"|"
+            method = "Network.streamResourceContent"
+            message = {"id": 1, "result": {"bufferedData": in_base64(data[:end])}}
+        clean += b"|" + piece_of(json.loads(redactor.redact(json.dumps(message).encode(), method)))
     return clean
 
 
-@pytest.mark.parametrize("begun", [False, True])
+def text_of(whole: object) -> str:
+    return whole if isinstance(whole, str) else json.dumps(whole, separators=(",", ":"))
+
+
+def left_of(secret: str, clean: bytes, length: int = 6) -> list[str]:
+    """Return the parts of a secret that are still there."""
+    parts = (secret[at : at + length] for at in range(len(secret) - length + 1))
+    return [part for part in parts if part.encode() in clean]
+
+
+@pytest.mark.parametrize("kind", [*STREAMS, "begun"])
 @pytest.mark.parametrize("text", CUT)
-def test_an_unknown_secret_may_be_cut_anywhere(text: str, begun: bool) -> None:
-    whole = CUT[text]
+def test_an_unknown_secret_may_be_cut_anywhere(text: str, kind: str) -> None:
+    whole, secret = text_of(CUT[text][0]), CUT[text][1]
     size = len(whole.encode())
-    for first in range(1, size - 1):
-        for cuts in ([first], [first, min(first + 5, size - 1)]):
-            clean = stream_in_pieces(whole, sorted(set(cuts)), begun=begun)
-            shown = [
-                UNKNOWN[at : at + 6]
-                for at in range(len(UNKNOWN) - 5)
-                if UNKNOWN[at : at + 6].encode() in clean
-            ]
-            assert not shown, (cuts, clean)
+    begun, kind = kind == "begun", "a body" if kind == "begun" else kind
+    every = 1 if kind == "a body" else 3
+    for first in range(1, size - 1, every):
+        for cuts in ([first], sorted({first, min(first + 5, size - 1)})):
+            if not whole.isascii() and "ü".encode()[1:] in (whole.encode()[cut : cut + 1] for cut in cuts):
+                continue  # no piece of text ends within a letter
+            clean = stream_in_pieces(whole, cuts, kind, begun=begun)
+            assert not left_of(secret, clean), (cuts, clean)
 
 
-def test_pieces_without_secrets_stay_as_they_are() -> None:
+LONG = {
+    "JSON": '{"user":"ada","private_key":"%s","more":"some words"}',
+    "a form": "user=ada&password=%s&more=some+words",
+    "a script": "let a = 1, access_token='%s'; more.words()",
+    "a token of its own": "see eyJhbGciOiJIUzI1NiJ9.%s for more",
+    "credentials": "Authorization: Bearer %s\r\nAccept: text/html\r\n",
+}
+
+
+@pytest.mark.parametrize("text", LONG)
+@pytest.mark.parametrize(
+    ("kind", "length"), [("a body", 500), ("a body", 20_000), *((kind, 9_000) for kind in STREAMS)]
+)
+def test_a_long_secret_may_be_cut_anywhere(text: str, kind: str, length: int) -> None:
+    chosen = random.Random(length)
+    secret = "".join(chosen.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=length))
+    whole = LONG[text] % secret
+    at = whole.index(secret)
+    within = (10, length // 2, length - 9_000, length - 8_192, length - 3)
+    places = sorted({at + place for place in within if 10 <= place < length})
+    for cuts in (*([each] for each in places), places, range(at + 10, at + length, 1 + length // 5)):
+        clean = stream_in_pieces(whole, cuts, kind)
+        assert (cuts, left_of(secret, clean, 12)[:3]) == (cuts, [])
+        assert clean.endswith(whole[at + length + 2 :].encode())
+
+
+def test_streams_do_not_run_into_each_other() -> None:
+    redactor = Redactor()
+
+    def pass_on(name: str, piece: str, request: str) -> bytes:
+        message = {**event(name, **frame(1, piece))}
+        message["params"]["requestId"] = request
+        return piece_of(json.loads(redactor.redact(json.dumps(message).encode())))
+
+    assert UNKNOWN[:8].encode() not in pass_on("webSocketFrameReceived", '{"password":"' + UNKNOWN[:8], "1")
+    assert pass_on("webSocketFrameReceived", 'hello","n":12', "2") == b'hello","n":12'
+    assert pass_on("webSocketFrameSent", 'hello","n":12', "1") == b'hello","n":12'
+    assert left_of(UNKNOWN, pass_on("webSocketFrameReceived", UNKNOWN[8:] + '","n":12', "1"), 4) == []
+
+
+@pytest.mark.parametrize("length", [600, 5_000])
+@pytest.mark.parametrize("kind", STREAMS)
+def test_a_long_known_secret_may_be_cut_anywhere(kind: str, length: int) -> None:
+    secret = "".join(random.Random(length).choices("0123456789abcdef", k=length))
+    whole = f"<p>here: {secret} and more</p>"
+    at = whole.index(secret)
+    for cut in (10, 300, 511, 512, 513, length // 2, length - 10):
+        redactor = Redactor(secrets=[secret])
+        clean = b""
+        for piece in (whole[: at + cut], whole[at + cut :]):
+            method, message = STREAMS[kind](piece.encode())
+            clean += b"|" + piece_of(json.loads(redactor.redact(json.dumps(message).encode(), method)))
+        assert not left_of(secret, clean, 8), (cut, clean)
+        assert clean.startswith(b"|<p>here: ")
+        assert clean.endswith(b" and more</p>")
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+def test_pieces_without_secrets_stay_as_they_are(kind: str) -> None:
     whole = json.dumps({"hello": "world", "n": 12, "text": "some words", "list": [1, 2]})
     for first in range(1, len(whole) - 4):
-        assert stream_in_pieces(whole, [first, first + 3], begun=False).replace(b"|", b"") == whole.encode()
+        assert stream_in_pieces(whole, [first, first + 3], kind).replace(b"|", b"") == whole.encode()

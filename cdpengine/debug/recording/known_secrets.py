@@ -61,6 +61,10 @@ class _Form:
     whole: bool = False
 
 
+def _automaton(needles: Sequence[bytes]) -> BytesAhoCorasick:
+    return BytesAhoCorasick(needles, matchkind=MatchKind.Standard)
+
+
 class _Index:
     """The forms of some secrets, found by their heads."""
 
@@ -69,7 +73,7 @@ class _Index:
         for form in forms:
             by_head.setdefault(form.written[: form.head], []).append(form)
         self._forms = list(by_head.values())
-        self._automaton = BytesAhoCorasick(list(by_head), matchkind=MatchKind.Standard)
+        self._automaton = _automaton(list(by_head))
 
     def found(self, data: bytes) -> bool:
         return any(True for _ in self.places(data))
@@ -97,7 +101,21 @@ def _common(data: bytes, start: int, written: bytes) -> int:
     )
 
 
-_Edges = tuple[dict[bytes, list[bytes]], dict[bytes, list[bytes]], int]
+class _Edges:
+    """All forms of secrets by their first and by their last bytes; `longest` is the length of the longest one."""
+
+    def __init__(self, written: Iterable[bytes]) -> None:
+        heads: dict[bytes, list[bytes]] = {}
+        tails: dict[bytes, list[bytes]] = {}
+        self.longest = 0
+        for form in written:
+            if len(form) > _LEAST_EDGE:
+                heads.setdefault(form[:_LEAST_EDGE], []).append(form)
+                tails.setdefault(form[-_LEAST_EDGE:], []).append(form)
+                self.longest = max(self.longest, len(form))
+        self.by_head, self.by_tail = list(heads.values()), list(tails.values())
+        self.heads = _automaton(list(heads)) if heads else None
+        self.tails = _automaton(list(tails)) if tails else None
 
 
 class KnownSecrets:
@@ -202,15 +220,19 @@ class KnownSecrets:
 
     def replace_edges(self, data: bytes) -> bytes:
         """Return a piece of a stream without what may be the beginning of a secret at its end, or the reverse."""
-        heads, tails, longest = self._edges()
+        edges = self._edges()
         end = start = 0
-        for at in range(max(0, len(data) - longest + 1), len(data) - _LEAST_EDGE + 1):
-            for needle in heads.get(data[at : at + _LEAST_EDGE], ()):
-                if len(data) - at < len(needle) and needle.startswith(data[at:]):
-                    end = max(end, len(data) - at)
-        for until in range(_LEAST_EDGE, min(longest, len(data) + 1)):
-            for needle in tails.get(data[until - _LEAST_EDGE : until], ()):
-                if until < len(needle) and needle.endswith(data[:until]):
+        if edges.heads is not None:
+            first = max(0, len(data) - edges.longest + 1)
+            for number, at, _ in edges.heads.find_matches_as_indexes(data[first:], overlapping=True):
+                begun = data[first + at :]
+                if any(len(begun) < len(each) and each.startswith(begun) for each in edges.by_head[number]):
+                    end = max(end, len(begun))
+        if edges.tails is not None:
+            for number, _, until in edges.tails.find_matches_as_indexes(
+                data[: edges.longest], overlapping=True
+            ):
+                if any(until < len(each) and each.endswith(data[:until]) for each in edges.by_tail[number]):
                     start = max(start, until)
         if not start and not end:
             return data
@@ -220,15 +242,9 @@ class KnownSecrets:
         return (_REDACTED if start else b"") + inner + (_REDACTED if end else b"")
 
     def _edges(self) -> _Edges:
-        """Return all forms by their first and by their last bytes, and how long the longest is."""
         if self._known_edges is None or self._known_edges[0] != self.version:
-            heads: dict[bytes, list[bytes]] = {}
-            tails: dict[bytes, list[bytes]] = {}
-            needles = {form.written for secret in self.secrets for form in forms_of(secret)}
-            for needle in needles:
-                heads.setdefault(needle[:_LEAST_EDGE], []).append(needle)
-                tails.setdefault(needle[-_LEAST_EDGE:], []).append(needle)
-            self._known_edges = self.version, (heads, tails, max(map(len, needles), default=0))
+            written = {form.written for secret in self.secrets for form in forms_of(secret)}
+            self._known_edges = self.version, _Edges(written)
         return self._known_edges[1]
 
     def _indexes(self) -> list[_Index]:
@@ -329,12 +345,18 @@ def forms_of(secret: str) -> frozenset[_Form]:
 def _from_words_on(secret: str) -> Iterator[_Form]:
     """Give a long text from each of its words on: pages show it line by line."""
     if len(secret) > _ONE_LINE:
-        for word in _WORD.finditer(secret):
-            rest = secret[word.start() : word.start() + _PIECE]
+        for start in _places_to_begin(secret):
+            rest = secret[start : start + _PIECE]
             shown = {rest, json.dumps(rest)[1:-1], json.dumps(rest, ensure_ascii=False)[1:-1]}
             for form in shown | _wide_digits(rest):
                 written = _utf8(form)
                 yield _Form(written, min(len(written), _ENOUGH))
+
+
+def _places_to_begin(secret: str) -> Iterator[int]:
+    """Give where each word begins, and places within one that is longer than what is looked for together."""
+    for word in _WORD.finditer(secret):
+        yield from range(word.start(), word.end(), _PIECE // 2)
 
 
 def _wide_digits(secret: str) -> set[str]:

@@ -20,7 +20,7 @@ from cdpengine._protocol.messages import Envelope, envelope_or_none
 from cdpengine.debug.recording.entered_texts import KEYS, Entered, EnteredTexts
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.redact import Redactor
-from cdpengine.debug.recording.secret_words import CALLS, SECRET_PARAMETERS, holds_secrets
+from cdpengine.debug.recording.secret_words import CALLS, SECRET_PARAMETERS, STREAMS, holds_secrets
 from cdpengine.debug.recording_format import CUT, Kind, Line, http_params
 
 _HEAD = 200
@@ -388,8 +388,9 @@ class LineMaker:
         return side
 
     def _cut(self, raw: bytes, envelope: Envelope, method: str, *, hidden: bool, own: bool) -> bytes:
-        if self._redactor is not None and method in SECRET_PARAMETERS:
-            self._redactor.redact(raw, method)  # what it holds is secret in other messages too
+        if self._redactor is not None and (method in SECRET_PARAMETERS or method in STREAMS):
+            # What it holds is secret in other messages too, or begins in this one and goes on in the next.
+            self._redactor.redact(raw, method)
         message: dict[str, object] = {}
         if envelope.id is not None:
             message["id"] = envelope.id

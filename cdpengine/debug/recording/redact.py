@@ -2,8 +2,9 @@
 
 Rule: a scan of the bytes decides whether a message may hold a secret; only then is it decoded and gone through. A
 secret is known by its place (`secret_words.py`, `secret_payloads.py`), by its field (`secret_fields.py`), by its
-look (`secret_text.py`), or because it was entered or seen before (`known_secrets.py`). What scripts are given and
-return is withheld (`secret_payloads.py`). The replacement reads "[redacted]", which no page is likely to say.
+look (`secret_text.py`, `secret_bodies.py`), or because it was entered or seen before (`known_secrets.py`). What
+scripts are given and return is withheld (`secret_payloads.py`). The replacement reads "[redacted]", which no page
+is likely to say.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import msgspec
 
 from cdpengine.debug.recording.entered_texts import TypedText, types_text
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
+from cdpengine.debug.recording.secret_bodies import BodyRedactor, CleanBody
 from cdpengine.debug.recording.secret_fields import hide_in_attributes, hide_in_markup
 from cdpengine.debug.recording.secret_payloads import (
     PayloadRedactor,
@@ -29,7 +31,7 @@ from cdpengine.debug.recording.secret_payloads import (
     withhold_quickly,
     withhold_returned,
 )
-from cdpengine.debug.recording.secret_text import BodyRedactor, redact_data_urls, redact_text
+from cdpengine.debug.recording.secret_text import redact_data_urls, redact_text
 from cdpengine.debug.recording.secret_words import (
     AX_METHODS,
     CALLS,
@@ -83,7 +85,7 @@ class Redactor:
         self.patterns = tuple(_compiled(pattern) for pattern in patterns)
         self.keep_arguments = keep_arguments
         self.known = KnownSecrets(secrets)
-        self._bodies = BodyRedactor(self.text, self.known, self._looks_secret)
+        self._bodies = BodyRedactor(self.text, self.known, self._looks_secret, bool(self.patterns))
         self._payloads = PayloadRedactor(self.text, self.known, self._bodies, keep_arguments)
         self._typed = TypedText()
         self._texts: dict[str, str] = {}  # short ones that were gone through: most come again
@@ -350,7 +352,7 @@ class Redactor:
             value, inside = self._clean_node(value)
             secret, fields = (*secret, *inside), (*fields, *inside)
         if value.get("encoding") == "base64" or value.get("opcode") == 2:  # of an archive (HAR)
-            value = self._bodies.redact_fields(value, ("text", "data"), stream=False)
+            value = self._bodies.redact_fields(value, ("text", "data"), source=None)
         clean: dict[str, Any] = {}
         for key, item in value.items():
             kind = type(item)
@@ -364,6 +366,8 @@ class Redactor:
                     clean[name] = self.text(_HEADER_LINE.sub(self._clean_header_line, item))
                 else:
                     clean[name] = self.text(item)
+            elif kind is CleanBody:
+                clean[name] = str(item) if item.version == self.learned else self.text(str(item))
             elif key in secret:
                 clean[name] = hide_all(item, remember or self.known.add_seen)
             elif kind is dict or kind is list:

@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from cdpengine.debug.recording.known_secrets import REDACTED
+from cdpengine.debug.recording.secret_words import Search
 from cdpengine.errors.texts import NAMED
 
 Hide = Callable[[str], str]
@@ -208,7 +209,7 @@ _BARE = re.compile(r"""[^\s"'<>`\\&]+""")
 _LONGEST_TAG = 8_192
 """Characters of a tag that are read, so that no markup can make this slow."""
 
-_MARKUP = ("<input", "<meta", "<textarea", "<select", "&lt;", "003c")
+_MARKUP = Search(dict.fromkeys(("<input", "<meta", "<textarea", "<select", "&lt;", "003c"), ""))
 
 
 @attrs.frozen
@@ -222,8 +223,7 @@ class _Attribute:
 
 def hide_in_markup(text: str, hide: Hide) -> str:
     """Return a text without the values of secret fields that stand in it as HTML; escaped HTML too."""
-    low = text.lower()
-    if not any(sign in low for sign in _MARKUP):
+    if not _MARKUP.found(text.lower().encode("utf-8", "surrogatepass")):
         return text
     pieces: list[str] = []
     done = 0
@@ -273,6 +273,8 @@ def _read_attributes(text: str, at: int) -> tuple[list[_Attribute], int]:
             start = quote.end()
             at = text.find(quote[0], start, limit)
             if at < 0:
+                if limit == len(text):  # cut off within the value
+                    found.append(_Attribute(name[0].lower(), start, limit))
                 return found, limit
             found.append(_Attribute(name[0].lower(), start, at))
             at += len(quote[0])

@@ -16,13 +16,12 @@ from typing import Any
 import attrs
 
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
+from cdpengine.debug.recording.secret_bodies import BodyRedactor, source_of
 from cdpengine.debug.recording.secret_fields import hide_in_ax_nodes, hide_in_dom_snapshot
-from cdpengine.debug.recording.secret_text import BodyRedactor
 from cdpengine.debug.recording.secret_words import (
     AX_METHODS,
     BASE64_FIELDS,
     HEADER_METHODS,
-    STREAMS,
     WITHHELD,
     is_secret_header,
     is_secret_name,
@@ -62,7 +61,9 @@ class PayloadRedactor:
             payload = {**payload, "data": self._clean_archive(payload.get("data"))}
         if method in HEADER_METHODS:
             payload = self._clean_headers(payload)
-        return self.bodies.redact_fields(payload, BASE64_FIELDS.get(method, ()), stream=method in STREAMS)
+        return self.bodies.redact_fields(
+            payload, BASE64_FIELDS.get(method, ()), source=source_of(method, payload)
+        )
 
     def _clean_entries(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return what a storage holds, (key, value) pairs, without the values."""

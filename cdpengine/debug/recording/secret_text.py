@@ -1,10 +1,7 @@
-"""Secrets in texts and bodies: URLs, forms, headers, JSON and scripts are known by how they look. Pure.
+"""Secrets in texts: URLs, forms, headers, JSON and scripts are known by how they look. Pure.
 
-Rule: what a secret's name is given to goes: all of it where the text is a URL, a form or data, and only what looks
-like a secret where it may be a program or prose, as `const secret = compute()` holds none. What the protocol
-carries as base64, or in pieces, is decoded: a body that is a text is redacted as one, in other bytes only known
-secrets are found, and a body above the bound is withheld. The ends of a stream's pieces are joined, as a secret
-may be cut in two.
+Rule: the value that is given to a secret's name goes: all of it where the text is a URL, a form or data, and only
+what looks like a secret where it may be a program or prose, as `const secret = compute()` holds none.
 """
 
 from __future__ import annotations
@@ -12,18 +9,15 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import zlib
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 from urllib.parse import unquote_plus
 
 import attrs
 
-from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
+from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.secret_words import COMMON_KEYS, IN_TEXT, SCHEMES, is_secret_name
 
-_USER = re.compile(r"(?<=://)(?:\[redacted\]|[^/?#\s\"'<>@\[({\\|*])+(?=@)")  # https://user:password@host
+_USER = re.compile(r"://((?:\[redacted\]|[^/?#\s\"'<>@\[({\\|*])+)(?=@)")  # https://user:password@host
 _SHORT_USER = re.compile(r"[A-Za-z]{1,12}|.*\$")
 """A user's name alone ("git@"), or the beginning of a program's template: no secret."""
 
@@ -34,17 +28,24 @@ _SCHEME = re.compile(r"\b(Bearer|Basic|Digest|Negotiate)(\s+)", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"[\w\-.~+/]{4,}=*")
 _DIGEST = re.compile(r"""[\w\-]+=\\*["']?[^\r\n]{2,}""")
 
-_NAME = re.compile(r"""([\w.\-$]*)(\\*["'`]?)(\s*)(=|:|%3[dD])$""")
-"""What ends where a value begins: a name, its quote, what is between, and the sign."""
+_NAME = re.compile(r"""(=|:|[dD]3%)(\s*)(["'`]?\\*)([\w.\-$]*)""")
+"""What stands before a value, read backwards: the sign, what is between, the quote of the name, and the name.
+
+Backwards because it ends where a value begins: a search for where it begins takes the square of a name's length.
+"""
 
 _NAME_LENGTH = 120
 _OPENING = re.compile(r"""(\s*)(\\*)(["'`])""")
 _BARE = re.compile(r"""\s*((?:\[redacted\]|[^"'`&;\s,<>\\)}\]])+)""")
 _LONGEST_QUOTED = 4_096
+"""Characters of a text in quotes, with blanks in it, that are looked at in what may be a program."""
 
 _BEFORE_PARAMETER = "?&#\"'`"
-_PROGRAM = re.compile(r"[!~]|[\[?|#]|this\.|===?|=>|\$\{|[+\-]?[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+;?$")
-"""Of what is not quoted, the signs of a program: operators, and members of objects."""
+_PROGRAM = re.compile(
+    r"[!~]|[\[?|#]|this\.|===?|=>|\$\{"
+    r"|(?<![\w$])(?=[\w$]*[A-Za-z_$])[\w$]++(?:\.[A-Za-z_$][\w$]*+)+;?$"
+)
+"""Of what is not quoted, the signs of a program: operators, and members of objects; in linear time."""
 
 _WORDS = re.compile(r"[A-Za-z]+(?:[ ./:_\-]+[A-Za-z]+)*")
 _CLOSING = re.compile(r"[\s,;:)\]}+.&|?]|$")
@@ -71,7 +72,7 @@ def redact_text(text: str, remember: Remember | None = None) -> str:
     `remember` takes the values of URLs, forms and data that could be no word or number, decoded.
     """
     if "@" in text:
-        text = _USER.sub(lambda user: user[0] if _SHORT_USER.fullmatch(user[0]) else REDACTED, text)
+        text = _USER.sub(lambda user: user[0] if _SHORT_USER.fullmatch(user[1]) else f"://{REDACTED}", text)
     low = lower(text)
     if any(map(low.__contains__, SCHEMES)):
         text = _drop_credentials(text)
@@ -139,8 +140,6 @@ def _is_user_and_password(encoded: str) -> bool:
 
 
 def _drop_values(text: str, low: str, remember: Remember | None) -> str:
-    if not IN_TEXT.found(low):
-        return text
     pieces, done = [], 0
     for start, end in sorted(filter(None, (_value_at(text, end) for end in set(IN_TEXT.ends(low))))):
         if start >= done:
@@ -186,22 +185,25 @@ class _Assigned:
 def _value_at(text: str, at: int) -> tuple[int, int] | None:
     """Return where the secret value behind a name and its sign begins and ends; None where there is none."""
     begin = max(0, at - _NAME_LENGTH)
-    named = _NAME.search(text[begin:at])
+    named = _NAME.match(text[begin:at][::-1])
     if named is None:
         return None
-    before = text[begin + named.start() - 1] if begin + named.start() > 0 else ""
-    spaced = bool(named[3]) or text[at : at + 1].isspace()
-    assigned = _Assigned(named[1], named[4], before, bool(named[2]), spaced)
+    start = at - named.end()
+    before = text[start - 1] if start > 0 else ""
+    spaced = bool(named[2]) or text[at : at + 1].isspace()
+    assigned = _Assigned(named[4][::-1], named[1][::-1], before, bool(named[3]), spaced)
     opening = _OPENING.match(text, at)
     if opening is None:
         return _bare(text, at, assigned)
     if assigned.is_common or (assigned.is_parameter and before):
         return None  # '?token=' + token: the quote ends the text in which the name stands
-    value = _find_quoted(text, opening)
-    if value is None:
-        return None
     # Data and markup quote names, or write them with dashes; in programs `token: "comment"` is common.
     in_data = assigned.quoted or "-" in assigned.name
+    # A quote may be one of prose: what is long and has blanks is no secret that a program names.
+    is_one = in_data or _BLANK.search(text, opening.end(), opening.end() + _LONGEST_QUOTED) is None
+    value = _find_quoted(text, opening, len(text) if is_one else _LONGEST_QUOTED)
+    if value is None:
+        return None
     return value if in_data or _looks_secret(assigned.name, text[slice(*value)], _SHORT) else None
 
 
@@ -227,13 +229,13 @@ def _bare(text: str, at: int, assigned: _Assigned) -> tuple[int, int] | None:
     return bare.span(1) if _looks_secret(assigned.name, value, least) else None
 
 
-def _find_quoted(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
+def _find_quoted(text: str, opening: re.Match[str], longest: int) -> tuple[int, int] | None:
     """Return where a text in quotes begins and ends, whatever the level at which the quotes are escaped."""
     quote = opening[2] + opening[3]
     start = opening.end()
     if _CLOSING.match(text, start):
         return None
-    limit = min(len(text), start + _LONGEST_QUOTED)
+    limit = min(len(text), start + longest)
     at = text.find(quote, start, limit)
     while at > start and text[at - 1] == "\\":  # a quote within the text, escaped once more
         at = text.find(quote, at + len(quote), limit)
@@ -253,131 +255,3 @@ def _looks_secret(name: str, value: str, least: int) -> bool:
 
 def _is_mixed(value: str) -> bool:
     return len(value) >= _SHORT and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-
-
-# --- bodies --------------------------------------------------------------------------------------------------
-
-LARGEST = 16_000_000
-"""Bytes that are decoded and looked through."""
-
-_UNFINISHED = re.compile(
-    r"""(?P<name>\\*["'`]?(?<![\w\-.$])[\w\-.$]{1,120}\\*["'`]?\s*(?:(?:[=:]|%3[dD])\s*\\*)?)"""
-    r"""(?P<value>(?<=[\s=:\\dD])(?:"[^"]*|'[^']*|`[^`]*|[^"'`&;\s,<>)}\]]*))?\Z"""
-)
-"""The end of a piece at which a name, or the value that it is given, may go on in the next piece."""
-
-_LONGEST_UNFINISHED = 8_192
-_MOST_UNFINISHED = 64
-
-_GZIP = b"\x1f\x8b"
-_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
-
-
-@attrs.frozen(eq=False)
-class BodyRedactor:
-    """Redacts bodies: as texts by `text`, as bytes by what is `known`.
-
-    Where bytes in lower case look as if there was a secret in a text among them, they are read as one.
-    """
-
-    text: Callable[[str], str]
-    known: KnownSecrets
-    looks_secret: Callable[[bytes], bool]
-    _unfinished: OrderedDict[str, str] = attrs.field(factory=OrderedDict)
-    """How the latest piece of each stream ended, as it came; by the request, "" where no request is named."""
-
-    def redact_fields(self, payload: dict[str, Any], names: Sequence[str], *, stream: bool) -> dict[str, Any]:
-        """Return parameters or a result with the bodies in fields of those names redacted.
-
-        `base64Encoded`, or the opcode of a websocket's frame, says whether they are base64; else they may be.
-        """
-        encoded = payload.get("base64Encoded")
-        request = payload.get("requestId")
-        source = (request if isinstance(request, str) else "") if stream else None
-        if encoded is True:
-            names = (*names, "body", "data", "content")
-        clean = payload
-        for name in names:
-            held = clean.get(name)
-            if isinstance(held, dict):
-                clean = {**clean, name: self.redact_fields(held, ("payloadData", "body"), stream=stream)}
-            elif not isinstance(held, str) or name not in payload:
-                continue
-            elif encoded is False or payload.get("opcode") == 1:
-                clean = {**clean, name: self._redact_edges(held)} if stream else clean
-            else:
-                clean = {**clean, name: self.redact_base64(held, source=source)}
-        return clean
-
-    def redact_base64(self, encoded: str, *, source: str | None = None) -> str:
-        """Return base64 without the secrets in what it encodes; the same text where there is none.
-
-        `source` names the stream of which it is a piece.
-        """
-        if len(encoded) > LARGEST * 4 // 3:
-            return REDACTED
-        plain = encoded.replace("%3D", "=").replace("%3d", "=").replace("-", "+").replace("_", "/")
-        try:
-            data = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
-        except (binascii.Error, ValueError):
-            return encoded  # a text, which is looked through as one
-        clean = self.redact_bytes(data) if source is None else self._redact_piece(data, source)
-        return encoded if clean == data else base64.b64encode(clean).decode()
-
-    def _redact_piece(self, data: bytes, source: str) -> bytes:
-        """Return a piece of a stream without secrets, also those that began in the piece before it."""
-        before = self._unfinished.pop(source, "") or self._unfinished.get("", "")
-        text = data.decode("utf-8", "surrogateescape")
-        ends = _UNFINISHED.search(before + text, max(0, len(before) + len(text) - _LONGEST_UNFINISHED))
-        if ends is not None and "\0" not in text:
-            self._unfinished[source] = ends[0]
-            if len(self._unfinished) > _MOST_UNFINISHED:
-                self._unfinished.popitem(last=False)
-        if not before:
-            return self.known.replace_edges(self.redact_bytes(data))
-        clean = self.redact_bytes((before + text).encode("utf-8", "surrogateescape"))
-        begun = _UNFINISHED.fullmatch(before)
-        name = "" if begun is None else begun["name"]
-        # What came before is as it was, or its value is redacted together with what goes on in this piece.
-        for kept in (before, name + before[len(name) : len(name) + 1], name):
-            if kept and clean.startswith(raw := kept.encode("utf-8", "surrogateescape")):
-                return self.known.replace_edges(clean[len(raw) :])
-        return REDACTED.encode()
-
-    def redact_bytes(self, data: bytes) -> bytes:
-        """Return bytes without the secrets in them; the same object where there is none."""
-        if data.startswith(_GZIP):
-            return self._redact_compressed(data)
-        encoding = "utf-16" if data.startswith(_BYTE_ORDER_MARKS) else "utf-8"
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            return self._redact_binary(data)
-        if "\0" in text:
-            return self._redact_binary(data)
-        clean = self.text(text)
-        return data if clean == text else clean.encode(encoding)
-
-    def _redact_binary(self, data: bytes) -> bytes:
-        data = self.known.replace_bytes(data)
-        if not self.looks_secret(data.lower()):
-            return data
-        text = data.decode("latin-1")
-        clean = redact_text(text)
-        return data if clean == text else clean.encode("latin-1")
-
-    def _redact_compressed(self, data: bytes) -> bytes:
-        """Return compressed bytes, or a word in their place where there are secrets in what they hold."""
-        decompressor = zlib.decompressobj(wbits=31)
-        try:
-            plain = decompressor.decompress(data, LARGEST)
-        except zlib.error:
-            return self.known.replace_bytes(data)
-        if decompressor.unconsumed_tail or self.redact_bytes(plain) is not plain:
-            return REDACTED.encode()
-        return data
-
-    def _redact_edges(self, text: str) -> str:
-        data = text.encode("utf-8", "surrogatepass")
-        clean = self.known.replace_edges(data)
-        return text if clean is data else clean.decode("utf-8", "surrogatepass")

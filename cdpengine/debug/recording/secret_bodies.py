@@ -1,0 +1,314 @@
+"""Secrets in bodies: what the protocol carries as base64, or in pieces, is decoded and looked through. Pure.
+
+Rule: a body that is a text is redacted as one, in other bytes only known secrets are found, and a body above the
+bound is withheld. The pieces of a stream are redacted together: what ends one may be the beginning of a secret,
+and is looked at once more with what comes next. So a secret may be cut at any place, into any number of pieces,
+and may be of any length. What was written of the first piece cannot be taken back, so a piece ends before what is
+secret already: a value that has a secret's name, credentials, the beginning of a known secret, a password in a
+URL.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import attrs
+
+from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
+from cdpengine.debug.recording.secret_text import redact_text
+from cdpengine.debug.recording.secret_words import STREAMS
+
+LARGEST = 16_000_000
+"""Bytes that are decoded and looked through."""
+
+_UNFINISHED = re.compile(
+    r"""(?P<name>\\*["'`]?(?<![\w\-.$])[\w\-.$]{1,2000}\\*["'`]?\s*(?:(?:[=:]|%3[dD])\s*\\*)?)"""
+    r"""(?P<value>(?<=[\s=:\\dD])(?:"[^"]*|'[^']*|`[^`]*|[^"'`&;\s,<>)}\]]*))?\Z"""
+)
+"""The end of a piece at which a name, or the value that it is given, may go on in the next piece."""
+
+_NAME = re.compile(r"""(?:\\*\s*(?:[=:]|[dD]3%))?\s*["'`]?\\*[\w.\-$]{1,2000}+(?![\w\-.$])["'`]?\\*""")
+_SIGN = re.compile(r"[\s=:\\]|(?<=%3)[dD]")
+_BARE = re.compile(r"""[^"'`&;\s,<>)}\]]*""")
+_LONGEST_NAME = 2_300
+"""What `_UNFINISHED` has for a name and before a value, and for a value; the first and the last read backwards."""
+
+_USER_BEGUN = re.compile(rb"://[^/?#\s\"'<>@\[({\\|*:]*:(?![0-9]*\Z)[^/?#\s\"'<>@\[({\\|*]+\Z")
+"""A user and the beginning of a password, where a URL breaks off; a host and its port are no such thing."""
+
+_LONGEST_UNFINISHED = 8_192
+_MOST_UNFINISHED = 64
+
+_CONTEXT = 160
+"""Characters before what is unfinished that say what it is, such as the name of a parameter."""
+
+_VALUE_HEAD, _VALUE_END = 2_000, 100
+"""Characters of a begun secret that are remembered: it is one already, whatever its length."""
+
+_GZIP = b"\x1f\x8b"
+_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_REDACTED = REDACTED.encode()
+
+
+class CleanBody(str):
+    """A body without secrets, as it stands in its message: it need not be looked through as a text once more.
+
+    `version` is the one of the known secrets (`KnownSecrets.version`) that it was compared with.
+    """
+
+    version: int
+
+    def __new__(cls, text: str, version: int) -> Self:
+        """Mark a text."""
+        made = super().__new__(cls, text)
+        made.version = version
+        return made
+
+
+@attrs.frozen
+class _Unfinished:
+    """What ended a piece: the redacted text before it, a name, and the beginning of the value that it is given."""
+
+    before: str
+    name: str
+    value: str
+
+    def cut_from(self, clean: bytes) -> bytes | None:
+        """Return the part of two pieces' redacted text that the second one has; None where that is not known.
+
+        A value, or all that is unfinished, may have become a secret by what comes next.
+        """
+        named = self.before + self.name
+        for each in (named + self.value, named + self.value[:1], named, self.before):
+            begin = _encode(each)
+            if clean.startswith(begin or _REDACTED):
+                return clean[len(begin) :]
+        return None if named else clean
+
+
+_NOTHING = _Unfinished("", "", "")
+
+
+def source_of(method: str, payload: dict[str, Any]) -> str | None:
+    """Return the name of the stream of which a message holds a piece; None where its body is a whole one.
+
+    A body in pieces has the request's name. A websocket has two streams: its messages are cut by the programs that
+    send them (Chrome reports the frames of one message together).
+    """
+    if method not in STREAMS:
+        return None
+    request = payload.get("requestId")
+    name = request if isinstance(request, str) else ""
+    return f"{method} {name}" if "webSocket" in method else name
+
+
+@attrs.frozen(eq=False)
+class BodyRedactor:
+    """Redacts bodies: as texts by `text`, as bytes by what is `known`.
+
+    Where bytes in lower case look as if there was a secret in a text among them, they are read as one. With
+    `patterned`, what `text` looks for may stand in base64 itself, which is gone through as a text, too.
+    """
+
+    text: Callable[[str], str]
+    known: KnownSecrets
+    looks_secret: Callable[[bytes], bool]
+    patterned: bool = False
+    _unfinished: OrderedDict[str, _Unfinished] = attrs.field(factory=OrderedDict)
+    """How the latest piece of each stream ended; by its source, "" where the message does not name one."""
+
+    def redact_fields(
+        self, payload: dict[str, Any], names: Sequence[str], *, source: str | None
+    ) -> dict[str, Any]:
+        """Return parameters or a result with the bodies in fields of those names redacted.
+
+        `base64Encoded`, or the opcode of a websocket's frame, says whether they are base64; else they may be.
+        `source` names the stream of which they are pieces, None where they are whole.
+        """
+        encoded = payload.get("base64Encoded")
+        if encoded is True:
+            names = (*names, "body", "data", "content")
+        clean = payload
+        for name in names:
+            held = clean.get(name)
+            if isinstance(held, dict):
+                clean = {**clean, name: self.redact_fields(held, ("payloadData", "body"), source=source)}
+            elif not isinstance(held, str) or isinstance(held, CleanBody) or name not in payload:
+                continue
+            elif encoded is False or payload.get("opcode") == 1:
+                clean = clean if source is None else {**clean, name: self._redact_text_piece(held, source)}
+            else:
+                clean = {**clean, name: self._redact_base64_body(held, source)}
+        return clean
+
+    def redact_base64(self, encoded: str) -> str:
+        """Return base64 without the secrets in what it encodes; the same text where there is none.
+
+        What is not base64 is a text, and returned as it is.
+        """
+        clean = self._redact_base64_body(encoded, None)
+        return str(clean) if isinstance(clean, CleanBody) else clean
+
+    def _redact_base64_body(self, encoded: str, source: str | None) -> str:
+        if len(encoded) > LARGEST * 4 // 3:
+            return REDACTED
+        plain = encoded
+        if "%" in encoded or "-" in encoded or "_" in encoded:
+            plain = encoded.replace("%3D", "=").replace("%3d", "=").replace("-", "+").replace("_", "/")
+        try:
+            data = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+        except (binascii.Error, ValueError):
+            return encoded if source is None else self._redact_text_piece(encoded, source)
+        clean = self.redact_bytes(data) if source is None else self._redact_piece(data, source)
+        return self._mark(encoded if clean == data else base64.b64encode(clean).decode())
+
+    def _redact_text_piece(self, text: str, source: str) -> str:
+        data = text.encode("utf-8", "surrogatepass")
+        clean = self._redact_piece(data, source)
+        return self._mark(text if clean == data else clean.decode("utf-8", "surrogatepass"))
+
+    def _mark(self, text: str) -> str:
+        return text if self.patterned else CleanBody(text, self.known.version)
+
+    # --- pieces of streams -----------------------------------------------------------------------------------
+
+    def _redact_piece(self, data: bytes, source: str) -> bytes:
+        """Return a piece of a stream without secrets, also those that began in the piece before it."""
+        last = self._unfinished.pop(source, None) or self._unfinished.get("", _NOTHING)
+        text = _decode(data)
+        for before in dict.fromkeys((last, attrs.evolve(last, before=""))):
+            joined = before.before + before.name + before.value + text
+            whole = self.redact_bytes(_encode(joined))
+            if (clean := before.cut_from(whole)) is not None:
+                self._note_end(source, joined, whole, text)
+                return self.known.replace_edges(_drop_begun_password(data if clean == data else clean))
+        # What came before reads otherwise with what comes now, so nothing says where it ends.
+        self._note_end(source, text, self.redact_bytes(data), text)
+        return _REDACTED
+
+    def _note_end(self, source: str, joined: str, clean: bytes, piece: str) -> None:
+        """Remember what the end of a piece, seen with what came before it, may begin."""
+        if "\0" in piece:
+            return
+        end = _find_begun_secret(joined, clean) or _find_unfinished(joined, clean)
+        if end is not None:
+            self._unfinished[source] = end
+            if len(self._unfinished) > _MOST_UNFINISHED:
+                self._unfinished.popitem(last=False)
+
+    # --- whole bodies ----------------------------------------------------------------------------------------
+
+    def redact_bytes(self, data: bytes) -> bytes:
+        """Return bytes without the secrets in them; the same object where there is none."""
+        if data.startswith(_GZIP):
+            return self._redact_compressed(data)
+        encoding = "utf-16" if data.startswith(_BYTE_ORDER_MARKS) else "utf-8"
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            return self._redact_binary(data)
+        if "\0" in text:
+            return self._redact_binary(data)
+        clean = self.text(text)
+        return data if clean == text else clean.encode(encoding)
+
+    def _redact_binary(self, data: bytes) -> bytes:
+        data = self.known.replace_bytes(data)
+        if not self.looks_secret(data.lower()):
+            return data
+        text = data.decode("latin-1")
+        clean = redact_text(text)
+        return data if clean == text else clean.encode("latin-1")
+
+    def _redact_compressed(self, data: bytes) -> bytes:
+        """Return compressed bytes, or a word in their place where there are secrets in what they hold."""
+        decompressor = zlib.decompressobj(wbits=31)
+        try:
+            plain = decompressor.decompress(data, LARGEST)
+        except zlib.error:
+            return self.known.replace_bytes(data)
+        if decompressor.unconsumed_tail or self.redact_bytes(plain) is not plain:
+            return _REDACTED
+        return data
+
+
+def _drop_begun_password(data: bytes) -> bytes:
+    found = _USER_BEGUN.search(data, max(0, len(data) - _LONGEST_UNFINISHED))
+    return data if found is None else data[: found.start()] + b"://" + _REDACTED
+
+
+def _find_begun_secret(joined: str, clean: bytes) -> _Unfinished | None:
+    """Return the secret that runs to the end of a text, as its redacted form shows; None where there is none."""
+    if not clean.endswith(_REDACTED):
+        return None
+    before = _what_stands_before(clean[: -len(_REDACTED)])
+    anchor = before.rpartition(REDACTED)[2][-60:]
+    start = joined.rfind(anchor) + len(anchor)
+    if not anchor or start < len(anchor):
+        return None
+    value = joined[start:]
+    if len(value) > _VALUE_HEAD + _VALUE_END:
+        value = value[:_VALUE_HEAD] + value[-_VALUE_END:]
+    return _Unfinished(before, "", value)
+
+
+def _find_unfinished(joined: str, clean: bytes) -> _Unfinished | None:
+    """Return the name, and the value that it is given, with which a text breaks off."""
+    start = _where_unfinished(joined, max(0, len(joined) - _LONGEST_UNFINISHED))
+    found = None if start is None else _UNFINISHED.match(joined, start)
+    if found is None:
+        before = _what_stands_before(clean)
+        return _Unfinished(before, "", "") if before.startswith("<") else None
+    tail = _encode(found[0])
+    before = _what_stands_before(clean[: -len(tail)]) if clean.endswith(tail) else ""
+    return _Unfinished(before, found["name"], found["value"] or "")
+
+
+def _where_unfinished(text: str, lowest: int) -> int | None:
+    """Return where `_UNFINISHED` is first found from a place on: a hundredth of the time that its search takes.
+
+    Its search tries every word. This goes back from the places at which the value can begin: the end of the text,
+    the last quote of each kind, and what has no quotes.
+    """
+
+    def find_name(end: int) -> int | None:
+        name = _NAME.match(text[max(lowest, end - _LONGEST_NAME) : end][::-1])
+        return None if name is None else end - name.end()
+
+    quotes = (place for quote in "\"'`" if (place := text.rfind(quote, lowest)) > lowest)
+    ends = [len(text), *(place for place in quotes if _SIGN.match(text, place - 1))]
+    starts = [start for end in ends if (start := find_name(end)) is not None]
+    bare = _BARE.match(text[lowest:][::-1])
+    begins = len(text) - (0 if bare is None else bare.end())
+    for sign in _SIGN.finditer(text, max(lowest, begins - 1)):
+        if (start := find_name(sign.end())) is not None:
+            starts.append(start)
+            break
+    return min(starts, default=None)
+
+
+def _what_stands_before(clean: bytes) -> str:
+    """Return the end of a text as far as it says what follows: the tag that is open there, or some words."""
+    text = _decode(clean[-_LONGEST_UNFINISHED:])
+    tag = text.rfind("<")
+    if tag >= 0 and ">" not in text[tag:]:
+        return text[tag:]
+    if len(text) <= _CONTEXT:
+        return text
+    text = text[-_CONTEXT:]
+    cut = re.match(r"[\w.\-$]+", text)  # the rest of a word may be another word
+    return text if cut is None or cut.end() == len(text) else text[cut.end() :]
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
