@@ -127,6 +127,7 @@ from ._storage.storage_items import Database as Database
 from ._storage.storage_state import OriginState as OriginState
 from ._storage.storage_state import StorageState as StorageState
 from ._version import __version__ as __version__
+from .errors import ActionSyntaxError as ActionSyntaxError
 from .errors import ActivityOffError as ActivityOffError
 from .errors import AmbiguousNodeError as AmbiguousNodeError
 from .errors import BodyUnavailableError as BodyUnavailableError

@@ -55,5 +55,15 @@ from .response import Effects as Effects
 from .response import Failure as Failure
 from .response import OpenedPage as OpenedPage
 from .response import StartedNavigation as StartedNavigation
+from .script_language import Nothing as Nothing
+from .script_language import Stop as Stop
+from .script_language import extract_action as extract_action
+from .script_language import parse_action as parse_action
+from .script_language import parse_script as parse_script
+from .scripts import ScriptRun as ScriptRun
+from .scripts import ScriptStep as ScriptStep
+from .scripts import run_action as run_action
+from .scripts import run_reply as run_reply
+from .scripts import run_script as run_script
 
 __all__: list[str]

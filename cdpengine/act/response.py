@@ -143,6 +143,7 @@ _NO_SCRIPTS = "This service runs no scripts of its callers. Use find, extract or
 
 ADVICE: Mapping[type[EngineError], Advice] = {
     errors.InvalidArgumentError: Advice("Correct the request as the message says."),
+    errors.ActionSyntaxError: Advice("Write the action as the message says."),
     errors.StaleRefError: Advice(_NEW_SNAPSHOT),
     errors.NodeNotFoundError: Advice(_NEW_SNAPSHOT),
     errors.AmbiguousNodeError: Advice("Give a ref of a snapshot, or a selector that matches one element."),

@@ -2,6 +2,7 @@
 
     EngineError
       InvalidArgumentError                  the caller's: what was passed can never work
+      ActionSyntaxError                     a text that is not an action of a script
       BrowserNotFoundError, LaunchFailedError, ConnectFailedError
       PackageMissingError                   an optional package is not installed; the extra that brings it is named
       ResourcesExhaustedError               the system has no more of what was needed: descriptors, memory, room
@@ -87,6 +88,7 @@ from cdpengine.errors.page import (
     ValueTooLargeError,
 )
 from cdpengine.errors.root import (
+    ActionSyntaxError,
     EngineError,
     InvalidArgumentError,
 )
@@ -118,6 +120,7 @@ from cdpengine.errors.texts import (
 )
 
 __all__ = [
+    "ActionSyntaxError",
     "ActivityOffError",
     "AmbiguousNodeError",
     "Became",

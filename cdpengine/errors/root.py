@@ -57,6 +57,20 @@ class InvalidArgumentError(EngineError, ValueError):
         return f"{self.what}: got {given}, expected {expected}"
 
 
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class ActionSyntaxError(EngineError, ValueError):
+    """A text that is not an action: at `line` and `column` (from 1), `given` stands where `expected` should."""
+
+    line: int
+    column: int
+    given: str
+    expected: str
+
+    def _describe(self) -> str:
+        given, expected = cut(self.given, _LONGEST_GIVEN), cut(self.expected, _LONGEST_EXPECTED)
+        return f"line {self.line}, column {self.column}: got {given}, expected {expected}"
+
+
 def describe_fields(error: EngineError) -> dict[str, object]:
     """Return the fields of an error as they may be shown: without secrets, and without what is never shown.
 

@@ -1,0 +1,323 @@
+"""The language of action scripts: one action a line, as the agents of WebArena write it.
+
+    click [12]    hover [12]    type [7] [text] [1]    press [Control+A]    scroll [down]    goto [url]
+    new_tab    tab_focus [1]    close_tab    go_back    go_forward    stop [answer]    None
+
+Rule: a line becomes a request, or an error that says where in the line something else was expected. The numbers
+are those of a snapshot in the mode numbered or webarena. A text may hold brackets: it ends at the last bracket of
+the action. `type` presses Enter at the end, unless its last argument is [0]. Pure.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import attrs
+
+from cdpengine.act.reading_requests import Close, FocusTab, NewTab
+from cdpengine.act.requests import (
+    ActRequest,
+    Back,
+    Click,
+    Forward,
+    Hover,
+    Navigate,
+    Press,
+    Scroll,
+    Type,
+)
+from cdpengine.errors import ActionSyntaxError
+
+
+@attrs.frozen
+class Stop:
+    """The end of a script: the task is done, or cannot be. `answer` is "" where there is none."""
+
+    answer: str = ""
+
+
+@attrs.frozen
+class Nothing:
+    """An action that does nothing: `None`."""
+
+
+Action = ActRequest | Stop | Nothing
+"""What a line means."""
+
+
+def parse_action(text: str, *, line: int = 1) -> Action:
+    """Return what one action means. `line` is its number, for errors. Raises ActionSyntaxError."""
+    cursor = _Cursor(text, line)
+    cursor.skip_blanks()
+    start = cursor.position
+    name = cursor.take(_NAME)
+    if name is None:
+        raise cursor.wrong("an action, such as click [12]")
+    parse = _ACTIONS.get(name)
+    if parse is None:
+        near = difflib.get_close_matches(name, _ACTIONS, n=2, cutoff=0.6)
+        cursor.position = start
+        raise cursor.wrong(" or ".join(near) or f"one of {', '.join(_ACTIONS)}")
+    action = parse(cursor)
+    cursor.skip_blanks()
+    if not cursor.at_end:
+        raise cursor.wrong("the end of the action")
+    return action
+
+
+def parse_script(text: str) -> Iterator[tuple[int, Action]]:
+    """Yield the actions of a script with the numbers of their lines; blank lines and comments (#) are left out.
+
+    Raises ActionSyntaxError at the first line that is wrong, before anything is done where all are read first.
+    """
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield number, parse_action(line, line=number)
+
+
+# --- replies of models ---------------------------------------------------------------------------------------
+
+FENCES: Sequence[tuple[str, str]] = (("```", "```"), ("<action>", "</action>"), ("`", "`"))
+"""What an action stands between in a reply, by default: the first kind that there is counts."""
+
+_LANGUAGE = re.compile(r"[\w+-]*\n")
+"""What may stand behind an opening fence: the name of a language, and the end of the line."""
+
+
+def extract_action(reply: str, fences: Sequence[tuple[str, str]] = FENCES) -> str:
+    """Return the text of the action in a model's reply, for `parse_action`.
+
+    That is what the last of the `fences` (pairs of opening and closing) hold; where the reply has none, the last
+    line that is an action. Raises ActionSyntaxError where there is neither.
+    """
+    for opening, closing in fences:
+        found = _between(reply, opening, closing)
+        if found:
+            return found[-1]
+    for line in reversed(reply.splitlines()):
+        plain = line.strip().removeprefix("Action:").strip()
+        name = _NAME.match(plain)
+        if name is not None and name[0] in _ACTIONS and _is_action(plain):
+            return plain
+    raise ActionSyntaxError(
+        line=1,
+        column=1,
+        given=f"a reply of {len(reply)} characters without an action",
+        expected=f"one between {' or '.join(''.join(pair) for pair in fences)}, or on a line of its own",
+    )
+
+
+def _between(reply: str, opening: str, closing: str) -> list[str]:
+    found, position = [], 0
+    while (start := reply.find(opening, position)) >= 0:
+        start += len(opening)
+        end = reply.find(closing, start)
+        if end < 0:
+            break
+        inside = reply[start:end]
+        if "\n" in inside and (language := _LANGUAGE.match(inside)):
+            inside = inside[language.end() :]
+        if inside.strip():
+            found.append(inside.strip())
+        position = end + len(closing)
+    return found
+
+
+def _is_action(text: str) -> bool:
+    try:
+        parse_action(text)
+    except ActionSyntaxError:
+        return False
+    return True
+
+
+# --- the parser ----------------------------------------------------------------------------------------------
+
+_NAME = re.compile(r"[A-Za-z_]+")
+_NUMBER = re.compile(r"\d{1,9}")
+_WORD = re.compile(r"[a-z]+")
+_FLAG = re.compile(r"\]\s*\[\s*([01])\s*\]\s*$")
+
+
+@attrs.define
+class _Cursor:
+    """A place in the text of one action."""
+
+    text: str
+    line: int
+    position: int = 0
+
+    @property
+    def at_end(self) -> bool:
+        return self.position >= len(self.text)
+
+    @property
+    def rest(self) -> str:
+        return self.text[self.position :]
+
+    def skip_blanks(self) -> None:
+        while not self.at_end and self.text[self.position].isspace():
+            self.position += 1
+
+    def take(self, pattern: re.Pattern[str]) -> str | None:
+        match = pattern.match(self.text, self.position)
+        if match is None:
+            return None
+        self.position = match.end()
+        return match[0]
+
+    def take_mark(self, mark: str) -> bool:
+        self.skip_blanks()
+        found = self.text.startswith(mark, self.position)
+        self.position += len(mark) if found else 0
+        return found
+
+    def expect(self, mark: str) -> None:
+        if not self.take_mark(mark):
+            raise self.wrong(mark)
+
+    def wrong(self, expected: str) -> ActionSyntaxError:
+        """Return what is wrong here. What a text holds is not shown: it may be a password."""
+        before = self.text[: self.position]
+        if self.at_end:
+            given = "the end"
+        else:
+            word = re.match(r"\w{1,20}|.", self.rest, re.DOTALL)
+            shown = "" if word is None else word[0]
+            given = repr(shown) if "[" not in before or shown in "[]" else "something else"
+        return ActionSyntaxError(
+            line=self.line + before.count("\n"),
+            column=self.position - (before.rfind("\n") + 1) + 1,
+            given=given,
+            expected=expected,
+        )
+
+
+def _take_number(cursor: _Cursor, what: str) -> int:
+    """Take `[12]`."""
+    cursor.expect("[")
+    cursor.skip_blanks()
+    number = cursor.take(_NUMBER)
+    if number is None:
+        raise cursor.wrong(f"{what}, a number")
+    cursor.expect("]")
+    return int(number)
+
+
+def _take_text(cursor: _Cursor, what: str) -> str:
+    """Take `[text]` to the last bracket of the action: the text may hold brackets."""
+    cursor.expect("[")
+    end = cursor.text.rstrip().rfind("]")
+    if end < cursor.position:
+        cursor.position = len(cursor.text)
+        raise cursor.wrong(f"] after {what}")
+    if cursor.text[end + 1 :].strip():
+        cursor.position = end + 1
+        cursor.skip_blanks()
+        raise cursor.wrong("the end of the action")
+    text = cursor.text[cursor.position : end]
+    cursor.position = end + 1
+    return text
+
+
+def _take_plain(cursor: _Cursor, what: str) -> str:
+    """Take a text that says something, without the blanks around it."""
+    cursor.skip_blanks()
+    start = cursor.position
+    text = _take_text(cursor, what).strip()
+    if not text:
+        cursor.position = start
+        raise cursor.wrong(f"[{what}]")
+    return text
+
+
+def _ref(cursor: _Cursor) -> str:
+    return f"e{_take_number(cursor, 'the id of an element')}"
+
+
+def _parse_type(cursor: _Cursor) -> Type:
+    ref = _ref(cursor)
+    cursor.skip_blanks()
+    submit = True
+    flag = _FLAG.search(cursor.text, cursor.position)
+    if flag is not None:
+        submit = flag[1] == "1"
+        cut = _Cursor(cursor.text[: flag.start() + 1], cursor.line, cursor.position)
+        text = _take_text(cut, "the text")
+        cursor.position = len(cursor.text)
+    else:
+        text = _take_text(cursor, "the text")
+    return Type(ref=ref, text=text, submit=submit)
+
+
+_KEY_NAMES = {
+    "ctrl": "Control",
+    "cmd": "Meta",
+    "command": "Meta",
+    "option": "Alt",
+    "esc": "Escape",
+    "return": "Enter",
+}
+"""What models call keys, in any case of letters, and what they are called."""
+
+
+def _parse_press(cursor: _Cursor) -> Press:
+    chord = _take_plain(cursor, "key")
+    held, plus, last = chord.rpartition("+")
+    if not last and plus:  # the key is + itself
+        held, last = held.rstrip("+"), "+"
+    keys = [*(each.strip() for each in held.split("+") if each), last.strip()]
+    named = [_KEY_NAMES.get(key.lower(), key) for key in keys]
+    if len(named) > 1 and len(named[-1]) == 1:
+        named[-1] = named[-1].upper()
+    return Press(key="+".join(named))
+
+
+def _parse_scroll(cursor: _Cursor) -> Scroll:
+    bracket = cursor.take_mark("[")
+    cursor.skip_blanks()
+    start = cursor.position
+    word = cursor.take(_WORD)
+    for direction in ("up", "down", "left", "right"):
+        if word == direction:
+            if bracket:
+                cursor.expect("]")
+            return Scroll(direction=direction)
+    cursor.position = start
+    raise cursor.wrong("up, down, left or right")
+
+
+def _parse_stop(cursor: _Cursor) -> Stop:
+    cursor.skip_blanks()
+    if cursor.at_end:
+        return Stop()
+    if cursor.take_mark("("):
+        quoted = cursor.rest.rstrip()
+        if not quoted.endswith(")"):
+            cursor.position = len(cursor.text)
+            raise cursor.wrong(") after the answer")
+        cursor.position = len(cursor.text)
+        answer = quoted[:-1].strip()
+        return Stop(
+            answer[1:-1] if len(answer) > 1 and answer[0] == answer[-1] and answer[0] in "\"'" else answer
+        )
+    return Stop(_take_text(cursor, "the answer"))
+
+
+_ACTIONS: Mapping[str, Callable[[_Cursor], Action]] = {
+    "click": lambda cursor: Click(ref=_ref(cursor)),
+    "hover": lambda cursor: Hover(ref=_ref(cursor)),
+    "type": _parse_type,
+    "press": _parse_press,
+    "scroll": _parse_scroll,
+    "goto": lambda cursor: Navigate(url=_take_plain(cursor, "url")),
+    "new_tab": lambda _cursor: NewTab(),
+    "tab_focus": lambda cursor: FocusTab(index=_take_number(cursor, "the number of a tab")),
+    "close_tab": lambda _cursor: Close(),
+    "go_back": lambda _cursor: Back(),
+    "go_forward": lambda _cursor: Forward(),
+    "stop": _parse_stop,
+    "None": lambda _cursor: Nothing(),
+}

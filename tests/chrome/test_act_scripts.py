@@ -1,0 +1,205 @@
+"""Action scripts in a real browser: each of the weaknesses that such languages had before has its test here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import trio
+from act_cases import PAGE, SECOND
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.act import Actor, dispatch, run_action, run_reply, run_script
+from cdpengine.errors import ActionSyntaxError
+
+pytestmark = pytest.mark.chrome
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> str:
+    for path, html in (("/stage", PAGE), ("/second", SECOND)):
+        httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
+    return httpserver.url_for("").rstrip("/")
+
+
+@pytest.fixture
+async def actor(browser: cdpengine.Browser, site: str) -> AsyncIterator[Actor]:
+    async with browser.new_context() as context:
+        actor = Actor(browser, context)
+        assert (await dispatch(actor, {"kind": "newTab", "url": f"{site}/stage"})).ok
+        yield actor
+
+
+async def read(actor: Actor, mode: str) -> dict[str, int]:
+    """Return the numbers that a snapshot gives, by what stands behind them: `button "Go"`."""
+    answer = await dispatch(actor, {"kind": "snapshot", "mode": mode})
+    numbers = {}
+    for line in answer.result["snapshot"].splitlines():
+        number, _, rest = line.strip().removeprefix("[").partition("] ")
+        if number.isdecimal():
+            numbers[rest.replace("'", '"')] = int(number)
+    return numbers
+
+
+def current(actor: Actor) -> cdpengine.Page:
+    page = actor.current
+    assert page is not None
+    return page
+
+
+@pytest.mark.parametrize("mode", ["numbered", "webarena"])
+async def test_ids_are_those_of_the_snapshots_that_models_read(actor: Actor, mode: str) -> None:
+    numbers = await read(actor, mode)
+    go = next(number for words, number in numbers.items() if words.startswith('button "Go"'))
+    name = next(number for words, number in numbers.items() if words.startswith('textbox "Name"'))
+    for action in (
+        f"click [{go}]",
+        f"hover [{go}]",
+        f"type [{name}] [a [b]] [0]",
+        "press [Control+A]",
+        "press [x]",
+    ):
+        step = await run_action(actor, action)
+        assert step.response is not None
+        assert step.response.ok, step
+    page = current(actor)
+    assert "click go" in await page.evaluate("record")
+    assert await page.evaluate("document.getElementById('name').value") == "x"
+
+
+async def test_a_whole_script_with_tabs_and_an_answer(actor: Actor, site: str) -> None:
+    run = await run_script(
+        actor,
+        f"# there and back\nscroll [down]\ngoto [{site}/second]\ngo_back\ngo_forward\nnew_tab\n"
+        f"goto [{site}/stage]\ntab_focus [0]\nclose_tab\nNone\nstop [it [is] done]\nclick [999]\n",
+    )
+    assert run.ok, run
+    assert run.answer == "it [is] done"
+    assert [step.url and step.url.rpartition("/")[2] for step in run.steps] == [
+        "stage", "second", "stage", "second", "about:blank", "stage", "second", "stage",
+    ]  # fmt: skip
+
+
+# --- what such languages were weak in, one by one --------------------------------------------------------------
+
+
+async def test_parsing_is_not_brittle(actor: Actor) -> None:
+    """Blanks, brackets in texts, a missing flag: see also tests/unit/test_script_language.py."""
+    name = (await read(actor, "numbered"))['textbox "Name"']
+    for text in ("[", "]", "a [1] b", " [0] "):
+        step = await run_action(actor, f" type[{name}]  [{text}]  [0] ")
+        assert step.response is not None
+        assert step.response.ok
+        assert await current(actor).evaluate("document.getElementById('name').value") == text
+        await current(actor).fill(f"e{name}", "")
+    with pytest.raises(ActionSyntaxError, match="line 1, column 7"):
+        await run_action(actor, "click 12")
+
+
+async def test_the_state_is_returned_and_not_kept_aside(actor: Actor) -> None:
+    """A step says which page is current after it, so a caller never acts on another than it believes."""
+    before = current(actor).target_id
+    opened = await run_action(actor, "new_tab")
+    assert opened.target_id not in (None, before)
+    back = await run_action(actor, "tab_focus [0]")
+    assert back.target_id == before
+    closed = await run_action(actor, "close_tab")
+    assert closed.target_id == opened.target_id
+    last = await run_action(actor, "close_tab")
+    assert last.target_id is None
+    none = await run_action(actor, "click [1]")
+    assert none.response is not None
+    assert none.response.error is not None
+    assert "newTab" in none.response.error.message
+
+
+async def test_each_failure_has_its_own_name(actor: Actor) -> None:
+    go = (await read(actor, "numbered"))['button "Go"']
+    await current(actor).evaluate("document.getElementById('go').remove()")
+    for action, kind in (
+        (f"click [{go}]", "staleRef"),
+        ("click [9999]", "nodeNotFound"),
+        ("press [Nokey]", "invalidArgument"),
+        ("goto [http://127.0.0.1:1/]", "navigationFailed"),
+        ("tab_focus [7]", "invalidArgument"),
+    ):
+        step = await run_action(actor, action)
+        assert step.response is not None
+        assert step.response.error is not None
+        assert step.response.error.kind == kind, action
+
+
+async def test_what_moves_before_the_click_is_hit_all_the_same(actor: Actor) -> None:
+    """Scrolling changes the page: a header grows as soon as it scrolls, and what was measured before is elsewhere."""
+    page = current(actor)
+    below = next(number for words, number in (await read(actor, "numbered")).items() if '"Below"' in words)
+    await page.evaluate(
+        "addEventListener('scroll', () => { document.body.style.paddingTop = '180px'; }, {once: true}); 0"
+    )
+    step = await run_action(actor, f"click [{below}]")
+    assert step.response is not None
+    assert step.response.ok, step
+    assert (await page.evaluate("record"))[-1] == "click below"
+
+
+async def test_no_rule_of_roles_hides_what_can_be_clicked(actor: Actor) -> None:
+    """A generic without a name that listens for clicks has its number, in both modes."""
+    page = current(actor)
+    await page.evaluate(
+        "document.body.insertAdjacentHTML('afterbegin', '<div id=bare style=\"width:20px;height:20px;cursor:pointer\" "
+        'onclick="record.push(`bare`)"></div><li id=item onclick="record.push(`item`)">x</li>\')'
+    )
+    for mode in ("numbered", "webarena"):
+        for number in (await read(actor, mode)).values():
+            if await page.evaluate("(e) => e.id === 'bare'", target=f"e{number}"):
+                await run_action(actor, f"click [{number}]")
+    assert (await page.evaluate("record")).count("bare") == 2
+
+
+async def test_sessions_end_with_their_pages(actor: Actor, browser: cdpengine.Browser) -> None:
+    async def sessions() -> int:
+        targets = await browser.session.call("Target.getTargets")
+        return sum(each["attached"] for each in targets["targetInfos"])
+
+    before = await sessions()
+    for _ in range(5):
+        assert (await run_script(actor, "new_tab\ngoto [about:blank]\nclose_tab")).ok
+    with trio.fail_after(5):
+        while await sessions() > before:  # noqa: ASYNC110 - Chrome tells a moment later
+            await trio.sleep(0.01)
+
+
+async def test_replies_of_models_are_read_generously(actor: Actor) -> None:
+    go = next(
+        number for words, number in (await read(actor, "numbered")).items() if words.startswith('button "Go"')
+    )
+    for reply in (
+        f"I click it: ```click [{go}]```",
+        f"```text\nclick [{go}]\n```",
+        f"Thought: it is the first.\nAction: click [{go}]",
+        f"<action>click [{go}]</action>",
+    ):
+        step = await run_reply(actor, reply)
+        assert step.response is not None
+        assert step.response.ok
+    assert (await current(actor).evaluate("record")).count("click go") == 4
+    with pytest.raises(ActionSyntaxError, match="without an action"):
+        await run_reply(actor, "I do not know.")
+
+
+async def test_a_script_ends_at_its_first_failure_and_says_where(actor: Actor) -> None:
+    run = await run_script(actor, "scroll down\n\nclick [9999]\nscroll up")
+    assert run.error is not None
+    assert run.error.kind == "nodeNotFound"
+    assert [step.line for step in run.steps] == [1, 3]
+    wrong = await run_script(actor, "scroll down\nclik [1]")
+    assert wrong.error is not None
+    assert wrong.error.kind == "actionSyntax"
+    assert wrong.steps == (), "nothing is done of a script that cannot be read"
+
+
+async def test_a_cancelled_script_leaves_nothing(actor: Actor) -> None:
+    with trio.move_on_after(0.1):
+        await run_script(actor, "\n".join(["scroll down", "scroll up"] * 200))
+    assert (await run_action(actor, "scroll down")).response is not None

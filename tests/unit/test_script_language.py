@@ -1,0 +1,198 @@
+"""The language of action scripts: what each line means, where it is wrong, and how an action is found in a reply."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from cdpengine.act import (
+    Back,
+    Click,
+    Close,
+    FocusTab,
+    Forward,
+    Hover,
+    Navigate,
+    NewTab,
+    Nothing,
+    Press,
+    Scroll,
+    Stop,
+    Type,
+    extract_action,
+    parse_action,
+    parse_script,
+)
+from cdpengine.errors import ActionSyntaxError
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("click [12]", Click(ref="e12")),
+        ("click[12]", Click(ref="e12")),
+        ("  click [ 12 ]  ", Click(ref="e12")),
+        ("hover [3]", Hover(ref="e3")),
+        ("type [7] [text] [1]", Type(ref="e7", text="text", submit=True)),
+        ("type [7] [text] [0]", Type(ref="e7", text="text", submit=False)),
+        ("type [7] [text]", Type(ref="e7", text="text", submit=True)),
+        ("type[7][text][0]", Type(ref="e7", text="text", submit=False)),
+        ("type [7] [a [b] c] [0]", Type(ref="e7", text="a [b] c", submit=False)),
+        ("type [7] [a] [b] [1]", Type(ref="e7", text="a] [b", submit=True)),
+        ("type [7] [x[0]] [0]", Type(ref="e7", text="x[0]", submit=False)),
+        ("type [7] [x] [1] [0]", Type(ref="e7", text="x] [1", submit=False)),
+        ("type [7] []", Type(ref="e7", text="", submit=True)),
+        ("type [7] [ two  blanks ] [0]", Type(ref="e7", text=" two  blanks ", submit=False)),
+        ("type [7] [two\nlines] [0]", Type(ref="e7", text="two\nlines", submit=False)),
+        ("press [Enter]", Press(key="Enter")),
+        ("press [Control+A]", Press(key="Control+A")),
+        ("press [Ctrl+a]", Press(key="Control+A")),
+        ("press [cmd+v]", Press(key="Meta+V")),
+        ("press [+]", Press(key="+")),
+        ("press [Control++]", Press(key="Control++")),
+        ("press [a]", Press(key="a")),
+        ("press []]", Press(key="]")),
+        ("scroll [down]", Scroll(direction="down")),
+        ("scroll down", Scroll(direction="down")),
+        ("scroll[up]", Scroll(direction="up")),
+        ("goto [https://example.com/a?b=[c]]", Navigate(url="https://example.com/a?b=[c]")),
+        ("goto [http://[::1]:80/]", Navigate(url="http://[::1]:80/")),
+        ("new_tab", NewTab()),
+        ("tab_focus [1]", FocusTab(index=1)),
+        ("close_tab", Close()),
+        ("go_back", Back()),
+        ("go_forward", Forward()),
+        ("stop", Stop()),
+        ("stop [42]", Stop("42")),
+        ("stop [a [b] c]", Stop("a [b] c")),
+        ("stop []", Stop("")),
+        ('stop("the answer")', Stop("the answer")),
+        ("stop()", Stop("")),
+        ("None", Nothing()),
+    ],
+)
+def test_what_a_line_means(text: str, action: object) -> None:
+    assert parse_action(text) == action
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "given", "expected"),
+    [
+        ("", 1, "the end", "an action, such as click [12]"),
+        ("[12]", 1, "'['", "an action, such as click [12]"),
+        ("clik [12]", 1, "'clik'", "click"),
+        ("Click [12]", 1, "'Click'", "click"),
+        ("dance [12]", 1, "'dance'", "one of click, hover, type"),
+        ("click", 6, "the end", "["),
+        ("click 12", 7, "'12'", "["),
+        ("click []", 8, "']'", "the id of an element, a number"),
+        ("click [a]", 8, "something else", "the id of an element, a number"),
+        ("click [12", 10, "the end", "]"),
+        ("click [12] [13]", 12, "'['", "the end of the action"),
+        ("click [12] twice", 12, "something else", "the end of the action"),
+        ("type [7]", 9, "the end", "["),
+        ("type [7] [text", 15, "the end", "] after the text"),
+        ("type [7] [text] [2]", None, None, None),
+        ("type [7] [text] [1] x", 21, "something else", "the end of the action"),
+        ("press", 6, "the end", "["),
+        ("press []", 7, "'['", "[key]"),
+        ("scroll [sideways]", 9, "something else", "up, down, left or right"),
+        ("scroll", 7, "the end", "up, down, left or right"),
+        ("goto [ ]", 6, "'['", "[url]"),
+        ("new_tab [1]", 9, "'['", "the end of the action"),
+        ("tab_focus [x]", 12, "something else", "the number of a tab, a number"),
+        ("go_back now", 9, "'now'", "the end of the action"),
+        ('stop("a', 8, "the end", ") after the answer"),
+        ("stop [a", 8, "the end", "] after the answer"),
+        ("None [1]", 6, "'['", "the end of the action"),
+    ],
+)
+def test_where_a_line_is_wrong(
+    text: str, column: int | None, given: str | None, expected: str | None
+) -> None:
+    if column is None:  # [2] is no flag, so it is part of the text
+        assert parse_action(text) == Type(ref="e7", text="text] [2", submit=True)
+        return
+    with pytest.raises(ActionSyntaxError) as caught:
+        parse_action(text, line=3)
+    error = caught.value
+    assert (error.line, error.column, error.given) == (3, column, given)
+    assert error.expected.startswith(str(expected))
+
+
+def test_what_is_typed_stands_in_no_error() -> None:
+    for text in ("type [7] [hunter2 x", "type [7] [hunter2] x", "type [hunter2] [x]", "type [7] hunter2 [x]"):
+        with pytest.raises(ActionSyntaxError) as caught:
+            parse_action(text)
+        assert "hunter2" not in str(caught.value)
+
+
+def test_a_script_has_lines_and_comments() -> None:
+    script = "# log in\n\ntype [1] [ada] [0]\n  # then\nclick [2]\nstop [done]\n"
+    assert list(parse_script(script)) == [
+        (3, Type(ref="e1", text="ada", submit=False)),
+        (5, Click(ref="e2")),
+        (6, Stop("done")),
+    ]
+    with pytest.raises(ActionSyntaxError, match="line 2, column 1"):
+        list(parse_script("click [1]\nclik [2]"))
+
+
+@given(st.integers(0, 10**9 - 1), st.text(), st.booleans())
+@example(1, "] [0]", True)
+@example(1, "[", False)
+def test_whatever_is_typed_comes_back(number: int, text: str, submit: bool) -> None:
+    assert parse_action(f"type [{number}] [{text}] [{int(submit)}]") == Type(
+        ref=f"e{number}", text=text, submit=submit
+    )
+
+
+@given(st.text())
+def test_any_text_is_an_action_or_is_wrong_at_a_place_in_it(text: str) -> None:
+    try:
+        parse_action(text)
+    except ActionSyntaxError as error:
+        wrong = error
+    else:
+        return
+    lines = text.split("\n")
+    assert 1 <= wrong.line <= len(lines)
+    assert 1 <= wrong.column <= len(lines[wrong.line - 1]) + 1
+
+
+# --- replies of models ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reply", "action"),
+    [
+        ("In summary, the next action I will perform is ```click [12]```", "click [12]"),
+        ("First ```click [1]```, no: ```click [2]```", "click [2]"),
+        ("```\ntype [7] [a] [1]\n```", "type [7] [a] [1]"),
+        ("```text\nclick [3]\n```\nThat is it.", "click [3]"),
+        ("I think.\n<action>scroll [down]</action>", "scroll [down]"),
+        ("The next is `go_back`.", "go_back"),
+        ("Let me see.\nAction: click [5]\n", "click [5]"),
+        ("I click [5] and then\ngo_back", "go_back"),
+        ("stop [42]", "stop [42]"),
+        ("```click [1]", None),
+    ],
+)
+def test_the_action_is_taken_out_of_a_reply(reply: str, action: str | None) -> None:
+    if action is None:
+        with pytest.raises(ActionSyntaxError, match="without an action"):
+            extract_action(reply)
+        return
+    assert extract_action(reply) == action
+
+
+def test_other_fences_can_be_given() -> None:
+    assert extract_action("I go: {{click [1]}} `x`", [("{{", "}}")]) == "click [1]"
+
+
+@pytest.mark.parametrize("reply", ["", "I am not sure.", "``````", "click", "clicking [12] helps"])
+def test_a_reply_without_an_action_says_so(reply: str) -> None:
+    with pytest.raises(ActionSyntaxError) as caught:
+        extract_action(reply)
+    assert "without an action" in str(caught.value)
