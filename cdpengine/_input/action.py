@@ -1,22 +1,46 @@
-"""An action: the means that it is given (ActionContext), and what is known of it afterwards (ActionOutcome)."""
+"""Actions on nodes: what they are given, what is known of them afterwards; clicks, hovers, taps, the wheel.
+
+Rule: probe, then act, with nothing in between; an InputObserver in the page sees what received the input. Nothing
+is sent twice, except a press that was held back and that nothing received. Arguments are checked before anything
+is sent. The budget bounds the wait; the input itself is never cut in half. After a turn of the wheel, the end of
+the scrolling is waited for, so the next action finds the page at rest.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
+from functools import cache
 from typing import Any
 
 import attrs
+import trio
 
 from cdpengine._budget import Budget
-from cdpengine._input.actionability.input_observer import NavigationWatch
+from cdpengine._input.actionability.input_observer import (
+    MOVE_EVENTS,
+    PRESS_EVENTS,
+    TOUCH_EVENTS,
+    InputObserver,
+    NavigationWatch,
+    Record,
+    verify,
+)
 from cdpengine._input.actionability.inspection import Inspection, inspect
-from cdpengine._input.devices.delivery import Interruptions
+from cdpengine._input.actionability.probe import NO_REQUIREMENTS, Requirements, retry_pauses
+from cdpengine._input.devices.delivery import Interruptions, check_delay
 from cdpengine._input.devices.keyboard import KeyboardDevice
-from cdpengine._input.devices.mouse import MouseDevice, TouchDevice
+from cdpengine._input.devices.keys import modifier_mask
+from cdpengine._input.devices.mouse import MouseDevice, TouchDevice, check_point
 from cdpengine._input.geometry import Point
+from cdpengine._javascript import own, script
 from cdpengine._page.activity import DownloadStarted, NavigationStarted, PopupOpened
 from cdpengine._page.dialogs import Dialog
+from cdpengine._page.scripts.page_functions import SETTLED
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
+from cdpengine._protocol.session import Session
+from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, RemoteError
 
 
 @attrs.frozen(eq=False)
@@ -111,3 +135,292 @@ class ActionOutcome:
     def dialog(self) -> Dialog | None:
         """The first dialog that opened meanwhile."""
         return self.dialogs[0] if self.dialogs else None
+
+
+TO_CLICK = Requirements()
+TO_HOVER = Requirements(enabled=False)
+
+_TAP_CLICK_TIMEOUT = 0.4
+"""Seconds in which the click of a tap comes: where a page can be zoomed by a double tap, Chrome waits 0.3 s for a
+second one. A page that prevents the touch's default has none."""
+
+_WHEEL_EVENT_TIMEOUT = 1.0
+"""Seconds in which the page's wheel event comes; it comes with the next frame."""
+
+_REST_TIMEOUT = 2.0
+"""Seconds after which a page that goes on scrolling is not waited for any longer."""
+
+_NAMES = {1: "click", 2: "double-click", 3: "triple-click"}
+
+
+async def click(
+    node: Node,
+    *,
+    context: ActionContext,
+    button: str = "left",
+    count: int = 1,
+    modifiers: Iterable[str] = (),
+    position: tuple[float, float] | None = None,
+    delay: float = 0,
+    force: bool = False,
+) -> ActionOutcome:
+    """Click the node once it is visible, enabled, still, and receives events at the point.
+
+    `position` is an offset in CSS pixels from the top left corner of its border box; else a point in its
+    visible part is found. `delay` is how long the button stays down each time, in seconds. `force` takes the first
+    such point without these checks.
+
+    Raises InvalidArgumentError; StaleRefError when the node left its document; InvisibleError, DisabledError,
+    UnstableError or CoveredError when the budget ends first; NotDeliveredError when the click was sent and the
+    node did not receive it.
+    """
+    modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
+    mouse = context.mouse.on(node.session)
+    mouse.check_click(button=button, count=count, modifiers=modifiers)
+    check_delay(delay)
+
+    def gesture(point: Point) -> Awaitable[bool]:
+        return mouse.click(
+            point.x,
+            point.y,
+            button=button,
+            count=count,
+            modifiers=modifiers,
+            delay=delay,
+            interruptions=context.interruptions,
+            mark=observer.mark,
+        )
+
+    observer = InputObserver(
+        PRESS_EVENTS,
+        "click" if button == "left" else "auxclick",
+        count,
+        settled_by="contextmenu" if button == "right" and count == 1 else "",
+        marked=True,
+    )
+    return await perform(
+        node,
+        _NAMES[count],
+        gesture,
+        observer,
+        NO_REQUIREMENTS if force else TO_CLICK,
+        context=context,
+        position=position,
+    )
+
+
+async def hover(
+    node: Node,
+    *,
+    context: ActionContext,
+    modifiers: Iterable[str] = (),
+    position: tuple[float, float] | None = None,
+    force: bool = False,
+) -> ActionOutcome:
+    """Move the mouse over the node once it is visible, still, and receives events there; disabled is fine.
+
+    Raises as `click` does.
+    """
+    modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
+    mouse = context.mouse.on(node.session)
+    mouse.check_click(button="left", count=1, modifiers=modifiers)
+
+    def gesture(point: Point) -> Awaitable[bool]:
+        return mouse.hover(
+            point.x, point.y, modifiers=modifiers, interruptions=context.interruptions, mark=observer.mark
+        )
+
+    observer = InputObserver(MOVE_EVENTS, "mousemove", guard=False, on_disabled=True, marked=True)
+
+    return await perform(
+        node,
+        "hover over",
+        gesture,
+        observer,
+        NO_REQUIREMENTS if force else TO_HOVER,
+        context=context,
+        position=position,
+    )
+
+
+async def tap(
+    node: Node,
+    *,
+    context: ActionContext,
+    modifiers: Iterable[str] = (),
+    position: tuple[float, float] | None = None,
+    force: bool = False,
+) -> ActionOutcome:
+    """Tap the node as a finger does, checked and verified as a click is. Raises as `click` does.
+
+    Waits for the click that Chrome makes out of it, up to 0.4 s. A page that prevents it has received the tap all
+    the same.
+    """
+    modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
+    modifier_mask(modifiers)
+    touch = context.touch.on(node.session)
+    observer = InputObserver(TOUCH_EVENTS, "click", enough="touchend", marked=True)
+
+    async def gesture(point: Point) -> bool:
+        dialog = await touch.tap(point.x, point.y, modifiers=modifiers, mark=observer.mark)
+        if not dialog:
+            await observer.linger(_TAP_CLICK_TIMEOUT)
+        return dialog
+
+    return await perform(
+        node,
+        "tap",
+        gesture,
+        observer,
+        NO_REQUIREMENTS if force else TO_CLICK,
+        context=context,
+        position=position,
+    )
+
+
+async def scroll_at(
+    node: Node,
+    dx: float,
+    dy: float,
+    *,
+    context: ActionContext,
+) -> ActionOutcome:
+    """Turn the wheel over the node, by CSS pixels: positive is right and down. Raises as `hover` does."""
+    delta = check_point(dx, dy, what="dx, dy")
+    mouse = context.mouse.on(node.session)
+    observer = InputObserver(("wheel",), "wheel", guard=False, on_disabled=True)
+
+    async def gesture(point: Point) -> bool:
+        dialog = await mouse.wheel_at(point, delta)
+        if not dialog:
+            await observer.linger(
+                _WHEEL_EVENT_TIMEOUT
+            )  # Chrome scrolls, and answers, before the page gets the event
+        return dialog
+
+    outcome = await perform(
+        node,
+        "scroll",
+        gesture,
+        observer,
+        TO_HOVER,
+        context=context,
+    )
+    navigation = context.navigation
+    if not outcome.dialog_opened and not (navigation and navigation.navigation_pending):
+        await rest(node.session, context.worlds, node.frame_id)
+    return outcome
+
+
+async def scroll_here(dx: float, dy: float, frame_id: str, *, context: ActionContext) -> ActionOutcome:
+    """Turn the wheel where the mouse is; `frame_id` is the main frame's. Raises InvalidArgumentError."""
+    delta = check_point(dx, dy, what="dx, dy")
+    at = context.mouse.position
+    at = at if at != (0, 0) else Point(1, 1)
+    dialog = await context.mouse.wheel_at(at, delta)
+    if not dialog:
+        await rest(context.mouse.session, context.worlds, frame_id)
+    return ActionOutcome("scroll", "", at, dialog_opened=dialog)
+
+
+@cache
+def _rest_source() -> str:
+    return own(f"({script('_input/rest')})()")
+
+
+async def rest(session: Session, worlds: IsolatedWorlds, frame_id: str) -> None:
+    """Return when nothing in the frame's document has scrolled for three animation frames, after 2 s at most."""
+    with trio.move_on_after(_REST_TIMEOUT):
+        try:
+            context = await worlds.context(session, frame_id)
+            await context.post_expression(_rest_source(), how=SETTLED).raw()
+        except RemoteError:
+            return  # the document was replaced: nothing of it scrolls any more
+
+
+async def perform(
+    node: Node,
+    action: str,
+    gesture: Callable[[Point], Awaitable[bool]],
+    observer: InputObserver,
+    required: Requirements,
+    *,
+    context: ActionContext,
+    position: tuple[float, float] | None = None,
+) -> ActionOutcome:
+    """Wait until the node meets `required`, run the gesture at its point, and say what `observer` saw of it."""
+    check_position(position)
+    async with inspect(
+        node, action, worlds=context.worlds, budget=context.budget, interruptions=context.interruptions
+    ) as inspection:
+        point, record, dialog = await deliver(
+            inspection, gesture, observer, required, navigation=context.navigation, position=position
+        )
+    forced = required is NO_REQUIREMENTS
+    verdict = verify(node, action, record, forced=forced, dialog=dialog)
+    return ActionOutcome(
+        action,
+        node.description,
+        point,
+        dialog_opened=dialog,
+        delivered=verdict.delivered,
+        received_by=verdict.received_by,
+        events=verdict.events,
+        elsewhere=verdict.elsewhere,
+    )
+
+
+async def deliver(
+    inspection: Inspection,
+    gesture: Callable[[Point], Awaitable[bool]],
+    observer: InputObserver,
+    required: Requirements,
+    *,
+    navigation: NavigationWatch | None = None,
+    position: tuple[float, float] | None = None,
+    undo: Callable[[], Awaitable[object]] | None = None,
+) -> tuple[Point, Record | None, bool]:
+    """Run the gesture at a point of the node; return that, what the observer saw, and whether a dialog opened.
+
+    A press that was held back, and that nothing received, is tried again once the node can be acted on, while
+    there is time. `undo` ends the gesture that it belongs to while it is still held back.
+    """
+    budget, interruptions = inspection.budget, inspection.interruptions
+    pauses = retry_pauses()
+    tried: tuple[Point, Record | None, bool] | None = None
+    while True:
+        try:
+            try:
+                point = await inspection.wait_for_point(required, position, observer)
+            except DeadlineExceededError:
+                if tried is None:
+                    raise
+                return tried
+            budget.step("the input was sent")
+            record, dialog = await observer.watch_over(lambda: gesture(point), interruptions, navigation)  # noqa: B023
+            again = record is not None and record.kept_back and not dialog
+            if again and undo is not None:
+                await undo()
+        finally:
+            observer.end()
+        pause = next(pauses)
+        tried = point, record, dialog
+        if not again or budget.remaining <= pause + inspection.margin:
+            return tried
+        assert record is not None
+        budget.step(f"{record.held} came in the way, and the press was held back")
+        observer.renew()
+        await trio.sleep(pause)
+
+
+def check_position(position: tuple[float, float] | None) -> None:
+    """Raise InvalidArgumentError unless `position` is None or two finite numbers."""
+    good = position is None or (
+        isinstance(position, (tuple, list))
+        and len(position) == 2
+        and all(isinstance(part, (int, float)) and math.isfinite(part) for part in position)
+    )
+    if not good:
+        raise InvalidArgumentError(
+            what="position", given=repr(position), expected="(x, y) in CSS pixels from the node's top left"
+        )

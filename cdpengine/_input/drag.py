@@ -17,7 +17,7 @@ import attrs
 import trio
 
 from cdpengine._budget import undoing
-from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.action import TO_CLICK, TO_HOVER, ActionContext, ActionOutcome, check_position, deliver
 from cdpengine._input.actionability.input_observer import (
     InputObserver,
     Record,
@@ -28,7 +28,6 @@ from cdpengine._input.actionability.probe import NO_REQUIREMENTS, post_library_c
 from cdpengine._input.devices.delivery import release, wait_for_delivery
 from cdpengine._input.devices.mouse import MouseDevice
 from cdpengine._input.geometry import Point
-from cdpengine._input.pointer import TO_CLICK, TO_HOVER, check_position, deliver
 from cdpengine._page.scripts.worlds import Node
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.input import DragIntercepted

@@ -61,7 +61,7 @@ class Activity:
     navigations: list[NavigationStarted] = attrs.field(factory=list)
     popups: list[PopupOpened] = attrs.field(factory=list)
     downloads: list[DownloadStarted] = attrs.field(factory=list)
-    changes: Notifier = attrs.field(factory=Notifier)
+    changes: Notifier = attrs.field(kw_only=True)
 
     @property
     def navigation_pending(self) -> bool:
@@ -85,7 +85,7 @@ _NAVIGATION_EVENTS: dict[str, type[_Navigating]] = {
 @contextmanager
 def watch_activity(page: PageTarget) -> Iterator[Activity]:
     """Collect what begins on `page` and in its frames while the block runs."""
-    activity = Activity()
+    activity = Activity(changes=page.changes)
 
     def note_navigation(event: Event) -> None:
         found = event.decode(_NAVIGATION_EVENTS[event.method])

@@ -13,7 +13,7 @@ from rounds import every_nth
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine._api.page.conditions import NodeState
+from cdpengine._api.page.waiting import NodeState
 
 PAGE = """<!doctype html><title>t</title><h1>Start</h1><p id=gone>Loading</p>
 <button id=b disabled>Go</button><input id=c type=checkbox><div id=host></div><iframe srcdoc="<p id=in>inner"></iframe>

@@ -12,12 +12,11 @@ import trio
 from kept_window import Window
 
 from cdpengine._budget import Budget, within
-from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.action import ActionContext, ActionOutcome, click, hover
 from cdpengine._input.devices.delivery import HeldKeys
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import MouseDevice, TouchDevice
 from cdpengine._input.forms.text_entry import press, type_text
-from cdpengine._input.pointer import click, hover
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 from cdpengine._protocol.connection import open_connection
 from cdpengine._protocol.session import Session

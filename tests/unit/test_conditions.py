@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cdpengine
-from cdpengine._api.page.conditions import check_state, check_text
+from cdpengine._api.page.waiting import check_state, check_text
 from cdpengine._page.finding import Wanted
 from cdpengine._page.patterns import UrlPattern, url_test, url_words
 

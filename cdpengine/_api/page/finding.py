@@ -18,7 +18,7 @@ from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.finding import FoundNode, Wanted, find_nodes
 from cdpengine._page.frames import Frame
-from cdpengine._page.navigation.frame_watches import FrameWatches
+from cdpengine._page.navigation.documents import FrameWatches
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words
 from cdpengine._page.scripts.page_functions import deep, object_group

@@ -21,7 +21,6 @@ from cdpengine._activity.page_activity import PageActivity
 from cdpengine._activity.request import MainDocuments, Response
 from cdpengine._api.page.actions import PageActions
 from cdpengine._api.page.core import PageCore
-from cdpengine._api.page.devices import Keyboard, Mouse, Touch
 from cdpengine._api.page.expecting import (
     Expected,
     ExpectedFileChooser,
@@ -30,13 +29,13 @@ from cdpengine._api.page.expecting import (
     expect_file_chooser,
     expect_response,
 )
+from cdpengine._api.page.parts import Dialogs, Keyboard, Mouse, PageElements, PageWindow, Touch
 from cdpengine._api.page.pictures import PagePictures
 from cdpengine._api.page.reading import PageReading
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.emulation import PageEmulation
 from cdpengine._api.scopes.measure import PageMeasure
 from cdpengine._api.scopes.network import Network, route_requests
-from cdpengine._api.scopes.page_parts import Dialogs, PageElements, PageWindow
 from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.scopes.storage import PageStorage
 from cdpengine._budget import within

@@ -11,21 +11,19 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Unpack
 
-from cdpengine._api.page.conditions import (
-    Condition,
-    Elapsed,
-    NetworkIdle,
-    NodeState,
-    check_optional_seconds,
-    check_state,
-    check_text,
-)
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore
 from cdpengine._api.page.finding import FrameTarget, find_one, look_for, make_wanted
 from cdpengine._api.page.pictures import PictureRequest, take_picture
 from cdpengine._api.page.snapshots import PageSection, TextOptions, check_source, extract, read_snapshot
 from cdpengine._api.page.waiting import (
+    Condition,
+    Elapsed,
+    NetworkIdle,
+    NodeState,
     TextPart,
+    check_optional_seconds,
+    check_state,
+    check_text,
     make_expression,
     make_load_condition,
     make_node_condition,

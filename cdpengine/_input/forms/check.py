@@ -10,9 +10,8 @@ from __future__ import annotations
 import attrs
 import msgspec
 
-from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.action import ActionContext, ActionOutcome, click
 from cdpengine._input.actionability.probe import related_node
-from cdpengine._input.pointer import click
 from cdpengine._javascript import script
 from cdpengine._page.scripts.worlds import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError, StaleRefError, ValueRefusedError

@@ -36,7 +36,7 @@ OWN_FORMATS = frozenset({
     "_input.forms.fill:_Made", "_input.forms.listbox:_Seen", "_input.actionability.probe:ProbeReply",
     "_input.forms.select:_Seen", "_input.forms.text_entry:_Blurred", "_input.forms.upload:_Seen",
     "_input.actionability.input_observer:Record", "_page.finding:_Head", "_page.finding:_Seen",
-    "_page.navigation.frame_watches:Report", "_page.navigation.settling:Stillness", "_api.page.finding:_Deep",
+    "_page.navigation.documents:Report", "_page.navigation.settling:Stillness", "_api.page.finding:_Deep",
     "_api.page.finding:_DeepValue", "_protocol.connection:Attachment", "_snapshot.sources.ax:_Found",
     "_snapshot.sources.ax:_Place", "_snapshot.sources.ax:_Places",
     "_snapshot.sources.columns:Walk", "_snapshot.readable:_DeepNode",

@@ -13,8 +13,7 @@ from rounds import one_in
 
 import cdpengine
 from cdpengine._budget import within
-from cdpengine._input.action import ActionOutcome
-from cdpengine._input.pointer import click, hover
+from cdpengine._input.action import ActionOutcome, click, hover
 from cdpengine._input.view import bounding_box
 from cdpengine._page.scripts.worlds import Node
 from cdpengine._protocol.instruments import Traffic
