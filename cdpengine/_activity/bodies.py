@@ -276,19 +276,19 @@ class BodyStore:
         if incoming is None:
             return
         if request.failure:
-            self._not_kept(request, "")
+            self._note_not_kept(request, "")
             return
         whole = incoming.whole(request.body_size)
         if whole is not None:
             self._keep(request, Body(whole))
         elif incoming.over or request.body_size > self.rules.largest:
-            self._not_kept(request, self._too_large(request.body_size))
+            self._note_not_kept(request, self._too_large(request.body_size))
         else:
             # Known too late to be read in pieces. Asked for at once: its document may go at any moment.
             try:
                 call = request.session.post("Network.getResponseBody", requestId=request.id)
             except (SessionGoneError, ConnectionLostError) as error:
-                self._not_kept(request, f"it was not kept: {error}")
+                self._note_not_kept(request, f"it was not kept: {error}")
             else:
                 self._nursery.start_soon(self._take, request, call, name="keep a body")
 
@@ -300,7 +300,7 @@ class BodyStore:
             incoming.refuse()  # it has come already, or goes on in another process: it is asked for whole
         except (SessionGoneError, ConnectionLostError, ProtocolError) as error:
             if request.kept is None:
-                self._not_kept(request, f"it was not kept: {error}")
+                self._note_not_kept(request, f"it was not kept: {error}")
         else:
             incoming.begin(beginning)
 
@@ -308,15 +308,15 @@ class BodyStore:
         try:
             body = decode_body(await call.decoded(ResponseBodyReply))
         except (RemoteError, SessionGoneError, ConnectionLostError, ProtocolError) as error:
-            self._not_kept(request, f"it was not kept: {error}")
+            self._note_not_kept(request, f"it was not kept: {error}")
             return
         body = restore_bytes(body, request.response_headers, request.body_size)
         if len(body.data) > self.rules.largest:
-            self._not_kept(request, self._too_large(len(body.data)))
+            self._note_not_kept(request, self._too_large(len(body.data)))
         else:
             self._keep(request, body)
 
-    def _not_kept(self, request: Request, reason: str) -> None:
+    def _note_not_kept(self, request: Request, reason: str) -> None:
         request.not_kept = reason
         request.incoming = None
         request.changed()
@@ -381,7 +381,7 @@ class KeepBodies:
         return self.url is None or url_test(self.url)(url)
 
 
-def _bodies(given: object) -> KeepBodies | None:
+def _check_bodies(given: object) -> KeepBodies | None:
     if given is None or given is False:
         return None
     if given is True:
@@ -405,7 +405,7 @@ class ActivityOptions:
     errors: int = 200
     requests: int = 500
     keep_over_navigation: bool = True
-    bodies: KeepBodies | None = attrs.field(default=None, converter=_bodies)
+    bodies: KeepBodies | None = attrs.field(default=None, converter=_check_bodies)
 
     def __attrs_post_init__(self) -> None:
         for what in ("console", "errors", "requests"):

@@ -75,11 +75,11 @@ class Collector:
         self._following = Following(active=False)
         self._body_store: BodyStore | None = None
         self._held: deque[tuple[Session, Sequence[str]]] = deque()
-        page.session.on_end(self._page_ended)
-        page.session.on_event(CRASHED, self._page_crashed)
-        page.session.on_event("Page.frameNavigated", self._navigated)
-        page.session.on_event("Page.domContentEventFired", self._content_loaded)
-        page.session.on_event("Page.loadEventFired", self._loaded)
+        page.session.on_end(self._end_page)
+        page.session.on_event(CRASHED, self._crash_page)
+        page.session.on_event("Page.frameNavigated", self._note_navigation)
+        page.session.on_event("Page.domContentEventFired", self._note_content_loaded)
+        page.session.on_event("Page.loadEventFired", self._note_load)
 
     # --- switching on and off ---------------------------------------------------------------------------------
 
@@ -93,9 +93,9 @@ class Collector:
         after: frozenset[Any] = frozenset() if options is None else options.parts
         calls = self.hold(after - before)
         if options is not None:
-            self.console = _with_bound(self.console, options.console)
-            self.errors = _with_bound(self.errors, options.errors)
-            self.requests = _with_bound(self.requests, options.requests)
+            self.console = _set_bound(self.console, options.console)
+            self.errors = _set_bound(self.errors, options.errors)
+            self.requests = _set_bound(self.requests, options.requests)
         rules = None if options is None else options.bodies
         self._body_store = None if rules is None else BodyStore(rules, self.page.nursery)
         self.options = options
@@ -103,7 +103,7 @@ class Collector:
         return calls
 
     def hold(self, parts: Iterable[Part]) -> list[SharedCall]:
-        """Count one more user of each part; the first one switches it on. As `apply`, in everything else."""
+        """Count one more user of each part; the first one switches it on. In everything else as `apply`."""
         calls: list[SharedCall] = []
         counted: list[Part] = []
         try:
@@ -190,15 +190,21 @@ class Collector:
         self._on[session.id, part] = leave
         if session.id not in self._known:
             self._known.add(session.id)
-            session.on_end(partial(self._session_ended, session))
+            session.on_end(partial(self._end_session, session))
         return calls
 
     def _listeners(self, part: Part) -> dict[str, Callable[[Session, Event], None]]:
         if part == "console":
-            return {"Runtime.consoleAPICalled": self._console_called, "Log.entryAdded": self._log_added}
+            return {
+                "Runtime.consoleAPICalled": self._take_console_call,
+                "Log.entryAdded": self._take_log_entry,
+            }
         if part == "errors":
-            return {"Runtime.exceptionThrown": self._thrown, "Runtime.exceptionRevoked": self._revoked}
-        return dict.fromkeys(network.REQUEST_EVENTS, self._network)
+            return {
+                "Runtime.exceptionThrown": self._take_exception,
+                "Runtime.exceptionRevoked": self._take_revocation,
+            }
+        return dict.fromkeys(network.REQUEST_EVENTS, self._take_network)
 
     def _switch_off(self, part: Part) -> None:
         if part != "requests" and not (self._users["console"] or self._users["errors"]):
@@ -210,7 +216,7 @@ class Collector:
             for exchange in self._exchanges.under_way():
                 exchange.owner.changed()
 
-    def _session_ended(self, session: Session) -> None:
+    def _end_session(self, session: Session) -> None:
         self._known.discard(session.id)
         for key in [key for key in self._on if key[0] == session.id]:
             del self._on[key]
@@ -219,10 +225,10 @@ class Collector:
                 self._exchanges.fail(exchange, f"its {session.target_type} is gone")
                 self._deliver(exchange)
 
-    def _page_ended(self) -> None:
+    def _end_page(self) -> None:
         self.subscribers.end()
 
-    def _page_crashed(self, _event: Event) -> None:
+    def _crash_page(self, _event: Event) -> None:
         self.subscribers.crash()
         for exchange in self._exchanges.under_way():
             if exchange.owner.session is self.page.session:
@@ -231,12 +237,12 @@ class Collector:
 
     # --- console and errors, in the reader ----------------------------------------------------------------------
 
-    def _console_called(self, session: Session, event: Event) -> None:
+    def _take_console_call(self, session: Session, event: Event) -> None:
         self._add_message(
             ConsoleMessage(event.decode(ConsoleAPICalled), session, self._reader), session, event
         )
 
-    def _log_added(self, session: Session, event: Event) -> None:
+    def _take_log_entry(self, session: Session, event: Event) -> None:
         entry = event.decode(EntryAdded).entry
         if entry.source != "worker":  # the worker's own session reports it, with its arguments
             self._add_message(ConsoleMessage(entry, session, self._reader), session, event)
@@ -247,14 +253,14 @@ class Collector:
         self._hold_objects(session, message.object_ids)
         self.subscribers.deliver("console", message)
 
-    def _thrown(self, session: Session, event: Event) -> None:
+    def _take_exception(self, session: Session, event: Event) -> None:
         error = PageError(event.decode(ExceptionThrown), session, self._reader)
         if self.errors is not None and self.options is not None and self.options.errors:
             self.errors.add(error, len(bytes(event.raw)))
         self._hold_objects(session, error.object_ids)
         self.subscribers.deliver("errors", error)
 
-    def _revoked(self, session: Session, event: Event) -> None:
+    def _take_revocation(self, session: Session, event: Event) -> None:
         number = event.decode(ExceptionRevoked).exception_id
         for error in self.errors or ():
             if error.exception_id == number and error.target_id == session.target_id:
@@ -276,13 +282,13 @@ class Collector:
 
     # --- requests, in the reader --------------------------------------------------------------------------------
 
-    def _network(self, session: Session, event: Event) -> None:
+    def _take_network(self, session: Session, event: Event) -> None:
         decoded = event.decode(network.REQUEST_EVENTS[event.method])
         exchange = self._exchanges.take(None, decoded)
         if exchange is None:
             return
         if isinstance(decoded, network.RequestWillBeSent | network.WebSocketCreated):
-            self._began(session, exchange, len(bytes(event.raw)))
+            self._begin_request(session, exchange, len(bytes(event.raw)))
             return
         request: Request = exchange.owner
         match decoded:
@@ -305,7 +311,7 @@ class Collector:
         self._deliver(exchange)
         request.changed()
 
-    def _began(self, session: Session, exchange: Exchange, size: int) -> None:
+    def _begin_request(self, session: Session, exchange: Exchange, size: int) -> None:
         sent = exchange.sent
         if len(sent.request.url) > _LONGEST_URL:
             sent.request.url = sent.request.url[:_LONGEST_URL] + "…"
@@ -341,9 +347,9 @@ class Collector:
                 request.response_delivered = True
                 self.subscribers.deliver("responses", response)
             if hop.ended:
-                self._ended(request)
+                self._end_request(request)
 
-    def _ended(self, request: Request) -> None:
+    def _end_request(self, request: Request) -> None:
         request.end_delivered = True
         if self._body_store is not None:
             self._body_store.ended(request)
@@ -354,7 +360,7 @@ class Collector:
 
     # --- navigation, in the reader ------------------------------------------------------------------------------
 
-    def _navigated(self, event: Event) -> None:
+    def _note_navigation(self, event: Event) -> None:
         navigated = event.decode(FrameNavigated)
         kept = self.options is None or self.options.keep_over_navigation
         if navigated.frame.parent_id is None and not kept:
@@ -370,16 +376,16 @@ class Collector:
             self.requests.clear(lambda request: keep_loader is not None and request.loader_id == keep_loader)
         self._release(0)
 
-    def _content_loaded(self, event: Event) -> None:
+    def _note_content_loaded(self, event: Event) -> None:
         if self.visits and self.visits[-1].content_loaded is None:
             self.visits[-1].content_loaded = event.decode(PageFired).timestamp
 
-    def _loaded(self, event: Event) -> None:
+    def _note_load(self, event: Event) -> None:
         if self.visits and self.visits[-1].loaded is None:
             self.visits[-1].loaded = event.decode(PageFired).timestamp
 
 
-def _with_bound(buffer: Buffer[Any] | None, bound: int) -> Buffer[Any] | None:
+def _set_bound(buffer: Buffer[Any] | None, bound: int) -> Buffer[Any] | None:
     if buffer is None:
         return Buffer(bound) if bound else None
     if bound:

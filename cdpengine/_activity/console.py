@@ -232,7 +232,7 @@ class PageError:
         return self._value
 
     async def read(self, *, timeout: float = 30) -> Any:
-        """Return what was thrown, an Error as a JSError. As `ConsoleMessage.values`, in everything else."""
+        """Return what was thrown, an Error as a JSError. In everything else as `ConsoleMessage.values`."""
         self._value = (
             await read_values(self._session, [self._details], [self._value], self._reader, timeout)
         )[0]
@@ -383,7 +383,7 @@ def _integer(digits: str) -> Any:
 
 
 def _array(argument: RemoteArgument, properties: list[PropertyPreview]) -> Any:
-    # The preview leaves out holes, and has properties that are no elements: then it is not an array of elements
+    # The preview leaves out holes, and has properties that are not elements: then it is not an array of elements
     # alone.
     if argument.description != f"Array({len(properties)})":
         return _MISSING

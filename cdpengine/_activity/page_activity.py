@@ -60,12 +60,12 @@ class PageActivity:
     @property
     def console(self) -> Buffer[ConsoleMessage]:
         """The latest console messages, oldest first. Raises ActivityOffError when none were ever kept."""
-        return _kept(self._collector.console, "console")
+        return _check_kept(self._collector.console, "console")
 
     @property
     def errors(self) -> Buffer[PageError]:
         """The latest uncaught exceptions and unhandled rejections, oldest first. Raises ActivityOffError."""
-        return _kept(self._collector.errors, "errors")
+        return _check_kept(self._collector.errors, "errors")
 
     @property
     def requests(self) -> Buffer[Request]:
@@ -73,7 +73,7 @@ class PageActivity:
 
         Raises ActivityOffError.
         """
-        return _kept(self._collector.requests, "requests")
+        return _check_kept(self._collector.requests, "requests")
 
     async def start(
         self,
@@ -290,7 +290,7 @@ async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncI
             collector.release(parts)
     finally:
         collector.subscribers.remove(stream)
-        stream.end(_left)
+        stream.end(_stream_left_error)
 
 
 @asynccontextmanager
@@ -305,7 +305,7 @@ _RESPONSES = 10_000
 """Responses that wait to be looked at."""
 
 
-def _kept(buffer: Buffer[T] | None, what: str) -> Buffer[T]:
+def _check_kept(buffer: Buffer[T] | None, what: str) -> Buffer[T]:
     if buffer is None:
         raise ActivityOffError(what=what)
     return buffer
@@ -316,5 +316,5 @@ async def _wait_for_answers(calls: Sequence[SharedCall]) -> None:
         await call.wait()
 
 
-def _left() -> trio.ClosedResourceError:
+def _stream_left_error() -> trio.ClosedResourceError:
     return trio.ClosedResourceError("the stream was left")

@@ -97,7 +97,7 @@ class Request:
 
     @property
     def url(self) -> str:
-        """Where to, fragment included. A data: URL of more than 64 KiB is cut."""
+        """The URL, fragment included. A data: URL of more than 64 KiB is cut."""
         return self.exchange.sent.request.url + self.exchange.sent.request.url_fragment
 
     @property
@@ -143,7 +143,7 @@ class Request:
 
     @property
     def target_type(self) -> str:
-        """What asked: "page", "iframe" (of another process) or "worker"."""
+        """What made it: "page", "iframe" (of another process) or "worker"."""
         return self.session.target_type
 
     @property
@@ -165,7 +165,7 @@ class Request:
 
     @property
     def failure(self) -> str:
-        """Why it came to nothing; "" when it did not."""
+        """Why it failed; "" when it did not."""
         return self.exchange.failure
 
     @property
@@ -218,8 +218,8 @@ class Request:
     async def finished(self, *, timeout: float = 30) -> None:
         """Wait until it has ended; look at `failure` then.
 
-        Raises DeadlineExceededError, and BodyUnavailableError when the page's requests are not followed any more,
-        so that its end will not be heard of.
+        Raises DeadlineExceededError, and BodyUnavailableError when the page's requests are not followed any more:
+        nothing reports the end then.
         """
         with within(f"wait for the end of {shown_url(self.url)}", timeout):
             await self.wait_ended()
@@ -235,15 +235,15 @@ class Request:
         """Wait for the next `changed`. Raises BodyUnavailableError when there will be none."""
         if not self.following.active:
             raise self.unavailable("nothing follows the page's requests any more, and it had not ended")
-        await self._parked()
+        await self._park()
 
-    async def _parked(self) -> None:
+    async def _park(self) -> None:
         if self._lot is None:
             self._lot = trio.lowlevel.ParkingLot()
         await self._lot.park()
 
     async def wait_ended(self) -> None:
-        """Wait for the end. Raises BodyUnavailableError when it will not be heard of."""
+        """Wait for the end. Raises BodyUnavailableError when nothing will report it."""
         await trio.lowlevel.checkpoint()
         while not self.ended:
             await self.wait_change()
@@ -254,7 +254,7 @@ class Request:
             raise self.unavailable("it is a redirect; what it led to is in `redirected_to`")
         await self.wait_ended()
         while self.incoming is not None:
-            await self._parked()  # it is being kept, and comes to an end
+            await self._park()  # it is being kept, and comes to an end
         if self.kept is not None:
             return self.kept
         if self.failure:
@@ -285,7 +285,7 @@ BACKLOG = 64 * 2**20
 
 @attrs.frozen(eq=False)
 class Response:
-    """One response; its body excepted, which is asked for."""
+    """One response. Its body is not in it: that is asked for."""
 
     request: Request
 
@@ -298,7 +298,7 @@ class Response:
 
     @property
     def url(self) -> str:
-        """Where it is from."""
+        """The URL that answered."""
         return self.request.url
 
     @property
@@ -395,9 +395,9 @@ class Response:
     async def stream(self, *, backlog: int = BACKLOG) -> AsyncIterator[BodyStream]:
         """Read the body in pieces while it comes: `async for piece in stream`. It is never in memory as a whole.
 
-        At most `backlog` bytes wait for their reader, who else gets BodyUnavailableError: Chrome does not wait. A
-        body that has come already is read at once and given in pieces. Raises InvalidArgumentError; the iteration
-        raises as `body` does, and BodyUnavailableError where what came is not whole.
+        At most `backlog` bytes wait for their reader; a slower one gets BodyUnavailableError, as Chrome does not
+        wait. A body that has come already is read at once and given in pieces. Raises InvalidArgumentError; the
+        iteration raises as `body` does, and BodyUnavailableError where what came is not whole.
         """
         if isinstance(backlog, bool) or not isinstance(backlog, int) or backlog < PIECE:
             expected = f"a number of bytes, {PIECE} or more"

@@ -40,10 +40,10 @@ _UNDO_TIMEOUT = 0.5
 """Seconds that taking back may wait for answers: what was sent is obeyed in order, by a stuck page too."""
 
 _OTHERS_TIMEOUT = 1.0
-"""Seconds that pages other than the one that is meant get to answer; later than that they obey all the same."""
+"""Seconds that other pages than the caller's get to answer. They obey also when they answer later."""
 
 _KEPT_APART = 100
-"""Settings of one page or context that last and can still be ended alone; older ones are one with each other."""
+"""Settings of one page or context that last and can still be ended alone; older ones are merged into one."""
 
 _TAKEN = "already in effect"
 
@@ -106,7 +106,10 @@ class _Sent:
 
 
 class Emulations:
-    """What is emulated in one browser. `pages` are those that the engine knows; `post` is one of their set-ups."""
+    """What is emulated in one browser.
+
+    `pages` are those that the engine knows; `post` is called for each new session of a page.
+    """
 
     def __init__(self, pages: Mapping[str, PageTarget]) -> None:
         self._pages = pages
@@ -155,7 +158,7 @@ class Emulations:
         await self._take(self._spread(), page)
 
     async def end(self, layer: Layer) -> None:
-        """End a layer; one that never began is no error. Shielded, and bounded."""
+        """End a layer; one that never began is not an error. Shielded, and bounded."""
         if layer in self._layers:
             self._layers.remove(layer)
             await self._restore()
@@ -197,7 +200,7 @@ class Emulations:
             self._layers.remove(kept.whole)
 
     def metrics(self, page: PageTarget) -> Command:
-        """Return what sets the page's viewport back to what is in effect; for who changes it for a moment."""
+        """Return the command that sets the page's viewport back, for a caller that changes it for a moment."""
         return commands(self.settings_of(page), "page").get("metrics", UNDO["metrics"])
 
     # --- telling ---------------------------------------------------------------------------------------------
@@ -221,9 +224,9 @@ class Emulations:
             if not wanted:
                 return []
             applied = self._applied[session] = {}
-            session.on_end(lambda: self._ended(session))
+            session.on_end(lambda: self._forget_session(session))
             session.on_event(REVIVED, lambda _event: self._catch_up(page, session, kind))
-            session.on_event("Page.frameNavigated", lambda _event: self._navigated(session))
+            session.on_event("Page.frameNavigated", lambda _event: self._claim_again(session))
         sent: list[_Sent] = []
         freed: set[str] = set()
         for group, undo in UNDO.items():
@@ -251,7 +254,7 @@ class Emulations:
                 if session is not former and session.error() is None:
                     session.post(applied[group].method, **applied[group].params)
 
-    def _ended(self, session: Session) -> None:
+    def _forget_session(self, session: Session) -> None:
         applied = self._applied.pop(session, {})
         self._touched.pop(session, None)
         with suppress(ConnectionLostError, SessionGoneError):
@@ -268,8 +271,8 @@ class Emulations:
                     self._touched.setdefault(session, set()).add(group)
                     session.post(command.method, **command.params)
 
-    def _navigated(self, session: Session) -> None:
-        """Think of those that had something through a session which may be in another process now."""
+    def _claim_again(self, session: Session) -> None:
+        """Send again to others what they had through a session which may be in another process now."""
         if len(self._applied) > 1:
             with suppress(ConnectionLostError, SessionGoneError):
                 self._claim(set(PROCESS_WIDE & self._applied.get(session, {}).keys()), session)
@@ -323,7 +326,7 @@ class Emulations:
         raise EmulationRefusedError(what=name, given=given, reason=f"Chrome says {error.message!r}") from None
 
     async def _restore(self) -> None:
-        """Tell every session what is left. Shielded, with a deadline; gone is as good."""
+        """Tell every session what is left. Shielded, with a deadline; a session that is gone needs nothing."""
         with undoing(_UNDO_TIMEOUT), suppress(ConnectionLostError):
             for each in self._spread():
                 with suppress(SessionGoneError, RemoteError, ProtocolError):
@@ -379,8 +382,8 @@ def commands(settings: Settings, target_type: str) -> dict[str, Command]:
         made["media"] = Command("Emulation.setEmulatedMedia", {"media": settings["media"], "features": []})
     if target_type in ("page", "iframe"):
         made["touch"] = _touch(settings)
-        made["locale"] = _named(settings, "locale", "Emulation.setLocaleOverride", "locale")
-        made["timezone"] = _named(settings, "timezone", "Emulation.setTimezoneOverride", "timezoneId")
+        made["locale"] = _set_named(settings, "locale", "Emulation.setLocaleOverride", "locale")
+        made["timezone"] = _set_named(settings, "timezone", "Emulation.setTimezoneOverride", "timezoneId")
         made["geolocation"] = _geolocation(settings)
         made["media"] = _media(settings)
     if target_type == "page":
@@ -434,7 +437,7 @@ def _user_agent(settings: Settings) -> Command | None:
     return Command("Emulation.setUserAgentOverride", params)
 
 
-def _named(settings: Settings, name: str, method: str, parameter: str) -> Command | None:
+def _set_named(settings: Settings, name: str, method: str, parameter: str) -> Command | None:
     value = settings.get(name)
     return None if value is None else Command(method, {parameter: value})
 

@@ -69,7 +69,7 @@ Settings = Mapping[str, Any]
 
 
 def check_options(options: Mapping[str, Any], chrome_version: str) -> dict[str, Any]:
-    """Return checked settings. Raises InvalidArgumentError for a name or a value that there is none of."""
+    """Return checked settings. Raises InvalidArgumentError for an unknown name, and for a value that cannot be."""
     if not options:
         raise InvalidArgumentError(what="emulate", given="nothing", expected=f"some of {', '.join(_NAMES)}")
     for name in options:
@@ -151,7 +151,7 @@ def _timezone(name: str, value: object) -> str:
     shaped = isinstance(value, str) and re.fullmatch(
         r"[A-Za-z][A-Za-z0-9_+\-]*(?:/[A-Za-z0-9_+\-]+){0,2}", value
     )
-    # Where the system has no list of time zones, Chrome's word has to do.
+    # Where the system has no list of time zones, Chrome decides.
     if not shaped or (known and value not in known):
         expected = 'an IANA time zone, such as "Europe/Berlin"'
         raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)

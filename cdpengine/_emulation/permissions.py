@@ -148,7 +148,7 @@ class Permissions:
                 raise InvalidArgumentError(what="permissions", given=repr(name), expected=expected) from None
 
     async def end(self, layer: PermissionLayer) -> None:
-        """End a layer; one that never began is no error. Shielded, and bounded."""
+        """End a layer; one that never began is not an error. Shielded, and bounded."""
         if layer not in self._layers:
             return  # all were reset meanwhile
         self._layers.remove(layer)

@@ -107,8 +107,11 @@ class Evaluator:
     async def evaluate(
         self, script: Script, budget: Budget, *, allow: Recovery = "terminate", own: bool = False
     ) -> Any:
-        """Evaluate, and return the value. `own`: the engine asks, and not its user. Raises as `_guarded` does."""
-        return await self._guarded(_Run(), script, budget, allow=allow, own=own)
+        """Evaluate, and return the value.
+
+        `own`: the engine asks, and not its user. Raises as `_evaluate_in_time` does.
+        """
+        return await self._evaluate_in_time(_Run(), script, budget, allow=allow, own=own)
 
     @asynccontextmanager
     async def handle(
@@ -116,11 +119,12 @@ class Evaluator:
     ) -> AsyncIterator[JSHandle]:
         """Evaluate, and give the value as a handle that is released with the block.
 
-        Raises InvalidArgumentError for a value that is no object and so needs no handle; else as `_guarded` does.
+        Raises InvalidArgumentError for a value that is not an object and so needs no handle; else as
+        `_evaluate_in_time` does.
         """
         run = _Run(keep=True)
         try:
-            value = await self._guarded(run, script, budget, allow=allow, own=False)
+            value = await self._evaluate_in_time(run, script, budget, allow=allow, own=False)
             if not isinstance(value, JSHandle):
                 expected = "a script whose value is an object; evaluate() returns the others"
                 raise InvalidArgumentError(
@@ -131,7 +135,9 @@ class Evaluator:
             run.keep = False
             run.release()
 
-    async def _guarded(self, run: _Run, script: Script, budget: Budget, *, allow: Recovery, own: bool) -> Any:
+    async def _evaluate_in_time(
+        self, run: _Run, script: Script, budget: Budget, *, allow: Recovery, own: bool
+    ) -> Any:
         """Evaluate under the budget; stop what does not stop.
 
         Raises EvaluationFailedError when the script threw, EvaluationTimeoutError when the budget ended it,

@@ -104,7 +104,10 @@ class Binding:
         return f"<exposed {self.name}: {self.calls} calls, {len(self.failures)} failures>"
 
     def begin(self, session: Session) -> list[Posted]:
-        """Have the function in a session's documents. Raises InvalidArgumentError when it has one of that name."""
+        """Put the function into a session's documents.
+
+        Raises InvalidArgumentError when they have one of that name.
+        """
         names = _NAMES.setdefault(session, set())
         if self.name in names:
             expected = "a name that is not exposed already"
@@ -117,7 +120,7 @@ class Binding:
         self._documents[session] = OrderedDict()
 
         def called(event: Event) -> None:
-            self._called(session, event)
+            self._take_call(session, event)
 
         self._listeners[session] = called
         session.on_event("Runtime.bindingCalled", called)
@@ -142,7 +145,7 @@ class Binding:
     async def _end_listening(
         self, session: Session, listener: Callable[[Event], None], removal: SharedCall
     ) -> None:
-        """Hear of the documents that got the function just before it was taken back."""
+        """Go on listening for documents that got the function just before it was taken back."""
         try:
             with suppress(RemoteError):  # the call that removes the function raises that
                 await removal.wait()
@@ -155,7 +158,7 @@ class Binding:
 
     # --- calls -------------------------------------------------------------------------------------------------
 
-    def _called(self, session: Session, event: Event) -> None:
+    def _take_call(self, session: Session, event: Event) -> None:
         called = event.decode(BindingCalled)
         if called.name != self._binding:
             return
@@ -169,7 +172,7 @@ class Binding:
         documents.move_to_end(context)
         while len(documents) > _MOST_DOCUMENTS:
             documents.popitem(last=False)
-        # Empty: a document that now has the function. Anything but a number is none of the engine's own.
+        # Empty: a document that now has the function. Anything but a number does not come from binding.js.
         if not self._closed and (call := _CALL.fullmatch(called.payload)) is not None:
             self.calls += 1
             self._nursery.start_soon(

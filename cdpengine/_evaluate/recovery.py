@@ -147,7 +147,7 @@ async def recover(
 
 
 def extra_wait_for(seconds: float) -> float:
-    """Return how long a recovery waits for slow answers whose caller gives it so many seconds in all."""
+    """Return how long a recovery waits for slow answers, when its caller gives it `seconds` in all."""
     return min(_EXTRA_WAIT, seconds / _SHARE)
 
 
@@ -175,7 +175,7 @@ async def recover_page(page: PageTarget, *, allow: Recovery, extra_wait: float) 
 def _take_terminations(
     page: PageTarget, sessions: Sequence[Session], unanswered: Sequence[SharedCall]
 ) -> None:
-    """Have the page's next action wait until the terminations are over, which would hit its script otherwise.
+    """Make the page's next action wait until the terminations are over: they would hit its script otherwise.
 
     Where nothing runs, V8 keeps a termination for the script that comes next: so scripts of ours take it.
     """
@@ -305,7 +305,7 @@ async def _probe(sessions: Sequence[Session], deadline: float) -> bool:
 
 
 async def _slow(page: PageTarget, allow: Recovery, report: RecoveryReport) -> RecoveryReport:
-    if not page.recovery_under_way:  # one is enough: who comes second waits for the first one's
+    if not page.recovery_under_way:  # one is enough: a second caller waits for the first one's
         page.begin_recovery()
         page.nursery.start_soon(_go_on, page, allow, report, name=f"recovery by {allow}")
     with trio.move_on_after(_WAIT):
@@ -343,10 +343,10 @@ async def _reload(page: PageTarget) -> str:
         url = page.frames.main.url
         if page.navigation.under_way and not page.session.crashed and await _stop_loading(page):
             return "a navigation that held it up was stopped; nothing was loaded again"
-        before = _crashed(page)
+        before = _list_crashed(page)
         if page.session.crashed or await _crash(page):
             await reload(page, False, "domcontentloaded", budget)
-            hit = _crashed(page) - before
+            hit = _list_crashed(page) - before
             return f"crashed with it: {', '.join(sorted(hit))}" if hit else ""
         await go_to(page, _ELSEWHERE, "commit", budget)
         await go_to(page, url, "domcontentloaded", budget)
@@ -354,7 +354,7 @@ async def _reload(page: PageTarget) -> str:
     raise budget.exceeded()
 
 
-def _crashed(page: PageTarget) -> set[str]:
+def _list_crashed(page: PageTarget) -> set[str]:
     """Return the other targets whose renderer is dead: those that lived in the same process die with it."""
     sessions = page.session.connection.targets.sessions.values()
     return {other.describe() for other in sessions if other.crashed and other.target_id != page.target_id}

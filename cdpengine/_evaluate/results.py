@@ -44,14 +44,14 @@ def to_python(reply: EvaluateReply) -> Any:
     undefined and null are None, a BigInt is an int, NaN, the infinities and -0 are floats.
     """
     if reply.exception_details is not None:
-        raise _failed(reply.exception_details)
+        raise _explain_exception(reply.exception_details)
     special = reply.result.unserializable_value
     if special is None:
         return reply.result.value
     if special in _SPECIAL_NUMBERS:
         return float(_SPECIAL_NUMBERS[special])
     if reply.result.type == "bigint":
-        return _integer(special.removesuffix("n"))
+        return _read_integer(special.removesuffix("n"))
     return special
 
 
@@ -119,7 +119,7 @@ async def receive_value(
     """
     result = reply.result
     if result.object_id is None or reply.exception_details is not None:
-        return _primitive(to_python(reply), result.type, largest)
+        return _check_primitive(to_python(reply), result.type, largest)
     request = {
         "mayBeJSON": result.subtype in _MAYBE_JSON,
         "size": largest,
@@ -134,13 +134,13 @@ async def receive_value(
         )
         read = await call.decoded(_ReadReply)
     except RemoteError as error:
-        raise _refused(error) from None
+        raise _explain_unread(error) from None
     if read.exception_details is not None:
         to_python(EvaluateReply(result=RemoteObject(), exception_details=read.exception_details))
-    return _received(read.result.deep_serialized_value, largest)
+    return _read_answer(read.result.deep_serialized_value, largest)
 
 
-def _integer(digits: str) -> int:
+def _read_integer(digits: str) -> int:
     # In pieces: Python refuses to read large numbers in base 10 at once.
     sign, digits = (-1, digits[1:]) if digits.startswith("-") else (1, digits)
     value = 0
@@ -150,7 +150,7 @@ def _integer(digits: str) -> int:
     return sign * value
 
 
-def _failed(details: ExceptionDetails) -> EvaluationFailedError:
+def _explain_exception(details: ExceptionDetails) -> EvaluationFailedError:
     exception = details.exception
     text, stack = details.text, ""
     if exception is not None and exception.description:
@@ -158,7 +158,7 @@ def _failed(details: ExceptionDetails) -> EvaluationFailedError:
         text, separator, frames = exception.description.partition("\n    at ")
         stack = (separator + frames).lstrip("\n")
     elif exception is not None:
-        text = f"{details.text} {_thrown(exception)}".strip()
+        text = f"{details.text} {_describe_thrown(exception)}".strip()
     if not stack and details.stack_trace is not None:
         stack = "\n".join(
             f"    at {frame.function_name or '<anonymous>'} "
@@ -170,34 +170,34 @@ def _failed(details: ExceptionDetails) -> EvaluationFailedError:
     )
 
 
-def _thrown(exception: RemoteObject) -> str:
+def _describe_thrown(exception: RemoteObject) -> str:
     if exception.unserializable_value is not None:
         return exception.unserializable_value
     return "undefined" if exception.type == "undefined" else repr(exception.value)[:200]
 
 
-def _primitive(value: Any, kind: str, largest: int) -> Any:
+def _check_primitive(value: Any, kind: str, largest: int) -> Any:
     if isinstance(value, str) and len(value) > largest:
-        raise _too_large(largest)
+        raise _too_large_error(largest)
     if kind == "number" and abs(value) > LARGEST_EXACT:
         return float(value)
     return value
 
 
-def _received(answer: Any, largest: int) -> Any:
+def _read_answer(answer: Any, largest: int) -> Any:
     match answer:
         case {"value": [{"value": "json"}, {"value": str(text)}]}:
-            return _decoded(text)
+            return _read_json(text)
         case {"value": [{"value": "deep"}, value, {"value": list(details)}]}:
             return deserialize(value, details)
         case {"value": [{"value": "large"}]}:
-            raise _too_large(largest)
+            raise _too_large_error(largest)
         case {"value": [{"value": "nested"}]}:
-            raise _too_deep()
+            raise _too_deep_error()
     raise ProtocolError("Runtime.callFunctionOn answered without the value that it was asked for")
 
 
-def _decoded(text: str) -> Any:
+def _read_json(text: str) -> Any:
     try:
         return decode_payload(text.encode(), object)
     except (msgspec.DecodeError, UnicodeEncodeError):
@@ -206,19 +206,19 @@ def _decoded(text: str) -> Any:
         ) from None
 
 
-def _refused(error: RemoteError) -> Exception:
+def _explain_unread(error: RemoteError) -> Exception:
     if "deep serialization" in error.message:
         return EvaluationFailedError(text="its value cannot be read: a getter threw")
     if "stack limit" in error.message:
-        return _too_deep()
+        return _too_deep_error()
     return explain_refusal(error)
 
 
-def _too_large(largest: int) -> ValueTooLargeError:
+def _too_large_error(largest: int) -> ValueTooLargeError:
     return ValueTooLargeError(text=f"it takes more than {largest} characters")
 
 
-def _too_deep() -> ValueTooLargeError:
+def _too_deep_error() -> ValueTooLargeError:
     return ValueTooLargeError(
         text=f"it is nested more than {_DEEP_LEVELS} levels deep ({_JSON_LEVELS} where all of it is plain data)"
     )

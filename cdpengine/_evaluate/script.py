@@ -140,7 +140,7 @@ def is_function(source: str) -> bool:
     start = _skip(source, 0)
     if found := _FUNCTION.match(source, start):
         brace = _end_of_parameters(source, found.end())
-        end = _balanced(source, brace) if brace is not None else None
+        end = _find_closing(source, brace) if brace is not None else None
         if end is None:
             return True  # it never ends: V8 says what is wrong with it
         return _skip(source, end) == len(source)
@@ -171,7 +171,7 @@ def _is_arrow(source: str, start: int) -> bool:
         if source.startswith("(", after) or not _ARROW.match(source, found.end()):
             start = after
     if source.startswith("(", start):
-        end = _balanced(source, start)
+        end = _find_closing(source, start)
     else:
         name = _NAME.match(source, start)
         end = name.end() if name else None
@@ -186,14 +186,14 @@ def _skip(source: str, start: int) -> int:
 def _end_of_parameters(source: str, start: int) -> int | None:
     """Return where the body's brace opens, after the name and the parameters."""
     parenthesis = source.find("(", start)
-    end = _balanced(source, parenthesis) if parenthesis >= 0 else None
+    end = _find_closing(source, parenthesis) if parenthesis >= 0 else None
     if end is None:
         return None
     brace = _skip(source, end)
     return brace if source.startswith("{", brace) else None
 
 
-def _balanced(source: str, start: int) -> int | None:
+def _find_closing(source: str, start: int) -> int | None:
     """Return the index after the bracket that closes the one at `start`, None when there is none."""
     depth, position, value_before = 0, start, False
     while found := _TOKEN.match(source, position):
@@ -231,7 +231,7 @@ def _end_of_template(source: str, position: int) -> int | None:
         if character == "\\":
             position += 2
         elif source.startswith("${", position):
-            end = _balanced(source, position + 1)
+            end = _find_closing(source, position + 1)
             if end is None:
                 return None
             position = end

@@ -201,7 +201,7 @@ def deserialize(value: object, details: Sequence[object] = ()) -> Any:
 
     `details` are serialized values, by twos: an object, which names itself by its weakLocalObjectReference, and an
     array of a word and what it means, as _evaluate/value.js makes them. They complete what V8 leaves out; they
-    never change what V8 reports. Raises ProtocolError when this is no deep serialization.
+    never change what V8 reports. Raises ProtocolError when this is not a deep serialization.
     """
     try:
         return _Deserializer(details).run(value)
@@ -266,11 +266,11 @@ class _Deserializer:
             items: list[Any] = []
             return items, ((items.append, item) for item in value)
         if kind == "map" and value is not None:
-            return _map([(_keyed(key), item) for key, item in value])
+            return _map([(_serialize_key(key), item) for key, item in value])
         if kind == "set" and value is not None:
             return _set(value)
         if kind in _DESCRIBED and detail:
-            return _described(kind, [_plain(part) for part in detail[:-1]], detail[-1], value)
+            return _make_described(kind, [_plain(part) for part in detail[:-1]], detail[-1], value)
         if kind == "object" and value is not None:
             return _object(value)
         return JSValue(str(kind)), None
@@ -309,7 +309,9 @@ def _set(members: list[Any]) -> tuple[Any, Iterator[_Child] | None]:
     return result, ((result.members.append, member) for member in members)
 
 
-def _described(kind: str, words: list[Any], last: Any, value: Any) -> tuple[Any, Iterator[_Child] | None]:
+def _make_described(
+    kind: str, words: list[Any], last: Any, value: Any
+) -> tuple[Any, Iterator[_Child] | None]:
     """Return what V8 names only by its kind, from its detail: some words, and a last part that may be nested."""
     match words, _mapping(last)["type"]:
         case ["function"], "string":
@@ -390,7 +392,7 @@ def _plain(encoded: Any) -> Any:
     return _primitive(_mapping(encoded))
 
 
-def _keyed(key: Any) -> Serialized:
+def _serialize_key(key: Any) -> Serialized:
     """Return a Map's key as any value: V8 writes a string key as the string itself."""
     return {"type": "string", "value": key} if isinstance(key, str) else _mapping(key)
 

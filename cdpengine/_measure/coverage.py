@@ -130,20 +130,20 @@ class _Watch:
         """Have Chrome count in one session from now on."""
         watched = self._watched[session] = _Watched(session, self._url_of(session))
         listeners: list[tuple[str, Callable[[Event], None]]] = [
-            ("Page.frameNavigated", lambda event: self._navigated(watched, event)),
+            ("Page.frameNavigated", lambda event: self._note_navigation(watched, event)),
         ]
         calls = []
         if self._javascript:
-            listeners.append(("Debugger.scriptParsed", lambda event: self._parsed(watched, event)))
+            listeners.append(("Debugger.scriptParsed", lambda event: self._note_script(watched, event)))
             listeners.append(
-                ("Profiler.preciseCoverageDeltaUpdate", lambda event: self._counted(watched, event))
+                ("Profiler.preciseCoverageDeltaUpdate", lambda event: self._take_counts(watched, event))
             )
         if self._css:
-            listeners.append(("CSS.styleSheetAdded", lambda event: self._styled(watched, event)))
+            listeners.append(("CSS.styleSheetAdded", lambda event: self._note_sheet(watched, event)))
         for method, listener in listeners:
             session.on_event(method, listener)
         self._listeners[session] = listeners
-        session.on_end(lambda: self._gone(session))
+        session.on_end(lambda: self._note_gone(session))
         if self._javascript:
             session.hold("Profiler", "Debugger")
             calls += [
@@ -178,7 +178,7 @@ class _Watch:
 
     # --- events ---------------------------------------------------------------------------------------------
 
-    def _parsed(self, watched: _Watched, event: Event) -> None:
+    def _note_script(self, watched: _Watched, event: Event) -> None:
         parsed = event.decode(ScriptParsed)
         wanted = parsed.url and parsed.execution_context_aux_data.is_default
         if not wanted or parsed.script_language != "JavaScript":
@@ -195,7 +195,7 @@ class _Watch:
             ScriptSourceReply,
         )
 
-    def _styled(self, watched: _Watched, event: Event) -> None:
+    def _note_sheet(self, watched: _Watched, event: Event) -> None:
         header = event.decode(StyleSheetAdded).header
         if header.origin != "regular":
             return
@@ -219,17 +219,17 @@ class _Watch:
             self._asked.append((seen, session.post(method, **params), kind))
             self._stirred.set()
 
-    def _counted(self, watched: _Watched, event: Event) -> None:
+    def _take_counts(self, watched: _Watched, event: Event) -> None:
         self._add_scripts(watched, event.decode(PreciseCoverage))
 
-    def _navigated(self, watched: _Watched, event: Event) -> None:
+    def _note_navigation(self, watched: _Watched, event: Event) -> None:
         frame = event.decode(FrameNavigated).frame
         if frame.id != watched.session.target_id:
             return
         self._leave(watched)
         watched.url = frame.url
 
-    def _gone(self, session: Session) -> None:
+    def _note_gone(self, session: Session) -> None:
         if (watched := self._watched.pop(session, None)) is not None and session in self._listeners:
             del self._listeners[session]
             self._leave(watched)

@@ -285,19 +285,19 @@ class _Incoming:
     @contextmanager
     def listening(self) -> Iterator[None]:
         for method in (_CHUNK, _PROGRESS):
-            self._session.on_event(method, self._arrived)
+            self._session.on_event(method, self._take_piece)
         try:
             yield
         finally:
             for method in (_CHUNK, _PROGRESS):
-                self._session.off_event(method, self._arrived)
+                self._session.off_event(method, self._take_piece)
 
     async def take(self, report: bool) -> None:
         # The pieces come before the reply: what waits then is all there is.
         await self._session.call("HeapProfiler.takeHeapSnapshot", reportProgress=report)
         self._sender.close()
 
-    def _arrived(self, event: Event) -> None:
+    def _take_piece(self, event: Event) -> None:
         try:
             self._sender.send_nowait(event)
         except trio.WouldBlock:

@@ -86,7 +86,7 @@ class Trace:
 
 @attrs.define(eq=False)
 class _Ends:
-    """The traces of one session whose end Chrome has not told, in their order: it does not say of which it tells.
+    """The traces of one session whose end Chrome has not reported, in order: a report does not say which it is of.
 
     One that nobody waits for any more stays until its end has come: no later trace is to take that for its own.
     """
@@ -337,7 +337,7 @@ async def _finish(
 async def _finish_anyway(
     ending: _Ending, file: OutputFile, progress: Callable[[TraceProgress], None] | None, timeout: float
 ) -> None:
-    """Write the trace of a body that failed: its error is what matters, and leaves."""
+    """Write the trace of a body that failed. The body's error leaves, whatever comes of the trace."""
     try:
         with within("write the trace", timeout):
             await _finish(ending, file, progress)

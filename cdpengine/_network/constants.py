@@ -106,9 +106,9 @@ _REASON_OF = {name.casefold(): name for name in ABORT_REASONS}
 
 
 def check_resource_types(given: object) -> frozenset[str]:
-    """Return the types that are meant; none given: none, which stands for all. Raises InvalidArgumentError.
+    """Return the types that the given words mean; without words none, which stands for all.
 
-    "Fetch" means "XHR" too: Chrome calls both so where it intercepts.
+    "Fetch" means "XHR" too: Chrome calls both so where it intercepts. Raises InvalidArgumentError.
     """
     if not isinstance(given, str) and not isinstance(given, Collection):
         raise _no_type(given)
@@ -123,7 +123,7 @@ def check_resource_types(given: object) -> frozenset[str]:
 
 
 def check_reason(given: str) -> AbortReason:
-    """Return the reason that is meant. Raises InvalidArgumentError."""
+    """Return Chrome's own word for a reason. Raises InvalidArgumentError."""
     known = _REASON_OF.get(given.casefold()) if isinstance(given, str) else None
     if known is None:
         expected = f"one of {', '.join(ABORT_REASONS)}"
@@ -132,7 +132,7 @@ def check_reason(given: str) -> AbortReason:
 
 
 def check_conditions(given: object) -> NetworkConditions:
-    """Return the conditions that are meant, by name or as they are. Raises InvalidArgumentError."""
+    """Return conditions, given by name or as they are. Raises InvalidArgumentError."""
     if isinstance(given, str):
         found = NETWORKS.get(given.casefold())
         if found is None:
@@ -154,7 +154,7 @@ def check_conditions(given: object) -> NetworkConditions:
 def check_cpu_rate(rate: float) -> float:
     """Return by how much processors are slowed down.
 
-    Raises InvalidArgumentError for less than 1 and for no number.
+    Raises InvalidArgumentError for less than 1, and for what is not a number.
     """
     _check_number("rate", rate, "1 (as it is) or more: 4 is four times slower", least=1.0)
     return float(rate)

@@ -98,12 +98,12 @@ class Interceptor:
             return
         self._listening = listening
         switch = self._session.on_event if listening else self._session.off_event
-        switch("Fetch.requestPaused", self._paused)
-        switch("Fetch.authRequired", self._auth_required)
+        switch("Fetch.requestPaused", self._take_paused)
+        switch("Fetch.authRequired", self._answer_challenge)
 
     # --- events, in the reader ----------------------------------------------------------------------------
 
-    def _paused(self, event: Event) -> None:
+    def _take_paused(self, event: Event) -> None:
         try:
             paused = event.decode(RequestPaused)
         except UndecodableReplyError as error:
@@ -124,7 +124,7 @@ class Interceptor:
         with suppress(SessionGoneError, ConnectionLostError):
             self._session.post("Fetch.continueRequest", requestId=request_id)
 
-    def _auth_required(self, event: Event) -> None:
+    def _answer_challenge(self, event: Event) -> None:
         asked = event.decode(AuthRequired)
         challenge = asked.auth_challenge
         answer: dict[str, str] = {"response": "CancelAuth"}
@@ -185,17 +185,17 @@ class Credentials:
 
     @classmethod
     def checked(cls, username: str, password: str, origin: str | None, proxy: bool) -> Credentials:
-        """Return them checked. Raises InvalidArgumentError."""
+        """Return checked credentials. Raises InvalidArgumentError."""
         for what, value in (("username", username), ("password", password)):
             if not isinstance(value, str):
                 raise InvalidArgumentError(what=what, given=f"a {type(value).__name__}", expected="a str")
-        return cls(username, password, None if origin is None else _origin(origin), bool(proxy))
+        return cls(username, password, None if origin is None else _check_origin(origin), bool(proxy))
 
     def fit(self, origin: str, source: str) -> bool:
         """Whether they are for the one that asks: the server or proxy (`source`) at `origin`."""
         if self.proxy != (source == "Proxy"):
             return False
-        return self.origin is None or self.origin == _normal(origin)
+        return self.origin is None or self.origin == _normalize_origin(origin)
 
     def patterns(self) -> list[dict[str, str]]:
         """Return what Chrome has to stop: it asks for credentials only where a request may be stopped."""
@@ -207,10 +207,10 @@ class Credentials:
         self._refused.tell(origin)
 
 
-def _origin(given: str) -> str:
+def _check_origin(given: str) -> str:
     if isinstance(given, str):
         try:
-            normal = _normal(given)
+            normal = _normalize_origin(given)
             parts = urlsplit(given)
             if normal and not parts.path.strip("/") and not parts.query and parts.username is None:
                 return normal
@@ -221,7 +221,7 @@ def _origin(given: str) -> str:
     raise InvalidArgumentError(what="origin", given=what, expected=expected)
 
 
-def _normal(origin: str) -> str:
+def _normalize_origin(origin: str) -> str:
     parts = urlsplit(origin)
     if not parts.scheme or not parts.hostname:
         return ""
@@ -252,7 +252,10 @@ class RouteFailure:
 
 @attrs.frozen
 class RouteMatch:
-    """Which requests a route is for. `test` is asked about the URL; `types` empty: all; `words` name it."""
+    """Which requests a route is for.
+
+    `test` says whether a URL matches; empty `types` are all; `words` name the route.
+    """
 
     test: Callable[[str], bool]
     words: str

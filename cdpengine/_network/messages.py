@@ -59,7 +59,7 @@ class InterceptedRequest:
         return next((value for key, value in self.headers.items() if key.casefold() == wanted), None)
 
     def json(self) -> Any:
-        """Return what was posted, as JSON. Raises BodyUndecodableError (a ValueError) when it is none."""
+        """Return what was posted, as JSON. Raises BodyUndecodableError (a ValueError) when it is not JSON."""
         try:
             return msgspec.json.decode(self.post_data or b"")
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -116,7 +116,10 @@ class InterceptedResponse:
             return body.decode("utf-8", "replace")
 
     async def json(self) -> Any:
-        """Return the body as JSON. Raises as `body`, and BodyUndecodableError (a ValueError) when it is none."""
+        """Return the body as JSON.
+
+        Raises as `body`, and BodyUndecodableError (a ValueError) when it is not JSON.
+        """
         body = await self.body()
         try:
             return msgspec.json.decode(body)
@@ -136,7 +139,7 @@ def to_request(paused: RequestPaused, target_id: str) -> InterceptedRequest:
         url=request.url,
         method=request.method,
         headers=request.headers,
-        post_data=_posted(request),
+        post_data=_read_posted(request),
         has_post_data=request.has_post_data,
         resource_type=paused.resource_type,
         frame_id=paused.frame_id,
@@ -161,7 +164,7 @@ _LEAST_STATUS, _MOST_STATUS = 200, 599
 
 
 def check_status(status: int) -> int:
-    """Return the status. Raises InvalidArgumentError for what is none; 1xx are no answers."""
+    """Return the status. Raises InvalidArgumentError for what is not the status of an answer (1xx are not)."""
     if isinstance(status, bool) or not isinstance(status, int) or not _LEAST_STATUS <= status <= _MOST_STATUS:
         raise InvalidArgumentError(
             what="status", given=repr(status)[:80], expected=f"{_LEAST_STATUS} to {_MOST_STATUS}"
@@ -224,7 +227,7 @@ async def read_file(path: str | Path) -> bytes:
         ) from None
 
 
-def _posted(request: PausedRequest) -> bytes | None:
+def _read_posted(request: PausedRequest) -> bytes | None:
     if request.post_data_entries:
         try:
             return b"".join(base64.b64decode(entry.bytes) for entry in request.post_data_entries)
@@ -286,11 +289,11 @@ _HARMLESS = frozenset({
     "x-requested-with", "x-xss-protection",
 })  # fmt: skip
 _HARMLESS_BEGINNINGS = ("accept", "access-control-", "sec-", "x-forwarded-")
-"""Headers of HTTP's own whose values say what everybody may know. Others are taken for secrets:
+"""Standard headers whose values are not secret. The values of others are taken for secrets:
 Authorization, Cookie, X-Api-Key."""
 
 OF_THE_BODY_AS_SENT = frozenset({"content-length", "content-encoding", "transfer-encoding"})
-"""What is true only of a body as it came over the wire: not of one that was read, and perhaps changed."""
+"""Headers that are true of a body as it came over the wire, and not of one that was read and perhaps changed."""
 
 
 def check_headers(headers: object) -> list[tuple[str, str]]:

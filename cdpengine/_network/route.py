@@ -3,7 +3,7 @@
 Chrome stops a request before it is sent, or when its response has begun. Rule: an exchange is answered once, by
 the first answer: a handler's, or, when all handlers have passed it on, by continuing as without interception. An
 invalid answer is refused before anything is sent, and the route can still be answered then. An answer is sent to
-Chrome as a whole, even when its sender is cancelled. A request that the page no longer wants is no error.
+Chrome as a whole, even when its sender is cancelled. A request that the page no longer wants is not an error.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _METHODS_LONGEST = 40
 class Route:
     """What a handler is given: look at `request` (and `response`), and answer it, once.
 
-    `continue_`, `fulfill` and `abort` are answers; `fallback` leaves the answer to the next route. `fetch` is no
-    answer: it has the server give one, and waits for that.
+    `continue_`, `fulfill` and `abort` are answers; `fallback` leaves the answer to the next route. `fetch` is not
+    an answer: it sends the request to the server, and waits for the response.
     """
 
     def __init__(self, exchange: Exchange) -> None:
@@ -88,7 +88,7 @@ class Route:
 
         `headers` replace all that are there: `{**route.request.headers, "X-Test": "1"}` adds one. The page does
         not see a changed `url`. Of a response, `status` and `headers` can be changed; `fulfill` replaces its body.
-        Earlier routes are not asked. That the page no longer wants the request is no error.
+        Earlier routes are not asked. It is not an error that the page no longer wants the request.
 
         Raises InvalidArgumentError, RemoteError when Chrome refuses, RouteAnsweredError.
         """
@@ -283,7 +283,7 @@ class Taker(Protocol):
     """Somebody who may answer an exchange, or pass it on."""
 
     def take(self, exchange: Exchange) -> bool:
-        """Take charge of the exchange. False: it does not want it, or not any more."""
+        """Take charge of the exchange. Return False when it is not wanted (any more)."""
 
 
 class Exchange:

@@ -125,7 +125,7 @@ _LEVEL = 6
 
 
 class OtherKind(ValueError):
-    """A picture has another width or other colours than those above it, or is none that can be joined."""
+    """A picture has another width or other colours than those above it, or is of a kind that cannot be joined."""
 
 
 class PngColumn:
@@ -171,7 +171,7 @@ class PngColumn:
                     first += lines
                     if len(first) < line:
                         continue
-                    lines = _standing_alone(first[:line], _CHANNELS[colour]) + first[line:]
+                    lines = _unfilter_first_line(first[:line], _CHANNELS[colour]) + first[line:]
                     done = True
                 self._write(lines)
         self._write(inflater.flush())
@@ -234,7 +234,7 @@ def _chunk(name: bytes, content: bytes) -> bytes:
     )
 
 
-def _standing_alone(line: bytes, channels: int) -> bytes:
+def _unfilter_first_line(line: bytes, channels: int) -> bytes:
     """Return a filtered line that has nothing above it as one that says the same whatever is above it."""
     kind, values = line[0], line[1:]
     if kind in (_NONE, _SUB):
@@ -290,7 +290,7 @@ class ImageOptions:
 
 
 def check_image_options(image_format: ImageFormat, quality: int | None) -> None:
-    """Raise InvalidArgumentError for a format that there is none of, or a quality that it does not have."""
+    """Raise InvalidArgumentError for an unknown format, or a quality that the format does not have."""
     if image_format not in _LONGEST_SIDE:
         raise InvalidArgumentError(
             what="format", given=repr(image_format)[:80], expected='"png", "jpeg" or "webp"'
@@ -307,7 +307,7 @@ def check_image_options(image_format: ImageFormat, quality: int | None) -> None:
 def format_of(path: Path | None, given: ImageFormat | None) -> ImageFormat:
     """Return the format that was given, or else the one that the file's name says; "png" without either.
 
-    Raises InvalidArgumentError for a name that says another one, or none that there is.
+    Raises InvalidArgumentError for a name that says another format, or an unknown one.
     """
     if path is None:
         return given or "png"

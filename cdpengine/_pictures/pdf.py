@@ -109,7 +109,7 @@ def print_params(options: PdfOptions) -> dict[str, object]:
 
 
 def inches(length: Length, what: str) -> float:
-    """Return a length in inches. Raises InvalidArgumentError for what is none."""
+    """Return a length in inches. Raises InvalidArgumentError for what is not a length."""
     wrong = InvalidArgumentError(
         what=what,
         given=repr(length)[:80],
@@ -140,7 +140,7 @@ async def print_pdf(session: Session, params: Mapping[str, object]) -> AsyncIter
             raise InvalidArgumentError(
                 what="pages",
                 given=repr(params.get("pageRanges")),
-                expected=f"pages that there are ({error.message})",
+                expected=f"pages that the document has ({error.message})",
             ) from error
         raise
     async with chrome_stream(session, reply.stream) as pieces:

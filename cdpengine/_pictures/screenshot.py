@@ -185,7 +185,7 @@ async def _capture(
 
 @asynccontextmanager
 async def _background(session: Session, *, omitted: bool) -> AsyncIterator[None]:
-    """Have the page without its white background while the body runs, where it is to be `omitted`."""
+    """Take the page's white background away while the body runs, where it is to be `omitted`."""
     if not omitted:
         yield
         return

@@ -59,7 +59,7 @@ class PendingCall:
         """
         if self._outcome is None:
             self._task = trio.lowlevel.current_task()
-            await trio.lowlevel.wait_task_rescheduled(self._cancelled)
+            await trio.lowlevel.wait_task_rescheduled(self._abort)
         else:
             await trio.lowlevel.checkpoint()
         assert self._outcome is not None
@@ -109,7 +109,7 @@ class PendingCall:
             task, self._task = self._task, None
             trio.lowlevel.reschedule(task)
 
-    def _cancelled(self, _raise_cancel: object) -> trio.lowlevel.Abort:
+    def _abort(self, _raise_cancel: object) -> trio.lowlevel.Abort:
         self._task = None
         self.abandon()
         return trio.lowlevel.Abort.SUCCEEDED
@@ -213,7 +213,7 @@ def decode_bytes(method: str, text: str) -> bytes:
         return base64.b64decode(text)
     except ValueError as error:
         raise UndecodableReplyError(
-            method=method, reason=f"it is no base64: {error}", raw=text.encode()
+            method=method, reason=f"it is not base64: {error}", raw=text.encode()
         ) from None
 
 

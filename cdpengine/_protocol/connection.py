@@ -342,14 +342,14 @@ class Targets:
         self._announced: set[str] = set()
         self.sessions: dict[str, Session] = {}
         self._observers = {
-            "Target.attachedToTarget": self._attached,
-            "Target.detachedFromTarget": self._detached,
-            "Target.targetCreated": self._created,
-            "Target.targetInfoChanged": self._changed,
-            "Target.targetDestroyed": self._destroyed,
-            "Target.targetCrashed": self._crashed,
-            "Inspector.targetCrashed": self._session_crashed,
-            "Inspector.targetReloadedAfterCrash": self._session_reloaded,
+            "Target.attachedToTarget": self._attach,
+            "Target.detachedFromTarget": self._detach,
+            "Target.targetCreated": self._note_created,
+            "Target.targetInfoChanged": self._note_changed,
+            "Target.targetDestroyed": self._note_destroyed,
+            "Target.targetCrashed": self._note_crashed,
+            "Inspector.targetCrashed": self._crash_session,
+            "Inspector.targetReloadedAfterCrash": self._revive_session,
         }
         # Unbounded on purpose: the reader must not wait, and one entry a target is what Chrome itself holds.
         self._send, self.attachments = trio.open_memory_channel[Attachment](2**31)
@@ -368,7 +368,7 @@ class Targets:
         """Note that the connection is over: nothing will be attached any more."""
         self._send.close()
 
-    def _attached(self, source: Session, event: Event) -> None:
+    def _attach(self, source: Session, event: Event) -> None:
         notice = event.decode(AttachedToTarget)
         info = notice.target_info
         self.infos[info.target_id] = info
@@ -384,7 +384,7 @@ class Targets:
         self.sessions[notice.session_id] = session
         self._send.send_nowait(Attachment(session, info, notice.waiting_for_debugger))
 
-    def _detached(self, _source: Session, event: Event) -> None:
+    def _detach(self, _source: Session, event: Event) -> None:
         session = self.sessions.get(event.decode(DetachedFromTarget).session_id)
         if session is not None:
             self._end_session(session, "Chrome detached it: its target was closed, replaced or taken over")
@@ -407,32 +407,32 @@ class Targets:
 
         session.end(gone)
 
-    def _created(self, _source: Session, event: Event) -> None:
+    def _note_created(self, _source: Session, event: Event) -> None:
         self._note(event.decode(TargetCreated).target_info)
 
-    def _changed(self, _source: Session, event: Event) -> None:
+    def _note_changed(self, _source: Session, event: Event) -> None:
         self._note(event.decode(TargetInfoChanged).target_info)
 
     def _note(self, info: TargetInfo) -> None:
         self.infos[info.target_id] = info
         self._announced.add(info.target_id)
 
-    def _destroyed(self, _source: Session, event: Event) -> None:
+    def _note_destroyed(self, _source: Session, event: Event) -> None:
         target_id = event.decode(TargetDestroyed).target_id
         self.infos.pop(target_id, None)
         self._announced.discard(target_id)
         for session in [other for other in self.sessions.values() if other.target_id == target_id]:
             self._end_session(session, "its target was closed")
 
-    def _crashed(self, _source: Session, event: Event) -> None:
+    def _note_crashed(self, _source: Session, event: Event) -> None:
         target_id = event.decode(TargetCrashed).target_id
         for session in list(self.sessions.values()):
             if session.target_id == target_id and not session.crashed:
                 session.crash()
 
-    def _session_crashed(self, source: Session, _event: Event) -> None:
+    def _crash_session(self, source: Session, _event: Event) -> None:
         if not source.crashed:
             source.crash()
 
-    def _session_reloaded(self, source: Session, _event: Event) -> None:
+    def _revive_session(self, source: Session, _event: Event) -> None:
         source.revive()

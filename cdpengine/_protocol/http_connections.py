@@ -69,7 +69,7 @@ def lacking(endpoint: str, shortage: Shortage) -> ConnectFailedError:
 
 
 def failed(shown: str, obstacle: Obstacle) -> ConnectFailedError:
-    """Return the error for an endpoint (`shown`) that something stands in the way of."""
+    """Return the error that says what stood in the way to an endpoint (`shown`)."""
     return ConnectFailedError(
         endpoint=shown, reason=obstacle.reason, advice=obstacle.advice, status=obstacle.status
     )
@@ -96,7 +96,7 @@ def checked_header(name: str, value: str) -> tuple[bytes, bytes]:
 
 
 _LONGEST_HEAD = 65_536
-"""Bytes of a head that has no end, after which it is no HTTP."""
+"""Bytes after which a head without an end is not taken for HTTP."""
 
 _LONGEST_PHRASE = 80
 _SHORTEST_SECRET = 3
@@ -116,10 +116,10 @@ _STATUS_LINE = re.compile(rb"HTTP/1\.[01] (\d{3})(?: ([^\r\n]*))?\r?\n")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _LOCATION = re.compile(rb"\r?\nlocation[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
 _TLS_RECORD = (b"\x15\x03", b"\x16\x03")
-"""An alert and a handshake of TLS: what a server that expects TLS sends to who does not speak it."""
+"""An alert and a handshake of TLS: what a server that expects TLS sends to a client that does not speak it."""
 
 ELSE = "Something else listens there: check host and port"
-"""The advice where what answers is no browser, whatever it is."""
+"""The advice where something else than a browser answers."""
 
 CLOSED = Obstacle(
     "the server closed the connection without an answer",
@@ -137,7 +137,7 @@ _ADVICE = {
     401: _CREDENTIALS,
     402: "The service asks for payment, or for another plan",
     403: f"{_CREDENTIALS} (Chrome itself refuses any Origin header so)",
-    404: "There is something, but no browser at this path. Chrome makes a new one at each start: "
+    404: "Something answers there, but no browser at this path. Chrome makes a new path at each start: "
     "http://host:port asks for it",
     407: _CREDENTIALS,
     408: _TOO_MANY,
@@ -161,19 +161,21 @@ class ServerAnswer:
         """Take the bytes that came in. Return what stands in the way, as soon as they tell."""
         self._head += data
         if not _can_be_http(self._head):
-            return self._foreign()
+            return self._describe_foreign()
         found = _STATUS_LINE.match(self._head)
         if found is None:
-            return self._foreign() if b"\n" in self._head or len(self._head) > _LONGEST_HEAD else None
+            return (
+                self._describe_foreign() if b"\n" in self._head or len(self._head) > _LONGEST_HEAD else None
+            )
         status = int(found[1])
         if not self._refuses(status) or (status in _REDIRECTS and not self._is_whole):
             return None  # what was asked for, or the address to go to is still to come
-        return self._refusal(found)
+        return self._read_refusal(found)
 
     def end(self) -> Obstacle | None:
         """Return what stands in the way when the server ended the connection; None when it has not refused."""
         found = _STATUS_LINE.match(self._head)
-        return self._refusal(found) if found is not None and self._refuses(int(found[1])) else None
+        return self._read_refusal(found) if found is not None and self._refuses(int(found[1])) else None
 
     @property
     def is_empty(self) -> bool:
@@ -187,15 +189,15 @@ class ServerAnswer:
     def _is_whole(self) -> bool:
         return _HEAD_END.search(self._head) is not None or len(self._head) > _LONGEST_HEAD
 
-    def _refusal(self, found: re.Match[bytes]) -> Obstacle:
+    def _read_refusal(self, found: re.Match[bytes]) -> Obstacle:
         location = _LOCATION.search(self._head)
-        return self._refused(
+        return self._describe_status(
             int(found[1]),
             (found[2] or b"").decode("latin-1"),
             "" if location is None else location[1].decode("latin-1"),
         )
 
-    def _refused(self, status: int, phrase: str, location: str) -> Obstacle:
+    def _describe_status(self, status: int, phrase: str, location: str) -> Obstacle:
         shown = f"{status} ({named})" if (named := _phrase(status, phrase, self.secrets)) else f"{status}"
         if self.what:
             reason = f"{self.what} was answered with HTTP status {shown}"
@@ -203,7 +205,7 @@ class ServerAnswer:
             reason = f"the server refused the websocket with HTTP status {shown}"
         return Obstacle(reason, _advice(status, location), status)
 
-    def _foreign(self) -> Obstacle:
+    def _describe_foreign(self) -> Obstacle:
         if self._head.startswith(_TLS_RECORD):
             return Obstacle(
                 "the server speaks TLS", "Write wss:// in place of ws://, https:// in place of http://"
@@ -228,7 +230,7 @@ def holds_secret(text: str, secrets: Iterable[str]) -> bool:
 
 
 def tls_obstacle(error: BaseException | None) -> Obstacle:
-    """Return what a handshake of TLS failed for; None: the server closed the connection."""
+    """Return why a TLS handshake failed; without an `error`, the server closed the connection."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return Obstacle(
             f"its TLS certificate is not accepted: {error.verify_message}",

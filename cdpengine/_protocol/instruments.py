@@ -105,7 +105,7 @@ class SecretInstrument(Protocol):
 
 
 _SECRETS_KEPT = 256
-"""Secrets that a instruments keeps for instruments that come later; beyond that the oldest are forgotten."""
+"""Secrets that are kept for instruments that come later; beyond that the oldest are forgotten."""
 
 _LONGEST_KEPT = 4_096
 """Characters of a secret that is kept."""

@@ -112,15 +112,15 @@ def encode_call(call_id: int, method: str, params: Mapping[str, Any], session_id
     except UnicodeEncodeError:
         pass
     except (TypeError, ValueError, RecursionError) as error:
-        raise _no_json(method, error) from None
+        raise _no_json_error(method, error) from None
     try:
         plain = msgspec.to_builtins(message, str_keys=True)
         return json.dumps(plain, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
-        raise _no_json(method, error) from None
+        raise _no_json_error(method, error) from None
 
 
-def _no_json(method: str, error: Exception) -> InvalidArgumentError:
+def _no_json_error(method: str, error: Exception) -> InvalidArgumentError:
     return InvalidArgumentError(
         what=f"parameters of {method}",
         given=f"values that JSON cannot hold ({error})",
@@ -276,31 +276,31 @@ class Mux:
             try:
                 envelope = decode_envelope(message)
             except msgspec.DecodeError as error:
-                return self._damaged(message, str(error))
+                return self._route_damaged(message, str(error))
         if envelope.id is not None:
-            return self._reply(envelope)
+            return self._route_reply(envelope)
         if envelope.method is not None:
             return Notice(envelope.method, envelope.session_id, envelope.params)
-        return self._stray("shapeless", "neither id nor method")
+        return self._count_stray("shapeless", "neither id nor method")
 
-    def _reply(self, envelope: Envelope) -> Reply | Stray:
+    def _route_reply(self, envelope: Envelope) -> Reply | Stray:
         call_id = envelope.id
         assert call_id is not None
         call = self._pending.pop(call_id, None)
         if call is None:
             if 0 < call_id < self._next_id:
-                return self._stray("late", f"reply {call_id}")
-            return self._stray("unknown", f"reply {call_id}, which was never given out")
+                return self._count_stray("late", f"reply {call_id}")
+            return self._count_stray("unknown", f"reply {call_id}, which was never given out")
         return Reply(call, envelope.result, envelope.error)
 
-    def _damaged(self, message: bytes | str, why: str) -> Reply | Stray:
+    def _route_damaged(self, message: bytes | str, why: str) -> Reply | Stray:
         # A damaged reply whose id can still be read ends its own call, so that nobody waits for it in vain.
         head = message[:64]
         found = _ID_AT_START.match(head if isinstance(head, bytes) else head.encode("utf-8", "replace"))
         call = self._pending.pop(int(found[1]), None) if found else None
-        stray = self._stray("malformed", f"{len(message)} characters: {why}")
+        stray = self._count_stray("malformed", f"{len(message)} characters: {why}")
         return Reply(call, b"", b"", damage=why) if call is not None else stray
 
-    def _stray(self, kind: StrayKind, detail: str) -> Stray:
+    def _count_stray(self, kind: StrayKind, detail: str) -> Stray:
         self.strays[kind] += 1
         return Stray(kind, detail)

@@ -93,7 +93,7 @@ class Session:
         abandon it. Raises InvalidArgumentError when a parameter has no JSON form, SessionGoneError or
         ConnectionLostError when there is nobody to send it to.
         """
-        return self._post(method, params if given is None else _together(method, given, params))
+        return self._post(method, params if given is None else _merge_params(method, given, params))
 
     async def call(
         self, method: str, given: Mapping[str, Any] | None = None, /, **params: Any
@@ -110,7 +110,7 @@ class Session:
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         return await self._post(
-            method, params if given is None else _together(method, given, params)
+            method, params if given is None else _merge_params(method, given, params)
         ).result()
 
     async def request(self, method: str, params: Mapping[str, Any], kind: type[T]) -> T:
@@ -129,7 +129,7 @@ class Session:
         a newer Chrome answers.
         """
         if not isinstance(command, Generator) or _was_used(command):
-            raise InvalidArgumentError(what="command", given=_kind(command), expected=_A_COMMAND)
+            raise InvalidArgumentError(what="command", given=_describe_command(command), expected=_A_COMMAND)
         with closing(command):
             try:
                 request = next(command)
@@ -143,7 +143,7 @@ class Session:
                     given=f"what makes it raise {type(error).__name__}: {error}",
                     expected="what the command declares",
                 ) from error
-            method, params = _method_and_params(request)
+            method, params = _read_request(request)
             await trio.lowlevel.checkpoint_if_cancelled()
             pending = self._post(method, params)
             raw = await pending.raw()
@@ -164,10 +164,10 @@ class Session:
         )
 
     def _post(self, method: str, params: Mapping[str, Any]) -> PendingCall:
-        self._usable(method)
+        self._check_usable(method)
         return self.connection.post(method, params, self.id)
 
-    def _usable(self, method: str) -> None:
+    def _check_usable(self, method: str) -> None:
         if self._ended is not None:
             raise self._ended(method)
         if self._crashed and method not in _ALLOWED_AFTER_CRASH:
@@ -181,7 +181,7 @@ class Session:
     ) -> AsyncIterator[EventStream]:
         """Receive the session's events whose names match, from the moment the block is entered.
 
-        `patterns` are "Domain.event", "Domain.*" or "*". Domains that only report (see domains.py) are enabled
+        `patterns` are "Domain.event", "Domain.*" or "*". Domains that only report (REPORTING_DOMAINS) are enabled
         on entering and disabled on leaving, counted over all subscriptions; `enable=False` leaves that to you.
         At most `buffer` events wait; where more came, the stream raises EventsLostError and goes on.
 
@@ -210,15 +210,15 @@ class Session:
             self._streams.remove(stream)
             self.connection.consumers.remove(stream)
             self._routes.clear()
-            stream.end(_subscription_left)
+            stream.end(_subscription_left_error)
 
     async def wait_for(
         self, *patterns: str, where: Callable[[Event], bool] | None = None, buffer: int = 1000
     ) -> Event:
         """Wait for the next event that matches and for which `where` holds, and return it.
 
-        It sees only what comes after the call: to act and then wait, subscribe first, act inside. Raises
-        EventsLostError, SessionGoneError, TargetCrashedError and ConnectionLostError as a stream does.
+        Only what comes after the call is seen. To wait for what an action causes, subscribe first and act inside.
+        Raises EventsLostError, SessionGoneError, TargetCrashedError and ConnectionLostError as a stream does.
         """
         async with self.subscribe(*patterns, buffer=buffer) as events:
             while True:
@@ -233,10 +233,10 @@ class Session:
         """Keep domains enabled while the body runs: the first user enables, the last one disables.
 
         Those who come while an `enable` is on its way wait for it too; one of them can be cancelled, and the
-        others still get their domain. Raises RemoteError when Chrome refuses one. With `wait=False`, the body
-        runs at once: on a page that is stuck the answer would not come. With `also_crashed`, it is sent to a
-        target whose renderer is dead too: what the browser process has of the domain is on then, and the answer
-        comes after a reload.
+        others still get their domain. Raises RemoteError when Chrome refuses one. With `wait=False`, the body runs
+        at once: on a page that is stuck the answer would not come. With `also_crashed`, `enable` is also sent to a
+        target whose renderer is dead: the browser process's part of the domain is on then, and the answer comes
+        after a reload.
         """
         calls = self.hold(*domains, also_crashed=also_crashed)
         try:
@@ -249,8 +249,8 @@ class Session:
     def hold(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
         """Do as `enabled`, without a block and without waiting: return the `enable` calls that are on their way.
 
-        Undone by `release_domains`. Raises SessionGoneError, TargetCrashedError, ConnectionLostError, holding
-        nothing then.
+        Undone by `release_domains`. Raises SessionGoneError, TargetCrashedError, ConnectionLostError; nothing is
+        held then.
         """
         held: list[str] = []
         try:
@@ -258,7 +258,7 @@ class Session:
                 held.append(domain)
                 if self.hold_domain(domain):
                     if not (also_crashed and self._ended is None):
-                        self._usable(f"{domain}.enable")
+                        self._check_usable(f"{domain}.enable")
                     self._enabling[domain] = self.connection.post_shared(f"{domain}.enable", {}, self.id)
         except BaseException:
             self.release_domains(*held)
@@ -306,7 +306,7 @@ class Session:
     def on_end(self, listener: Callable[[], None]) -> None:
         """Have `listener` called once when the session ends; at once when it has.
 
-        What it raises: as in `on_event`.
+        What it raises is treated as in `on_event`.
         """
         if self._ended is not None:
             listener()
@@ -368,7 +368,7 @@ class Session:
         for listener in listeners:
             try:
                 listener()
-            except Exception as error:  # noqa: BLE001 - as in _call_sinks
+            except Exception as error:  # noqa: BLE001 - as in _call_listeners
                 self.connection.callback_failed(f"the end of {self.describe()}", error)
 
     def _crash_error(self, method: str | None) -> TargetCrashedError:
@@ -379,7 +379,7 @@ CRASHED = "cdpengine.crashed"
 """The name under which `on_event` listeners are called after a crash."""
 
 
-def _together(method: str, given: object, named: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_params(method: str, given: object, named: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a command that were given as a mapping, with those that were given by name."""
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
         raise InvalidArgumentError(
@@ -405,7 +405,7 @@ _DECODER_ERRORS = (
     TypeError,
     ValueError,
 )
-"""What code that takes a value of an unexpected shape apart raises."""
+"""What code raises that takes apart a value of an unexpected shape."""
 
 _A_COMMAND = 'a fresh generator that yields {"method": ..., "params": ...}, as PyCDP makes them'
 
@@ -414,11 +414,11 @@ def _was_used(command: object) -> bool:
     return inspect.isgenerator(command) and inspect.getgeneratorstate(command) != inspect.GEN_CREATED
 
 
-def _kind(command: object) -> str:
+def _describe_command(command: object) -> str:
     return f"a {type(command).__name__}{' that was used before' if _was_used(command) else ''}"
 
 
-def _method_and_params(request: object) -> tuple[str, Mapping[str, Any]]:
+def _read_request(request: object) -> tuple[str, Mapping[str, Any]]:
     match request:
         case {"method": str(method), "params": Mapping() as params}:
             return method, params
@@ -429,7 +429,7 @@ def _method_and_params(request: object) -> tuple[str, Mapping[str, Any]]:
     )
 
 
-def _subscription_left() -> trio.ClosedResourceError:
+def _subscription_left_error() -> trio.ClosedResourceError:
     return trio.ClosedResourceError("the subscription was left")
 
 

@@ -250,7 +250,7 @@ class EventStream(Stream[Event]):
         self._tests = tuple(tests)
 
     def wants(self, method: str) -> bool:
-        """Whether an event of this name belongs into the stream."""
+        """Whether events of this name belong into the stream."""
         return any(test(method) for test in self._tests)
 
 

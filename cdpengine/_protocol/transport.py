@@ -201,7 +201,7 @@ async def open_websocket(
 
 
 class _Refused(Exception):
-    """Raised into the library's reader: the server's answer is no websocket, and need not be read further."""
+    """Raised into the library's reader: the server's answer is not a websocket, and need not be read further."""
 
     def __init__(self, obstacle: Obstacle) -> None:
         super().__init__(obstacle.reason)

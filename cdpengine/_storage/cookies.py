@@ -85,7 +85,7 @@ async def delete_cookies(root: Session, context_id: str | None, doomed: Callable
     """Delete the cookies for which `doomed` says so; return how many there were."""
     found = [cookie for cookie in await read_cookies(root, context_id) if doomed(cookie)]
     if found:
-        await _set(root, context_id, [_grave(cookie) for cookie in found])
+        await _set(root, context_id, [_make_expired(cookie) for cookie in found])
     return len(found)
 
 
@@ -100,12 +100,12 @@ async def _set(root: Session, context_id: str | None, cookies: Sequence[Cookie])
     except RemoteError as error:
         if "cookie" not in error.message.lower():
             raise
-        worst = await _culprit(root, context_id, cookies)
+        worst = await _find_refused(root, context_id, cookies)
         reason = f"Chrome says {error.message!r}"
         raise CookieRefusedError(name=worst.name, domain=worst.domain, reason=reason) from None
 
 
-async def _culprit(root: Session, context_id: str | None, cookies: Sequence[Cookie]) -> Cookie:
+async def _find_refused(root: Session, context_id: str | None, cookies: Sequence[Cookie]) -> Cookie:
     """Return the cookie that Chrome refused. It set none of them, and does not say which it was: each is tried.
 
     The caller puts back what was there.
@@ -131,18 +131,18 @@ async def _put_back(
         ),  # gone, and the cookies with it
     ):
         touched = [each for each in await read_cookies(root, context_id) if _is_any(cookies, each)]
-        new = [_grave(cookie) for cookie in touched if cookie.key not in before]
+        new = [_make_expired(cookie) for cookie in touched if cookie.key not in before]
         old = [cookie for cookie in before.values() if _is_any(cookies, cookie)]
         if new or old:
             await _set(root, context_id, [*new, *old])
 
 
-def _grave(cookie: Cookie) -> Cookie:
+def _make_expired(cookie: Cookie) -> Cookie:
     return attrs.evolve(cookie, value="", expires=1.0) if cookie.name else attrs.evolve(cookie, expires=1.0)
 
 
 def _is_any(cookies: Sequence[Cookie], there: Cookie) -> bool:
-    """Tell whether a cookie of the browser's can be what one that was to be set did."""
+    """Tell whether a cookie of the browser's may come from one that was to be set."""
     host = there.domain.removeprefix(".")
     return any(
         (each.name, each.domain.removeprefix(".").lower(), each.path) == (there.name, host, there.path)
@@ -220,7 +220,7 @@ class Cookie:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes it the same cookie: name, domain, path, partition."""
+        """What identifies it: name, domain, path, partition."""
         return (self.name, self.domain.lower(), self.path, self.partition)
 
 
@@ -297,7 +297,9 @@ def check_cookie(given: object, what: str = "cookie") -> Cookie:
         unknown = [str(key)[:40] for key in given if key not in _NAMES]
         if unknown or "name" not in given or "value" not in given:
             wrong = f"a mapping with {unknown[0]!r}" if unknown else "a mapping without name or value"
-            raise InvalidArgumentError(what=what, given=wrong, expected=f"name, value and of {_known()}")
+            raise InvalidArgumentError(
+                what=what, given=wrong, expected=f"name, value and of {_list_fields()}"
+            )
         cookie = Cookie(**given)
     elif isinstance(given, Cookie):
         cookie = given
@@ -306,13 +308,13 @@ def check_cookie(given: object, what: str = "cookie") -> Cookie:
             what=what, given=f"a {type(given).__name__}", expected="a Cookie or a mapping"
         )
     _check_types(cookie, what)
-    cookie = _placed(cookie, what)
+    cookie = _fill_domain(cookie, what)
     _check_words(cookie, what)
     _check_rules(cookie, what)
     return cookie
 
 
-def _known() -> str:
+def _list_fields() -> str:
     return ", ".join(sorted(_NAMES - {"name", "value"}))
 
 
@@ -363,7 +365,7 @@ def _check_types(cookie: Cookie, what: str) -> None:
         )
 
 
-def _placed(cookie: Cookie, what: str) -> Cookie:
+def _fill_domain(cookie: Cookie, what: str) -> Cookie:
     """Return the cookie with its domain, which `url` may say."""
     if bool(cookie.domain) == bool(cookie.url):
         given = "both" if cookie.domain else "neither"
@@ -454,5 +456,5 @@ def goes_to(cookie: Cookie, url: str) -> bool:
 
 
 def is_expired(cookie: Cookie) -> bool:
-    """Tell whether the cookie's time is over: such a one deletes."""
+    """Tell whether the cookie's time is over: setting it deletes the cookie."""
     return cookie.expires is not None and cookie.expires <= time.time()

@@ -52,14 +52,14 @@ class StorageItems:
             params = {"storageId": self._id}
             reply = await self.session.request("DOMStorage.getDOMStorageItems", params, DOMStorageItemsReply)
         except RemoteError as error:
-            raise self._unavailable(error) from None
+            raise self._unavailable_error(error) from None
         return {entry[0]: entry[1] for entry in reply.entries if len(entry) == 2}
 
     async def write(self, items: Mapping[str, str], *, entered: bool = True) -> None:
         """Set items; others stay. Raises StorageUnavailableError, also where they do not fit: none is set then.
 
-        `entered`: the values are this program's, not the page's own that are put back. Those who watch the wire
-        then get to know them as secrets, before anything is asked of the storage.
+        `entered`: the values come from this program, and are not the page's own that are put back. The
+        connection's instruments are given them as secrets before anything is asked of the storage.
         """
         if entered:
             for value in items.values():
@@ -88,7 +88,7 @@ class StorageItems:
                 else:
                     self._post("DOMStorage.removeDOMStorageItem", key=key)
             if isinstance(error, RemoteError):
-                raise self._unavailable(error) from None
+                raise self._unavailable_error(error) from None
             raise
 
     async def delete(self, keys: Iterable[str]) -> None:
@@ -100,14 +100,14 @@ class StorageItems:
             for call in calls:
                 await call.raw()
         except RemoteError as error:
-            raise self._unavailable(error) from None
+            raise self._unavailable_error(error) from None
 
     async def clear(self) -> None:
         """Remove all items."""
         try:
             await self.session.call("DOMStorage.clear", storageId=self._id)
         except RemoteError as error:
-            raise self._unavailable(error) from None
+            raise self._unavailable_error(error) from None
 
     @property
     def _id(self) -> dict[str, object]:
@@ -117,7 +117,7 @@ class StorageItems:
         if self.session.error() is None:
             self.session.post(method, storageId=self._id, **params)
 
-    def _unavailable(self, error: RemoteError) -> StorageUnavailableError:
+    def _unavailable_error(self, error: RemoteError) -> StorageUnavailableError:
         return StorageUnavailableError(origin=self.storage_key, reason=f"Chrome says {error.message!r}")
 
 
@@ -174,7 +174,7 @@ class OriginPage:
     session: Session
 
     async def go(self, origin: str) -> StorageItems:
-        """Be at `origin`, and return its local storage. Raises StorageUnavailableError where Chrome will not."""
+        """Go to `origin`, and return its local storage. Raises StorageUnavailableError where Chrome refuses."""
         # The reply comes before the document is there.
         async with self.session.subscribe("Page.frameNavigated", enable=False) as commits:
             reply = await self.session.request("Page.navigate", {"url": f"{origin}/"}, NavigateReply)

@@ -99,7 +99,7 @@ class StorageState:
         except RecursionError:
             raise ValueError("it is nested too deeply") from None
         if not isinstance(plain, dict) or not ("cookies" in plain or "origins" in plain):
-            raise ValueError('it is no object with "cookies" and "origins"')
+            raise ValueError('it is not an object with "cookies" and "origins"')
         converter = _converter()
         from cattrs import BaseValidationError, transform_error
 
@@ -213,7 +213,7 @@ def _from_file(cookie: _FileCookie) -> Cookie:
 
 
 def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")
 
 
 def _strict_hook(*kinds: type) -> Any:
@@ -286,7 +286,7 @@ def read_state(path: Path) -> StorageState:
     try:
         return StorageState.from_json(raw.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise StateFileInvalidError(path=str(path), reason="it is no UTF-8 text") from None
+        raise StateFileInvalidError(path=str(path), reason="it is not UTF-8 text") from None
     except ValueError as error:
         raise StateFileInvalidError(path=str(path), reason=str(error)) from None
 
@@ -303,7 +303,7 @@ def write_state(path: Path, state: StorageState) -> None:
 logger = get_logger("cdpengine.state")
 
 _UNDO_TIMEOUT = 3.0
-"""Seconds that taking out again may take."""
+"""Seconds that the removal of what was applied may take."""
 
 
 async def collect_state(
@@ -366,7 +366,7 @@ async def apply_state(
                 await items.write(each.local_storage)
             await write_cookies(root, creations, context_id, cookies)
     except BaseException:
-        await creations.dispose(partial(_take_out, origin_page), before, _UNDO_TIMEOUT)
+        await creations.dispose(partial(_remove_applied, origin_page), before, _UNDO_TIMEOUT)
         raise
 
 
@@ -408,7 +408,7 @@ class SeenOrigins:
             seen[origin] = None
 
 
-async def _take_out(
+async def _remove_applied(
     origin_page: Callable[[], AbstractAsyncContextManager[OriginPage]],
     before: Sequence[tuple[OriginState, dict[str, str]]],
 ) -> None:

@@ -200,7 +200,7 @@ class BodyUndecodableError(EngineError, ValueError):
     reason: str
 
     def _describe(self) -> str:
-        return f"the body of {shown_url(self.url)} is no {self.read_as}: {self.reason}"
+        return f"the body of {shown_url(self.url)} is not {self.read_as}: {self.reason}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

@@ -96,7 +96,7 @@ class StaleRefError(NodeError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NodeNotFoundError(NodeError):
-    """Nothing on the page answers to `target`."""
+    """Nothing on the page matches `target`."""
 
     target: str
     reason: str
@@ -107,7 +107,7 @@ class NodeNotFoundError(NodeError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class AmbiguousNodeError(NodeError):
-    """Several nodes answer to `target`, and one was asked for. `candidates` describes the first of them."""
+    """Several nodes match `target`, and one was asked for. `candidates` describes the first of them."""
 
     target: str
     count: int

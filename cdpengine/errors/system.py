@@ -151,7 +151,7 @@ def shortages_named(make: Callable[[Shortage], EngineError]) -> Iterator[Callabl
     A failed import of an optional package leaves as PackageMissingError.
 
     Gives a function that ends this: from its call on, all errors leave as they are. It is for blocks in which a
-    caller's code runs after a beginning of ours.
+    caller's code runs after ours.
     """
     ours = True
 
@@ -199,7 +199,7 @@ def _descriptor_left() -> bool:
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class RecordingDamagedError(EngineError):
-    """A file is no recording of traffic, or cannot be read from `line` (from 1) on."""
+    """A file is not a recording of traffic, or cannot be read from `line` (from 1) on."""
 
     path: str
     line: int
@@ -279,7 +279,7 @@ class StateFileInvalidError(EngineError):
     reason: str
 
     def _describe(self) -> str:
-        return f"{self.path} is no storage state: {self.reason}; nothing of it was applied"
+        return f"{self.path} is not a storage state: {self.reason}; nothing of it was applied"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

@@ -60,7 +60,7 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 def escape_line(text: str) -> str:
     """Return the text as one line: line ends and tabs are written as escapes too."""
-    return text if _ANY.search(text) is None else _IN_LINE.sub(_escaped, text)
+    return text if _ANY.search(text) is None else _IN_LINE.sub(_escape, text)
 
 
 def escape_lines(text: str) -> str:
@@ -68,22 +68,22 @@ def escape_lines(text: str) -> str:
 
     It is for text that is foreign as a whole, or whose foreign parts went through `escape_line` before.
     """
-    return text if _ANY.search(text) is None else _IN_LINES.sub(_escaped, text)
+    return text if _ANY.search(text) is None else _IN_LINES.sub(_escape, text)
 
 
 def escape_json(document: str) -> str:
     """Return JSON that parses to the same value, with the escapes of JSON in it."""
-    return document if _ANY.search(document) is None else _IN_LINES.sub(_escaped_json, document)
+    return document if _ANY.search(document) is None else _IN_LINES.sub(_escape_json_character, document)
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     code = ord(found[0])
     if code < 0x100:
         return _SHORT.get(found[0]) or f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _escaped_json(found: re.Match[str]) -> str:
+def _escape_json_character(found: re.Match[str]) -> str:
     code = ord(found[0])
     if code < 0x10000:
         return f"\\u{code:04x}"
@@ -173,7 +173,7 @@ def hide_secrets(text: str) -> str:
         text = _PLAIN_USER.sub(f"{MARK}@", _USER.sub(rf"\1{MARK}@", text))
     assigned = "=" in text or "3d" in low
     if assigned:
-        text = _without_parameters(text)
+        text = _hide_parameters(text)
     if "cookie" in low or "authorization" in low or "x-" in low:
         text = _HEADER.sub(rf"\1 {MARK}", text)
     if "bearer" in low or "basic" in low or "negotiate" in low:
@@ -181,9 +181,9 @@ def hide_secrets(text: str) -> str:
     if "eyJ" in text:
         text = _WEB_TOKEN.sub(MARK, text)
     if ":" in text and ('"' in text or "'" in text):
-        text = _IN_OBJECT.sub(_without_item, text)
+        text = _IN_OBJECT.sub(_hide_item, text)
     if assigned:
-        text = _PASSPHRASE.sub(rf"\1{MARK}", _ASSIGNED.sub(_without_assigned, text))
+        text = _PASSPHRASE.sub(rf"\1{MARK}", _ASSIGNED.sub(_hide_assigned, text))
     return text
 
 
@@ -193,7 +193,7 @@ def is_secret_parameter(name: str) -> bool:
     return NAMED.search(name) is not None or name.lower() in QUERY_KEYS
 
 
-def _without_parameters(text: str) -> str:
+def _hide_parameters(text: str) -> str:
     pieces, done = [], 0
     for head in _PARAMETER.finditer(text):
         if head.start() < done or not is_secret_parameter(head["name"]):
@@ -210,13 +210,13 @@ def _without_parameters(text: str) -> str:
     return "".join((*pieces, text[done:]))
 
 
-def _without_item(found: re.Match[str]) -> str:
+def _hide_item(found: re.Match[str]) -> str:
     if NAMED.search(found[2]) is None:
         return found[0]
     return f"{found[1]}{found[2]}{found[3]}{MARK}"
 
 
-def _without_assigned(found: re.Match[str]) -> str:
+def _hide_assigned(found: re.Match[str]) -> str:
     return f"{found[1]}{found[2]}{MARK}" if NAMED.search(found[1]) is not None else found[0]
 
 

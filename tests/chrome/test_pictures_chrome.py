@@ -206,9 +206,9 @@ async def test_a_pdf_is_as_large_as_was_asked(page: cdpengine.Page, tmp_path: Pa
     )
     assert path.read_bytes().startswith(b"%PDF")
     assert b"/Outlines" in path.read_bytes()
-    with pytest.raises(cdpengine.InvalidArgumentError, match="pages that there are"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="pages that the document has"):
         await page.pdf(pages="90")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="pages that there are"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="pages that the document has"):
         await page.pictures.save_pdf(tmp_path / "b.pdf", pages="90")
     with pytest.raises(cdpengine.MeasurementFailedError):
         await page.pictures.save_pdf(tmp_path / "none" / "b.pdf")

@@ -235,7 +235,7 @@ def test_text_of_a_body(data: bytes, kind: str, text: str) -> None:
 def test_what_is_no_json_says_where() -> None:
     assert json_of("u", "[1]") == [1]
     for wrong in ("[1", "[" * 100_000):
-        with pytest.raises(cdpengine.BodyUndecodableError, match="no JSON"):
+        with pytest.raises(cdpengine.BodyUndecodableError, match="not JSON"):
             json_of("u", wrong)
     assert charset_of({}) == ""
 
