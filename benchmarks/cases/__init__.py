@@ -20,6 +20,7 @@ NAMES = (
     "pages_at_once",
     "navigations",
     "recorder",
+    "streams",
     "proxy",
     "instructions",
 )

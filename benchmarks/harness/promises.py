@@ -118,6 +118,18 @@ def _recording(traffic: str, how: str) -> Promise:
     )
 
 
+def _streaming(kind: str, times: float) -> Promise:
+    return Promise(
+        f"recording a piece of a streamed body takes at most {times:g} times its decoding: {kind}",
+        "streams",
+        f"a piece of 64 kB: {kind}",
+        "engine: recording",
+        over="floor: decoded",
+        least=1 / times,
+        tolerance=FEW_ROUNDS,
+    )
+
+
 def _at_most(what: str, case: str, variant: str, most: float) -> Promise:
     return Promise(what, case, variant, "engine", most=most, tolerance=OTHER_MACHINE)
 
@@ -183,6 +195,9 @@ PROMISES: tuple[Promise, ...] = (
         for traffic in ("small replies", "20 kB of markup", "cookies and headers")
         for how in ("plain", "zst")
     ),
+    _streaming("markup", 4),
+    _streaming("script", 4),
+    _streaming("JSON", 9),
     Promise(
         "the proxy adds at most 0.5 ms to a round trip",
         "proxy", "added to a round trip", "engine: through the proxy", most=0.5, tolerance=OTHER_MACHINE,

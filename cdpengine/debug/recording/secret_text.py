@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from urllib.parse import unquote_plus
 
 import attrs
@@ -176,10 +177,11 @@ class _Assigned:
             self.sign == "=" and not self.spaced and (self.before == "" or self.before in _BEFORE_PARAMETER)
         )
 
-    @property
-    def is_common(self) -> bool:
-        """Whether programs and data give that name ("key", "state") to other things than secrets."""
-        return self.name.lower() in COMMON_KEYS or not is_secret_name(self.name)
+
+@lru_cache(2_000)
+def _is_common(name: str) -> bool:
+    """Say whether programs and data give that name ("key", "state") to other things than secrets."""
+    return name.lower() in COMMON_KEYS or not is_secret_name(name)
 
 
 def _value_at(text: str, at: int) -> tuple[int, int] | None:
@@ -188,14 +190,17 @@ def _value_at(text: str, at: int) -> tuple[int, int] | None:
     named = _NAME.match(text[begin:at][::-1])
     if named is None:
         return None
+    name = named[4][::-1]
+    opening = _OPENING.match(text, at)
+    if opening is not None and _is_common(name):
+        return None
     start = at - named.end()
     before = text[start - 1] if start > 0 else ""
     spaced = bool(named[2]) or text[at : at + 1].isspace()
-    assigned = _Assigned(named[4][::-1], named[1][::-1], before, bool(named[3]), spaced)
-    opening = _OPENING.match(text, at)
+    assigned = _Assigned(name, named[1][::-1], before, bool(named[3]), spaced)
     if opening is None:
         return _bare(text, at, assigned)
-    if assigned.is_common or (assigned.is_parameter and before):
+    if assigned.is_parameter and before:
         return None  # '?token=' + token: the quote ends the text in which the name stands
     # Data and markup quote names, or write them with dashes; in programs `token: "comment"` is common.
     in_data = assigned.quoted or "-" in assigned.name
@@ -222,7 +227,7 @@ def _bare(text: str, at: int, assigned: _Assigned) -> tuple[int, int] | None:
     in_form = assigned.before != "" or not _BLANK.search(text)
     if assigned.is_parameter and in_form and not (in_program and "." in assigned.name):
         return bare.span(1)
-    if assigned.is_common or in_program:
+    if _is_common(assigned.name) or in_program:
         return None
     could_be_a_name = _IDENTIFIER.fullmatch(value) is not None and (assigned.spaced or assigned.sign == ":")
     least = _LONG if assigned.spaced or could_be_a_name else _SHORT

@@ -1,0 +1,136 @@
+"""What recording costs of a streamed body: milliseconds for a piece, beside what its decoding alone takes.
+
+Rule: no browser takes part, as its own work would hide this. The pieces are messages as Chrome sends them, of 64 kB of
+markup, of a script and of JSON, each other than the ones before it; ten secrets are known. The floor is what nobody who
+looks into a body can do without: the message is decoded from JSON, the body from base64 and from UTF-8.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from benchmarks.harness.bench import Bench, Case, Turn
+from cdpengine._protocol.instruments import Traffic
+from cdpengine.debug import Redactor
+from cdpengine.debug.recording.lines import LineMaker
+
+NAME = "streams"
+PIECE = 65_536
+PIECES = 12
+FLOOR, PLAIN, REDACTED = "floor: decoded", "engine: without redaction", "engine: recording"
+WORDS = [
+    "of",
+    "the",
+    "item",
+    "list",
+    "page",
+    "blue",
+    "large",
+    "first",
+    "wooden",
+    "paper",
+    "kettle",
+    "garden",
+    "river",
+    "monday",
+    "kitchen",
+    "window",
+]
+
+
+def words(chosen: random.Random, count: int) -> str:
+    """Return so many words."""
+    return " ".join(chosen.choices(WORDS, k=count))
+
+
+def markup(chosen: random.Random) -> str:
+    """Return an item of a list, as HTML."""
+    number = chosen.randrange(1_000_000)
+    return (
+        f'<li class="item" id="i{number}"><a href="/list?page={number}">{words(chosen, 3)}</a> of many</li>\n'
+    )
+
+
+def script(chosen: random.Random) -> str:
+    """Return a function."""
+    name = f"f{chosen.randrange(1_000_000)}"
+    body = f"const at = list.indexOf(item.{name}); if (at < 0) {{ return null; }} // {words(chosen, 4)}"
+    return f"function {name}(list, item) {{ {body} return list[at + 1].value === 'one' ? at : {name}(list, null); }}\n"
+
+
+def data(chosen: random.Random) -> str:
+    """Return an object with common fields, as JSON."""
+    number = chosen.randrange(1_000_000)
+    fields = {"id": number, "name": words(chosen, 3), "state": "open", "url": f"https://a.example/{number}"}
+    return json.dumps(fields) + ","
+
+
+KINDS: dict[str, Callable[[random.Random], str]] = {"markup": markup, "script": script, "JSON": data}
+
+
+def messages(kind: str) -> list[bytes]:
+    """Return the events of a body, one for each piece."""
+    chosen = random.Random(kind)
+    body = ""
+    while len(body) < PIECE * PIECES:
+        body += "".join(KINDS[kind](chosen) for _ in range(1_000))
+    made = []
+    for number in range(PIECES):
+        piece = base64.b64encode(body[number * PIECE : (number + 1) * PIECE].encode()).decode()
+        params = {
+            "requestId": "1.2",
+            "timestamp": 1.5,
+            "dataLength": PIECE,
+            "encodedDataLength": 0,
+            "data": piece,
+        }
+        event = {"method": "Network.dataReceived", "params": params, "sessionId": "S"}
+        made.append(json.dumps(event, separators=(",", ":")).encode())
+    return made
+
+
+def decode(pieces: Sequence[bytes]) -> None:
+    """Do what the floor does."""
+    for piece in pieces:
+        base64.b64decode(json.loads(piece)["params"]["data"]).decode()
+
+
+def record(pieces: Sequence[bytes], redactor: Redactor | None) -> None:
+    """Make the lines of the pieces."""
+    maker = LineMaker(began=0.0, limit=0, redactor=redactor)
+    for piece in pieces:
+        maker.pieces(Traffic(1.0, "received", "main", piece))
+
+
+def turn_of(work: Callable[[], object]) -> Turn:
+    """Return a turn that gives the milliseconds of a piece."""
+
+    async def turn() -> float:
+        started = time.perf_counter()
+        work()
+        return (time.perf_counter() - started) * 1000 / PIECES
+
+    return turn
+
+
+async def run(bench: Bench) -> None:
+    """Measure."""
+    redactor = Redactor(secrets=[f"secret-number-{number}-of-ten" for number in range(10)])
+    for kind in KINDS:
+        pieces = messages(kind)
+        sides = {
+            FLOOR: turn_of(partial(decode, pieces)),
+            PLAIN: turn_of(partial(record, pieces, None)),
+            REDACTED: turn_of(partial(record, pieces, redactor)),
+        }
+        await bench.turns(
+            NAME, sides, unit="ms", variant=f"a piece of 64 kB: {kind}", turns=bench.turn_count * 3
+        )
+
+
+CASE = Case(NAME, "What recording costs of a streamed body", run, 30, 15)
