@@ -60,9 +60,9 @@ def test_as_playwright_writes_it() -> None:
 WRONG = {
     "": "Expecting value",
     "{": "line 1",
-    "[]": "no object",
-    "null": "no object",
-    '{"log": {"entries": []}}': "no object",
+    "[]": "not an object",
+    "null": "not an object",
+    '{"log": {"entries": []}}': "not an object",
     "[" * 100_000: "nested",
     '{"cookies": 5}': "list",
     '{"cookies": "ab"}': "list",
