@@ -336,6 +336,9 @@ class BodyStore:
         return f"it was not kept: it has {size} bytes, more than largest={self.rules.largest}"
 
 
+# --- what is kept --------------------------------------------------------------------------------------------
+
+
 def _check_count(what: str, given: object, least: int = 0) -> None:
     if isinstance(given, bool) or not isinstance(given, int) or given < least:
         raise InvalidArgumentError(

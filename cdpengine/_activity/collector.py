@@ -401,6 +401,9 @@ def _feed(request: Request, data: str) -> None:
         request.incoming.feed(part)
 
 
+# --- all pages of a browser ----------------------------------------------------------------------------------
+
+
 class Activities:
     """The collectors of one browser."""
 

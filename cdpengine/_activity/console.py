@@ -250,6 +250,8 @@ def _whole(value: object) -> str:
     return "NaN" if isinstance(value, str | Unread | None) or value != value else str(value)
 
 
+# --- values that stay in the page ----------------------------------------------------------------------------
+
 ValueReader = Callable[[Session, RemoteArgument], Awaitable[Any]]
 """Reads the value of an object in the page; it may run getters there. Raises an EngineError when it cannot."""
 

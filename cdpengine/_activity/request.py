@@ -279,6 +279,8 @@ class Request:
         return BodyUnavailableError(url=self.url, reason=reason)
 
 
+# --- the response --------------------------------------------------------------------------------------------
+
 BACKLOG = 64 * 2**20
 """Bytes of a body that is streamed that may wait for its reader."""
 
@@ -408,6 +410,8 @@ class Response:
         finally:
             stream.close()
 
+
+# --- the responses that documents came with ------------------------------------------------------------------
 
 _KEPT = 50
 """Documents that are followed at a time."""

@@ -333,6 +333,8 @@ class Emulations:
                     await each.call.raw()
 
 
+# --- commands ------------------------------------------------------------------------------------------------
+
 PROCESS_WIDE = frozenset({"timezone", "locale"})
 """Groups of which Chrome has one for each process: the first session has it, and it ends with that session."""
 

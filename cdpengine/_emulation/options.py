@@ -217,6 +217,8 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
 _NAMES = ("device", "landscape", *_CHECKS)
 
 
+# --- proxies -------------------------------------------------------------------------------------------------
+
 _SCHEMES = ("http", "https", "socks4", "socks5")
 
 

@@ -333,6 +333,8 @@ def _several_documents_error(given: str) -> InvalidArgumentError:
     )
 
 
+# --- counting ------------------------------------------------------------------------------------------------
+
 _DURATIONS_KEPT = 1000
 
 

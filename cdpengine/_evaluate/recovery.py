@@ -412,6 +412,8 @@ def _since(started: float) -> float:
     return (trio.current_time() - started) * 1000
 
 
+# --- the watchdog --------------------------------------------------------------------------------------------
+
 _PARTS = 4
 """Questions in the time that a page may be silent, so that a hang is noticed early in it."""
 

@@ -161,6 +161,8 @@ class JSValue:
     description: str = ""
 
 
+# --- decoding ------------------------------------------------------------------------------------------------
+
 Serialized = Mapping[str, Any]
 """`Runtime.DeepSerializedValue`: type, value, weakLocalObjectReference (only where an object occurs twice)."""
 

@@ -140,6 +140,8 @@ async def page_metrics(session: Session) -> PageMetrics:
     return PageMetrics({metric.name: metric.value for metric in reply.metrics})
 
 
+# --- CPU profiles --------------------------------------------------------------------------------------------
+
 DEFAULT_INTERVAL = 0.001
 """Seconds between two samples, as Chrome has it by default."""
 
@@ -219,6 +221,8 @@ async def _give_up(session: Session) -> None:
     with undoing(_STOP_TIMEOUT), suppress(SessionGoneError, ConnectionLostError, RemoteError):
         await session.call("Profiler.stop")
 
+
+# --- heap snapshots ------------------------------------------------------------------------------------------
 
 _CHUNK = "HeapProfiler.addHeapSnapshotChunk"
 _PROGRESS = "HeapProfiler.reportHeapSnapshotProgress"

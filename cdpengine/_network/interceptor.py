@@ -229,6 +229,8 @@ def _normalize_origin(origin: str) -> str:
     return f"{parts.scheme}://{parts.hostname}:{port}"
 
 
+# --- routes in effect ----------------------------------------------------------------------------------------
+
 RouteHandler: TypeAlias = Callable[[Route], Awaitable[object]]
 """An async function that is given the Route, and answers it."""
 

@@ -267,6 +267,8 @@ def _pairs(
     ]
 
 
+# --- headers -------------------------------------------------------------------------------------------------
+
 Headers: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]]
 """Names and values; pairs where a name comes more than once (Set-Cookie)."""
 

@@ -256,6 +256,8 @@ def _check_data(data: bytes | str | None) -> bytes | None:
     return None if data is None else bytes(data)
 
 
+# --- what Chrome holds, and its answer -----------------------------------------------------------------------
+
 _GONE = ("Invalid InterceptionId", "Fetch domain is not enabled")
 """Chrome's words for a request that is not stopped any more: the page dropped it, or it was continued."""
 

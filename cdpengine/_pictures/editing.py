@@ -117,6 +117,8 @@ def size_of(picture: bytes) -> tuple[int, int]:
         raise no_picture_error(picture) from error
 
 
+# --- joining PNGs --------------------------------------------------------------------------------------------
+
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {2: 3, 6: 4}  # colour types: RGB, RGBA
 _NONE, _SUB, _UP, _AVERAGE, _PAETH = range(5)
@@ -248,6 +250,8 @@ def _unfilter_first_line(line: bytes, channels: int) -> bytes:
         plain[at] = (plain[at] + plain[at - channels] // 2) & 0xFF
     return bytes([_NONE]) + bytes(plain)
 
+
+# --- options, and the tiles of a large area ------------------------------------------------------------------
 
 ImageFormat = Literal["png", "jpeg", "webp"]
 

@@ -325,6 +325,9 @@ async def open_connection(
             connection.lose("this program closed the connection")
 
 
+# --- targets and their sessions ------------------------------------------------------------------------------
+
+
 class Attachment(msgspec.Struct, frozen=True):
     """A session that Chrome attached. `waiting`: the target is paused until `Runtime.runIfWaitingForDebugger`."""
 

@@ -169,6 +169,8 @@ def decode_error(raw: bytes | msgspec.Raw) -> ErrorBody:
         return ErrorBody(code=0, message="an error of an unknown shape")
 
 
+# --- the mux -------------------------------------------------------------------------------------------------
+
 StrayKind = Literal["late", "unknown", "malformed", "shapeless"]
 
 

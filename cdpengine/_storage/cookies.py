@@ -174,6 +174,8 @@ def _is_stored_as(wanted: Cookie, there: Cookie) -> bool:
     )
 
 
+# --- one cookie ----------------------------------------------------------------------------------------------
+
 SameSite = Literal["Strict", "Lax", "None"]
 
 _LARGEST = 4096

@@ -252,6 +252,8 @@ def _answer(session: Session, event: Event) -> None:
         session.post("Fetch.failRequest", requestId=paused.request_id, errorReason="BlockedByClient")
 
 
+# --- databases -----------------------------------------------------------------------------------------------
+
 StorageKind = Literal[
     "local_storage", "indexeddb", "cache_storage", "service_workers", "file_systems", "shared_storage"
 ]

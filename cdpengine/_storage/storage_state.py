@@ -300,6 +300,8 @@ def write_state(path: Path, state: StorageState) -> None:
         raise StateFileNotWrittenError(path=str(path), reason=os_reason(error)) from error
 
 
+# --- reading a context, and applying a state to it -----------------------------------------------------------
+
 logger = get_logger("cdpengine.state")
 
 _UNDO_TIMEOUT = 3.0

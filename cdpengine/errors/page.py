@@ -237,6 +237,9 @@ class FormError(EngineError):
         return f"{len(self.failed)} of {total} fields were not filled in:{lines}"
 
 
+# --- time, and evaluation ------------------------------------------------------------------------------------
+
+
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class DeadlineExceededError(EngineError):
     """The method's own `timeout` (seconds) ran out. `steps` tells what was tried, in order."""

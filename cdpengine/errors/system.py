@@ -197,6 +197,9 @@ def _descriptor_left() -> bool:
     return True
 
 
+# --- recordings ----------------------------------------------------------------------------------------------
+
+
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class RecordingDamagedError(EngineError):
     """A file is not a recording of traffic, or cannot be read from `line` (from 1) on."""
@@ -259,6 +262,9 @@ class ReplayDivergedError(EngineError):
         )
 
 
+# --- a browser's state ---------------------------------------------------------------------------------------
+
+
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class CookieRefusedError(EngineError):
     """Chrome did not take a cookie. What was to be set together with it is as it was before."""
@@ -314,6 +320,9 @@ class EmulationRefusedError(EngineError):
 
     def _describe(self) -> str:
         return f"{self.what} = {self.given} is not emulated: {self.reason}; what was before is in effect"
+
+
+# --- measuring and pictures ----------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

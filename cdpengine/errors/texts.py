@@ -91,6 +91,8 @@ def _escape_json_character(found: re.Match[str]) -> str:
     return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
 
 
+# --- secrets -------------------------------------------------------------------------------------------------
+
 SENSITIVE_WORDS = (
     "authoriz", "cookie", "passw", "passphrase", "token", "secret", "credential", "apikey", "api-key", "api_key",
     "bearer", "signature", "x-amz-security", "private-key", "private_key", "otp", "csrf", "xsrf",
@@ -219,6 +221,8 @@ def _hide_item(found: re.Match[str]) -> str:
 def _hide_assigned(found: re.Match[str]) -> str:
     return f"{found[1]}{found[2]}{MARK}" if NAMED.search(found[1]) is not None else found[0]
 
+
+# --- lengths -------------------------------------------------------------------------------------------------
 
 LONGEST_TEXT = 300
 """Characters of a page's own error text in a message; the attribute has them all."""
