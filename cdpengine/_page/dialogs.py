@@ -168,7 +168,7 @@ KEPT = 100
 HANDLER_LIMIT = 5.0
 """Seconds that a handler gets; then the default answer is given."""
 
-_REPLIES_TIMEOUT = HANDLER_LIMIT + 1.0
+REPLIES_TIMEOUT = HANDLER_LIMIT + 1.0
 """Seconds that input waits, after the dialog that it opened, for its own replies. A page that opens one dialog
 after the other holds nobody up for longer."""
 
@@ -234,6 +234,7 @@ class PageDialogs:
         self._current: Shown | None = None
         self._spans: list[Span] = []
         self._awaited: list[AwaitedDialog] = []
+        self._listeners: list[Callable[[], None]] = []
         self._not_understood = RepeatedWarning(
             logger, "a dialog was not understood and is dismissed: %s", level=logging.INFO
         )
@@ -265,6 +266,14 @@ class PageDialogs:
         shown = self._current
         refused = shown is not None and shown.dialog.type == "beforeunload" and shown.dialog.accepted is False
         return self._refusals + refused
+
+    def add_listener(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called when a dialog opens."""
+        self._listeners.append(listener)
+
+    def remove_listener(self, listener: Callable[[], None]) -> None:
+        """Call it no more."""
+        self._listeners.remove(listener)
 
     @contextmanager
     def span(self) -> Iterator[Span]:
@@ -299,13 +308,6 @@ class PageDialogs:
         if self.is_open:
             await self._changes.wait_for(lambda: not self.is_open)
 
-    async def outlast(self) -> None:
-        """Return when a gesture that opened a dialog need not be waited for any longer: 6 s from now.
-
-        By then every handler has had its time. The gesture's own replies come before that, as a rule.
-        """
-        await trio.sleep(_REPLIES_TIMEOUT)
-
     # --- what Chrome tells, in the reader --------------------------------------------------------------------
 
     def _opening(self, event: Event) -> None:
@@ -327,6 +329,8 @@ class PageDialogs:
         shown = self._current = Shown(dialog, raises=awaited is None and self.policy.raises)
         self._kept.append(shown)
         self.opened += 1
+        for listener in tuple(self._listeners):
+            listener()
         for span in self._spans:
             span.shown.append(shown)
         handler = self.policy.handler

@@ -16,7 +16,7 @@ import trio
 
 from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
-from cdpengine._page.dialogs import DialogPolicy, PageDialogs
+from cdpengine._page.dialogs import REPLIES_TIMEOUT, DialogPolicy, PageDialogs
 from cdpengine._page.file_choosers import FileChoosers
 from cdpengine._page.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree
 from cdpengine._page.navigation.liveness import EarlyQuestions, PendingNavigation, Ping
@@ -434,6 +434,15 @@ class PageTarget:
         before = self.dialogs.opened
         await self.wait_for(lambda: self.dialogs.is_open or self.dialogs.opened > before)
 
-    async def outlast_dialogs(self) -> None:
-        """Return when input that opened a dialog is not to be waited for any longer."""
-        await self.dialogs.outlast()
+    def on_dialog(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called when a dialog opens, by the reader."""
+        self.dialogs.add_listener(listener)
+
+    def off_dialog(self, listener: Callable[[], None]) -> None:
+        """Call it no more."""
+        self.dialogs.remove_listener(listener)
+
+    @property
+    def dialog_timeout(self) -> float:
+        """Seconds after which input that opened a dialog is not waited for any longer."""
+        return REPLIES_TIMEOUT

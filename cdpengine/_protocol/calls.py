@@ -65,6 +65,18 @@ class PendingCall:
         assert self._outcome is not None
         return self._outcome.unwrap()
 
+    async def wait(self) -> None:
+        """Wait until the outcome is known, and raise none of it. A cancelled waiter leaves the call as it is."""
+        if self._outcome is None:
+            self._task = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._left)
+        else:
+            await trio.lowlevel.checkpoint()
+
+    def _left(self, _raise_cancel: object) -> trio.lowlevel.Abort:
+        self._task = None
+        return trio.lowlevel.Abort.SUCCEEDED
+
     def raw_nowait(self) -> _Raw:
         """Return what `raw` does, without a turn for others. Raises trio.WouldBlock while there is no outcome."""
         if self._outcome is None:

@@ -49,20 +49,35 @@ BUTTON = "<button id=go style='position:absolute;left:100px;top:50px;width:80px;
 class DialogWatch:
     """Interruptions that leave dialogs open, so that tests see what happens while they are."""
 
+    dialog_timeout = 0.0
+    """Nobody answers these dialogs, so there is nothing to wait for."""
+
     def __init__(self, session: Session) -> None:
         self._opened = trio.Event()
-        session.on_event("Page.javascriptDialogOpening", lambda _event: self._opened.set())
+        self._listeners: list[Callable[[], None]] = []
+        session.on_event("Page.javascriptDialogOpening", lambda _event: self._open())
         session.on_event("Page.javascriptDialogClosed", lambda _event: self._renew())
+
+    @property
+    def dialog_is_open(self) -> bool:
+        return self._opened.is_set()
+
+    def on_dialog(self, listener: Callable[[], None]) -> None:
+        self._listeners.append(listener)
+
+    def off_dialog(self, listener: Callable[[], None]) -> None:
+        self._listeners.remove(listener)
+
+    def _open(self) -> None:
+        self._opened.set()
+        for listener in tuple(self._listeners):
+            listener()
 
     def _renew(self) -> None:
         self._opened = trio.Event()
 
     async def dialog_opened(self) -> None:
         await self._opened.wait()
-
-    async def outlast_dialogs(self) -> None:
-        """Nobody answers these dialogs, so there is nothing to wait for."""
-        await trio.lowlevel.checkpoint()
 
 
 @attrs.define(eq=False)

@@ -6,8 +6,9 @@ a cancelled caller still waits a moment for the replies, so that no button, key 
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import attrs
@@ -15,7 +16,6 @@ import trio
 
 from cdpengine._budget import undoing, undone_by
 from cdpengine._input.devices.keys import Key, modifier_mask
-from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, SessionGoneError
 
@@ -47,19 +47,36 @@ _CANCELLED_TIMEOUT = 0.5
 class Interruptions(Protocol):
     """What the state of a page says about dialogs, which keep input from being answered."""
 
+    @property
+    def dialog_is_open(self) -> bool:
+        """Whether a JavaScript dialog is open on the page."""
+
     async def dialog_opened(self) -> None:
         """Return as soon as a JavaScript dialog is open on the page; at once when one is open already."""
 
-    async def outlast_dialogs(self) -> None:
-        """After that: return when the replies that the dialog holds back are not to be waited for any longer."""
+    def on_dialog(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called when a dialog opens."""
+
+    def off_dialog(self, listener: Callable[[], None]) -> None:
+        """Call it no more."""
+
+    @property
+    def dialog_timeout(self) -> float:
+        """Seconds after the opening until the replies that the dialog holds back are not waited for any longer."""
 
 
 class _Undisturbed:
+    dialog_is_open = False
+    dialog_timeout = math.inf
+
     async def dialog_opened(self) -> None:
         await trio.sleep_forever()
 
-    async def outlast_dialogs(self) -> None:
-        await trio.sleep_forever()
+    def on_dialog(self, listener: Callable[[], None]) -> None:
+        pass
+
+    def off_dialog(self, listener: Callable[[], None]) -> None:
+        pass
 
 
 UNDISTURBED: Interruptions = _Undisturbed()
@@ -76,38 +93,36 @@ async def wait_for_delivery(pendings: Sequence[PendingCall], interruptions: Inte
     Cancelled, it still waits up to 0.5 s for the replies. Raises what the first failed call raises, after all
     of them have ended.
     """
-    failures: list[RemoteError | SessionGoneError | ConnectionLostError] = []
-    replies = trio.CancelScope(shield=True)
+    replies = trio.CancelScope()
     dialog = False
 
-    async with open_body_nursery() as nursery:
-        finished = trio.Event()
+    def opened() -> None:
+        nonlocal dialog
+        if not dialog and not all(pending.done for pending in pendings):
+            dialog = True
+            replies.deadline = trio.current_time() + interruptions.dialog_timeout
 
-        async def collect() -> None:
+    interruptions.on_dialog(opened)
+    try:
+        if interruptions.dialog_is_open:
+            opened()
+        try:
             with replies:
                 for pending in pendings:
-                    try:
-                        await pending.raw()
-                    except (RemoteError, SessionGoneError, ConnectionLostError) as error:
-                        failures.append(error)
-            finished.set()
-
-        async def watch() -> None:
-            nonlocal dialog
-            await interruptions.dialog_opened()
-            dialog = not finished.is_set()
-            await interruptions.outlast_dialogs()
-            replies.cancel()
-
-        nursery.start_soon(collect)
-        nursery.start_soon(watch)
-        try:
-            await finished.wait()
+                    await pending.wait()
         except trio.Cancelled:
-            replies.deadline = undone_by(_CANCELLED_TIMEOUT)
+            with trio.CancelScope(deadline=undone_by(_CANCELLED_TIMEOUT), shield=True):
+                for pending in pendings:
+                    await pending.wait()
             raise
-    if failures:
-        raise failures[0]
+    finally:
+        interruptions.off_dialog(opened)
+        answered = [pending for pending in pendings if pending.done]
+        if len(answered) < len(pendings):
+            # The others are left: what is not written yet, a release perhaps, is sent all the same.
+            next(pending for pending in pendings if not pending.done).abandon()
+    for pending in answered:
+        pending.raw_nowait()
     return dialog
 
 
