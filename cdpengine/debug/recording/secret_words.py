@@ -258,7 +258,7 @@ HEADER_TEXTS = frozenset({"headersText", "requestHeadersText"})
 
 COOKIE_METHODS = re.compile(r"(Network|Storage)\.(get|set|delete)(All)?Cookies?$")
 
-SCHEMES = ("bearer", "basic", "digest", "negotiate")
+SCHEMES = Search(dict.fromkeys(("bearer", "basic", "digest", "negotiate"), ""))
 _ASSIGNED = r"""\\*["']?\s*(?:=|:|%3d)"""
 IN_TEXT = Search(
     dict.fromkeys(SENSITIVE_WORDS, r"[\w.\-]*" + _ASSIGNED), dict.fromkeys(QUERY_KEYS, _ASSIGNED)
