@@ -72,6 +72,22 @@ def test_the_engine_is_seen_to_use_what_it_uses() -> None:
     assert {"Page.addScriptToEvaluateOnNewDocument", "Runtime.terminateExecution"} <= uses
 
 
+def test_calls_into_a_page_are_made_in_one_module() -> None:
+    calls = {
+        "Runtime.evaluate",
+        "Runtime.callFunctionOn",
+        "Runtime.releaseObject",
+        "Runtime.releaseObjectGroup",
+        "DOM.resolveNode",
+    }
+    made = {(use.method, use.where.partition(":")[0]) for use in engine_uses() if use.sent}
+    assert {each for each in made if each[0] in calls} == {
+        (method, "_page/scripts/page_functions.py") for method in calls
+    }
+    worlds = {where for method, where in made if method == "Page.createIsolatedWorld"}
+    assert worlds == {"_page/scripts/worlds.py"}
+
+
 def test_every_method_is_named_whole() -> None:
     made = [
         f"{name}:{node.lineno}"
