@@ -119,7 +119,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("options", LOOKS.values(), ids=LOOKS.keys())
 async def test_every_way_of_looking_waits(page: cdpengine.Page, site: Site, options: dict[str, Any]) -> None:
     site.parts = RESPONSES["slow in the middle"]
@@ -132,6 +132,7 @@ async def test_every_way_of_looking_waits(page: cdpengine.Page, site: Site, opti
     assert text.startswith(LOADING), text
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("way", ["extract_text", "extract_markdown", "pictures.labelled_screenshot"])
 async def test_other_readers_wait_too(page: cdpengine.Page, site: Site, way: str) -> None:
     site.parts = RESPONSES["slow in the middle"]

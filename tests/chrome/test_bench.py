@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import partial
 
+import pytest
 import trio
 
 import cdpengine
@@ -18,6 +19,7 @@ async def open_pages(browser: cdpengine.Browser) -> set[str]:
     return {info["targetId"] for info in reply["targetInfos"] if info["type"] == "page"}
 
 
+@pytest.mark.slow
 async def test_the_command_measures_a_running_browser_and_leaves_nothing(
     browser: cdpengine.Browser, shared_endpoint: str
 ) -> None:

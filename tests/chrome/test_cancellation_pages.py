@@ -151,7 +151,7 @@ OPERATIONS: dict[str, Callable[[Stage], Awaitable[object]]] = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("name", OPERATIONS)
 async def test_cancelled_at_each_step(stage: Stage, name: str) -> None:
     async def operation() -> None:
@@ -195,6 +195,7 @@ async def test_connect_cancelled_at_each_step(stage: Stage, shared_endpoint: str
     await stage.check()
 
 
+@pytest.mark.sample(2, start=1)
 @pytest.mark.parametrize("transport", ["websocket", "pipe"])
 async def test_launch_cancelled_on_its_way(
     transport: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

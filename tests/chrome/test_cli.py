@@ -81,6 +81,7 @@ def test_the_demo_fails_with_its_first_step_where_there_is_no_browser(tmp_path: 
 # --- doctor --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_doctor_finds_this_machine_fit() -> None:
     done = run_here("doctor")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -408,6 +409,7 @@ def test_ctrl_c_ends_it_quietly_and_leaves_nothing(waiting: subprocess.Popen[str
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_killed_it_takes_its_browser_with_it(waiting: subprocess.Popen[str], temporary: Path) -> None:
     assert processes_of(temporary)

@@ -175,6 +175,7 @@ async def test_odd_things_say_the_same_far_away_and_near(
     assert "hush" not in far.text
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("source", [None, "dom"])
 async def test_a_frame_of_another_process(
     kept_page: cdpengine.Page, httpserver: HTTPServer, source: Source | None
@@ -231,6 +232,7 @@ async def test_texts_and_markdown_have_it(page: cdpengine.Page) -> None:
     assert "Buy 30" in await page.content()
 
 
+@pytest.mark.slow
 async def test_a_browser_without_roles_in_pages_shows_all_of_it() -> None:
     async with cdpengine.launch(computed_accessibility=False) as browser:
         page = await browser.new_page()

@@ -237,6 +237,7 @@ async def test_downloads_are_allowed_for_a_block_and_end_with_their_context(
     assert await contexts(browser) == before
 
 
+@pytest.mark.slow
 async def test_downloads_of_the_default_context(site: str, tmp_path: Path) -> None:
     async with cdpengine.launch() as browser:
         page = await browser.new_page(site)

@@ -364,6 +364,7 @@ async def test_a_state_goes_from_one_context_into_another(
         assert await page.evaluate("({...localStorage})") == {"token": "one", "mine": "stays"}
 
 
+@pytest.mark.slow
 async def test_a_state_that_will_not_do_leaves_all_as_it_was(
     browser: cdpengine.Browser, site: str, tmp_path: Path
 ) -> None:

@@ -140,6 +140,7 @@ FRAGMENTS = "<!doctype html><title>t</title>" + "".join(
 )
 
 
+@pytest.mark.slow
 async def test_twenty_thousand_fragment_links_are_read_from_the_dom(page: cdpengine.Page) -> None:
     await page.set_content(FRAGMENTS, timeout=30)
     request = await request_for(page)

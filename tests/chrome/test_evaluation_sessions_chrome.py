@@ -61,6 +61,7 @@ async def test_a_cut_is_noticed_by_no_evaluation(page: cdpengine.Page) -> None:
     assert page.browser.statistics().evaluation.evaluation_session_rebuilds["connection lost"] >= 1
 
 
+@pytest.mark.sample(2, start=1)
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
 async def test_a_script_is_stopped_whatever_became_of_the_evaluation_session(
     page: cdpengine.Page, when: str
@@ -213,6 +214,7 @@ async def opened(browser: cdpengine.Browser, word: str) -> cdpengine.Page:
     return await browser._state.tabs.changes.wait_for(found)
 
 
+@pytest.mark.slow
 async def test_navigations_across_processes_each_with_a_hang_after_it(
     page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:

@@ -222,6 +222,7 @@ async def expecting(block: Any) -> None:
         pass
 
 
+@pytest.mark.slow
 async def test_front_and_window(browser: cdpengine.Browser, shown: cdpengine.Page) -> None:
     other = await browser.new_page()
     await shown.bring_to_front()

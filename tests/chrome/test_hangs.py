@@ -95,7 +95,7 @@ async def still_works(page: cdpengine.Page) -> None:
     ]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", HANGS)
 async def test_a_hang_is_told_in_time_and_the_page_goes_on(
     page: cdpengine.Page, site: HTTPServer, name: str
@@ -117,6 +117,7 @@ async def test_a_hang_is_told_in_time_and_the_page_goes_on(
     assert await page.evaluate("1 + 1", timeout=20) == 2
 
 
+@pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("kind", ["alert", "confirm", "prompt"])
 async def test_a_dialog_hangs_nothing(page: cdpengine.Page, site: HTTPServer, kind: str) -> None:
     await page.goto(site.url_for("/"))
@@ -175,6 +176,7 @@ async def test_a_hang_in_a_frame_of_another_site(page: cdpengine.Page, site: HTT
     assert await page.evaluate("location.hostname", timeout=20, frame=inner) == "localhost"
 
 
+@pytest.mark.slow
 async def test_many_pages_hang_at_once(browser: cdpengine.Browser) -> None:
     pages = [await browser.new_page() for _ in range(rounds(3, 20))]
 
@@ -195,7 +197,7 @@ NEXT = 0.25
 """Seconds after the last of many was told, within which the page evaluates again."""
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "tabs", "each"),
     [

@@ -141,6 +141,7 @@ async def test_a_wrong_timeout_is_named(timeout: float) -> None:
 PAGES = rounds(4, 20)
 
 
+@pytest.mark.slow
 async def test_many_pages_at_once(browser: cdpengine.Browser) -> None:
     texts: dict[int, str] = {}
 

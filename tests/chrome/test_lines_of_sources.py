@@ -285,7 +285,7 @@ OPTIONS = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("source", SOURCES)
 async def test_line_breaks_descriptions_and_options(page: cdpengine.Page, source: Source) -> None:
     wrong = []

@@ -134,7 +134,7 @@ KILLED = ("awaited promise", "click", "wait for a page", "new page")
 """What a usual run kills the browser under; the other actions lose their page in it."""
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("name", slow_but(ACTIONS, KILLED))
 async def test_a_killed_browser_ends_every_call_at_once(name: str, slow: str) -> None:
     ended: list[float] = []
@@ -241,6 +241,7 @@ async def test_a_cut_connection_leaves_the_browser_alone(
     await ours.close()
 
 
+@pytest.mark.slow
 async def test_connecting_while_a_tab_is_stuck(
     browser: cdpengine.Browser, page: cdpengine.Page, shared_endpoint: str
 ) -> None:

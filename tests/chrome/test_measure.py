@@ -82,6 +82,7 @@ async def tracing_is_off(browser: cdpengine.Browser) -> None:
 # --- traces --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2, start=1)
 @pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
 async def test_a_trace_has_what_happened(
     browser: cdpengine.Browser, page: cdpengine.Page, site: str, tmp_path: Path, name: str
@@ -132,6 +133,7 @@ async def test_a_trace_of_a_page_has_pictures_and_the_other_format_is_perfettos(
     assert site.encode() in data
 
 
+@pytest.mark.slow
 async def test_a_trace_that_did_not_fit_says_so(
     browser: cdpengine.Browser, page: cdpengine.Page, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -245,6 +247,7 @@ async def test_a_document_that_leaves_by_itself_is_a_gap(page: cdpengine.Page, s
     assert used_functions(script) == {3}
 
 
+@pytest.mark.slow
 async def test_coverage_of_frames_in_processes_of_their_own(
     tmp_path: Path, site: str, httpserver: HTTPServer
 ) -> None:
@@ -349,6 +352,7 @@ async def test_a_profile_names_what_took_the_time(page: cdpengine.Page, tmp_path
     assert set(page.session._domains) == {"Page"}
 
 
+@pytest.mark.sample(2, start=1)
 @pytest.mark.parametrize("name", ["h.heapsnapshot", "h.heapsnapshot.gz"])
 async def test_a_heap_snapshot_is_whole(page: cdpengine.Page, tmp_path: Path, name: str) -> None:
     await page.evaluate(

@@ -86,7 +86,7 @@ def failures(snapshot: cdpengine.Snapshot, tree: list[dict[str, Any]], source: s
     return wrong
 
 
-@pytest.mark.sample(2, start=1)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("source", SOURCES)
 async def test_names_are_chromes_own(page: cdpengine.Page, source: Source) -> None:
     wrong: list[str] = []

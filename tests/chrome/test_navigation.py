@@ -218,6 +218,7 @@ async def test_history_within_one_document(page: cdpengine.Page, site: HTTPServe
     assert navigation.url == site.url_for("/one")
 
 
+@pytest.mark.sample(2, start=1)
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"], ids=["same process", "process of its own"])
 async def test_history_of_a_frame_only(page: cdpengine.Page, site: HTTPServer, host: str) -> None:
     inner = f"http://{host}:{site.port}"

@@ -115,6 +115,7 @@ async def test_a_slow_processor(page: cdpengine.Page) -> None:
             pass
 
 
+@pytest.mark.slow
 async def test_a_context_sets_all_its_pages_and_ends_while_one_is_stuck(
     browser: cdpengine.Browser, site: Site
 ) -> None:

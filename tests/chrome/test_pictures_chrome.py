@@ -54,7 +54,7 @@ async def tall(page: cdpengine.Page) -> cdpengine.Page:
     return page
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(5, start=4)
 @pytest.mark.parametrize(
     "options",
     [

@@ -109,6 +109,7 @@ async def test_redirects_of_documents(page: cdpengine.Page, here: str) -> None:
     assert all(right_entry(entry) for entry in entries)
 
 
+@pytest.mark.slow
 async def test_redirects_in_workers_and_frames_and_after_preflights_live_and_recorded(
     page: cdpengine.Page, here: str, tmp_path: Path
 ) -> None:

@@ -38,7 +38,7 @@ async def check_all(page: cdpengine.Page, record: Record, mode: Mode, source: So
     await record.check(page, snapshot.refs)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("seed", range(rounds(4, 40)))
 async def test_each_line_of_an_element_has_its_own_ref(page: cdpengine.Page, seed: int) -> None:
     await page.set_content(random_page(Random(seed)))
@@ -57,7 +57,7 @@ async def test_items_of_a_sortable_list(page: cdpengine.Page) -> None:
         assert await page.evaluate("item => item.id", target=second) == "i1"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(5, start=1)
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_diff_makes_the_text(page: cdpengine.Page, mode: Mode) -> None:
     await page.set_content(LIST)
@@ -72,7 +72,7 @@ async def test_a_diff_makes_the_text(page: cdpengine.Page, mode: Mode) -> None:
     assert set(fewer.refs) < set(every.refs)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("mode", MODES)
 def test_the_command_gives_them_too(shared_endpoint: str, httpserver: HTTPServer, mode: Mode) -> None:
     httpserver.expect_request("/").respond_with_data(LIST, content_type="text/html")

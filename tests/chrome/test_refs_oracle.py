@@ -87,7 +87,7 @@ class Journey:
                     await self.start()
 
 
-@pytest.mark.sample(2, start=1)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("source", SOURCES)
 @settings(
     max_examples=rounds(1, 10),

@@ -243,6 +243,7 @@ def run_script(endpoint: str, script: str, **options: str) -> subprocess.Complet
     )
 
 
+@pytest.mark.slow
 def test_a_script_ends_at_its_first_failure_with_its_status(shared_endpoint: str) -> None:
     done = run_script(
         shared_endpoint,
@@ -470,6 +471,7 @@ def test_the_prompt_ends_when_the_browser_does(tmp_path: Path) -> None:
         terminal.close()
 
 
+@pytest.mark.sample(3, start=1)
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 @pytest.mark.parametrize(
     ("how", "while_busy"), [(signal.SIGTERM, False), (signal.SIGHUP, True), ("closed", False)]

@@ -133,7 +133,7 @@ async def test_a_frame_alone(nested: cdpengine.Page) -> None:
         await nested.snapshot(frame=whole.find("button", "Main a"))
 
 
-@pytest.mark.sample(3, start=1)
+@pytest.mark.sample(5, start=3)
 @pytest.mark.parametrize("source", [None, *get_args(Source)])
 async def test_what_is_in_one_element(nested: cdpengine.Page, source: Source | None) -> None:
     whole = await nested.snapshot()
@@ -168,7 +168,7 @@ async def test_roots_that_cannot_be(nested: cdpengine.Page) -> None:
         await nested.snapshot(root=gone)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("mode", ["ai", "aria", "numbered", "webarena"])
 async def test_every_mode_has_all_frames(nested: cdpengine.Page, mode: str) -> None:
     text = (await nested.snapshot(mode=mode)).text  # type: ignore[arg-type]
@@ -179,6 +179,7 @@ async def test_every_mode_has_all_frames(nested: cdpengine.Page, mode: str) -> N
 HUNG = "<button>Never</button><script>onload = () => {parent.postMessage('on', '*'); setTimeout(() => {for (;;);})}</script>"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("source", [None, "ax"])
 async def test_a_hung_frame_in_another_process_is_marked(
     new_tab: cdpengine.Page, httpserver: HTTPServer, source: Source | None
@@ -201,6 +202,7 @@ async def test_a_hung_frame_in_another_process_is_marked(
     assert snapshot.stats.milliseconds["total"] < 4_000
 
 
+@pytest.mark.slow
 async def test_many_frames(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     number = rounds(8, 30)
     frames = "".join(
@@ -251,6 +253,7 @@ async def test_an_object_and_a_frame_with_another_role(page: cdpengine.Page, htt
         ], source
 
 
+@pytest.mark.slow
 async def test_a_page_may_know_nothing_of_computed_roles(httpserver: HTTPServer) -> None:
     url = serve(httpserver, main=button("Main"))
     async with cdpengine.launch(

@@ -155,6 +155,7 @@ async def test_navigations_leave_nothing(page: cdpengine.Page, httpserver: HTTPS
     assert descriptors() <= open_before + SOME
 
 
+@pytest.mark.slow
 async def test_pages_leave_nothing(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
     async def visit() -> None:
         other = await browser.new_page("data:text/html,<button>Go</button>")

@@ -276,6 +276,7 @@ async def test_another_connection_finds_the_refs_and_shares_their_numbers(
     assert await clicked(page) == ["a", "c", "b"]
 
 
+@pytest.mark.slow
 async def test_refs_in_frames_of_other_processes_over_another_connection(
     page: cdpengine.Page, shared_endpoint: str, httpserver: HTTPServer
 ) -> None:

@@ -109,6 +109,7 @@ def many(count: int) -> list[Line]:
     return lines
 
 
+@pytest.mark.slow
 async def test_a_hundred_thousand_lines_are_filtered_opened_and_scrolled(
     opened: Opened, tmp_path: Path
 ) -> None:

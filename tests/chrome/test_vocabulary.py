@@ -77,6 +77,7 @@ def roles_and_refs(snapshot: cdpengine.Snapshot) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 async def test_every_role_that_is_shown_is_found(page: cdpengine.Page) -> None:
     await page.set_content(HTML)
     by_page: dict[str, set[int]] = {}
@@ -112,7 +113,7 @@ async def test_every_role_that_is_shown_is_found(page: cdpengine.Page) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4, start=3)
 @pytest.mark.parametrize("source", get_args(Source))
 async def test_names_that_are_shown_are_found(page: cdpengine.Page, source: Source) -> None:
     """By role and name together, over what people look for most."""

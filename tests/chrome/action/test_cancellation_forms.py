@@ -126,7 +126,7 @@ OPERATIONS: dict[str, Callable[[Scene], Awaitable[object]]] = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("name", OPERATIONS)
 async def test_cancelled_at_each_step(page: cdpengine.Page, name: str, tmp_path: Path) -> None:
     form = FormPage(page)

@@ -24,7 +24,7 @@ ACTIONS: dict[str, tuple[Act, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("name", "event"), [(name, event) for name, (_, events) in ACTIONS.items() for event in events]
 )

@@ -39,6 +39,7 @@ async def test_layouts(form: FormPage, layout: str, text: str, downs: list[tuple
     assert len(await form.record("keyup")) == len(downs)
 
 
+@pytest.mark.slow
 async def test_every_layout_types_what_it_has(form: FormPage) -> None:
     text = "".join(chr(point) for point in range(33, 127)) + "\u00e4\u00e9\u00ea\u00f1\u20ac\u4f60"
     for layout in LAYOUTS:

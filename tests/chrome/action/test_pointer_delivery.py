@@ -115,6 +115,7 @@ async def test_the_click_of_another_client_is_not_claimed(page: cdpengine.Page, 
     assert caught.value.events == ("pointerdown", "mousedown", "pointerup", "mouseup")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("targets", ["aa", "ab"])
 async def test_two_engines_at_once(page: cdpengine.Page, shared_endpoint: str, targets: str) -> None:
     await show(

@@ -157,6 +157,7 @@ async def backend(page: cdpengine.Page, expression: str) -> cdpengine.BackendNod
     return cdpengine.BackendNode(described["node"]["backendNodeId"])
 
 
+@pytest.mark.slow
 async def test_hidden_tabs_are_clicked_like_any_other(browser: cdpengine.Browser) -> None:
     """Seven tabs, all but one of them behind another; none waits for the front."""
     pages = [await browser.new_page() for _ in range(7)]

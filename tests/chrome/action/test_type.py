@@ -41,6 +41,7 @@ async def test_every_printable_character_is_a_key(stage: Stage) -> None:
     assert shifted == '!"#$%&()*+:<>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ^_{|}~'
 
 
+@pytest.mark.slow
 async def test_long_text_arrives_in_order(stage: Stage) -> None:
     text = "the quick brown fox 0123456789 " * 16
     await stage.show("<textarea id=field></textarea>")
