@@ -27,8 +27,8 @@ from cdpengine._budget import undoing, within
 from cdpengine._emulation.emulation import Layer
 from cdpengine._emulation.options import Proxy, check_options, check_proxy, context_params
 from cdpengine._emulation.permissions import PermissionLayer, PermissionState, check_permissions
-from cdpengine._network.constants import ResourceType
 from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stage
+from cdpengine._network.messages import ResourceType
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.patterns import UrlPattern
 from cdpengine._protocol.calls import span as action_span

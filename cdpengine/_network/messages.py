@@ -4,6 +4,9 @@ Rule: frozen; names of headers are as Chrome writes them, and are looked up in a
 could read is refused before anything is sent; order and repetition are kept where Chrome keeps them. An answer is
 complete, or it is refused with what was wrong. Nothing that a server would have to say is guessed, except the type
 of a body.
+
+The words for types of resources and for reasons of failures are Chrome's own. Case does not matter where one is
+given; an unknown word is refused with the list of the known ones.
 """
 
 from __future__ import annotations
@@ -13,9 +16,9 @@ import binascii
 import http
 import mimetypes
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import attrs
 import msgspec
@@ -355,3 +358,102 @@ def merge_headers(layers: Iterable[Mapping[str, str]]) -> dict[str, str]:
 
 
 _EXPECTED = "a mapping of names to values, or pairs of them"
+
+
+# --- Chrome's words for requests ------------------------------------------------------------------------------
+
+ResourceType: TypeAlias = Literal[
+    "Document",
+    "Stylesheet",
+    "Image",
+    "Media",
+    "Font",
+    "Script",
+    "TextTrack",
+    "XHR",
+    "Fetch",
+    "Prefetch",
+    "EventSource",
+    "WebSocket",
+    "Manifest",
+    "SignedExchange",
+    "Ping",
+    "CSPViolationReport",
+    "Preflight",
+    "FedCM",
+    "Other",
+]
+"""What a request is for, in Chrome's words. Where it intercepts, Chrome calls `fetch()` "XHR" as well, and the
+script of a worker "Other" (measured)."""
+
+RESOURCE_TYPES: tuple[ResourceType, ...] = get_args(ResourceType)
+
+AbortReason: TypeAlias = Literal[
+    "Failed",
+    "Aborted",
+    "TimedOut",
+    "AccessDenied",
+    "ConnectionClosed",
+    "ConnectionReset",
+    "ConnectionRefused",
+    "ConnectionAborted",
+    "ConnectionFailed",
+    "NameNotResolved",
+    "InternetDisconnected",
+    "AddressUnreachable",
+    "BlockedByClient",
+    "BlockedByResponse",
+]
+"""Why a request fails, in Chrome's words."""
+
+ABORT_REASONS: Mapping[AbortReason, str] = {
+    "Failed": "net::ERR_FAILED",
+    "Aborted": "net::ERR_ABORTED",
+    "TimedOut": "net::ERR_TIMED_OUT",
+    "AccessDenied": "net::ERR_ACCESS_DENIED",
+    "ConnectionClosed": "net::ERR_CONNECTION_CLOSED",
+    "ConnectionReset": "net::ERR_CONNECTION_RESET",
+    "ConnectionRefused": "net::ERR_CONNECTION_REFUSED",
+    "ConnectionAborted": "net::ERR_CONNECTION_ABORTED",
+    "ConnectionFailed": "net::ERR_CONNECTION_FAILED",
+    "NameNotResolved": "net::ERR_NAME_NOT_RESOLVED",
+    "InternetDisconnected": "net::ERR_INTERNET_DISCONNECTED",
+    "AddressUnreachable": "net::ERR_ADDRESS_UNREACHABLE",
+    "BlockedByClient": "net::ERR_BLOCKED_BY_CLIENT",
+    "BlockedByResponse": "net::ERR_BLOCKED_BY_RESPONSE",
+}
+"""Each reason, and the error that a navigation then ends with."""
+
+_TYPE_OF = {name.casefold(): name for name in RESOURCE_TYPES}
+_REASON_OF = {name.casefold(): name for name in ABORT_REASONS}
+
+
+def check_resource_types(given: object) -> frozenset[str]:
+    """Return the types that the given words mean; without words none, which stands for all.
+
+    "Fetch" means "XHR" too: Chrome calls both so where it intercepts. Raises InvalidArgumentError.
+    """
+    if not isinstance(given, str) and not isinstance(given, Collection):
+        raise _no_type(given)
+    names: Iterable[object] = [given] if isinstance(given, str) else given
+    found: set[str] = set()
+    for name in names:
+        known = _TYPE_OF.get(name.casefold()) if isinstance(name, str) else None
+        if known is None:
+            raise _no_type(name)
+        found.add(known)
+    return frozenset(found | {"XHR"} if "Fetch" in found else found)
+
+
+def check_reason(given: str) -> AbortReason:
+    """Return Chrome's own word for a reason. Raises InvalidArgumentError."""
+    known = _REASON_OF.get(given.casefold()) if isinstance(given, str) else None
+    if known is None:
+        expected = f"one of {', '.join(ABORT_REASONS)}"
+        raise InvalidArgumentError(what="reason", given=repr(given)[:80], expected=expected)
+    return known
+
+
+def _no_type(given: object) -> InvalidArgumentError:
+    expected = f"one or more of {', '.join(RESOURCE_TYPES)}"
+    return InvalidArgumentError(what="resource_type", given=repr(given)[:80], expected=expected)

@@ -17,12 +17,13 @@ from typing import Any, Protocol
 import attrs
 import trio
 
-from cdpengine._network.constants import AbortReason, check_reason
 from cdpengine._network.messages import (
+    AbortReason,
     Headers,
     InterceptedRequest,
     InterceptedResponse,
     check_headers,
+    check_reason,
     check_status,
     fulfil_params,
     header_entries,

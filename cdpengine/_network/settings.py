@@ -2,7 +2,8 @@
 
 Rule: what holds is made of all values that are wanted, in the order in which they came; a scope that ends leaves
 the others as they are, and the last one takes Chrome back to where it was, its domain included. Headers of all
-scopes go together, the latest winning by name; of conditions and speed the latest holds.
+scopes go together, the latest winning by name; of conditions and speed the latest holds. Networks have names; case
+does not matter, and an unknown name is refused with the list of the known ones.
 """
 
 from __future__ import annotations
@@ -13,13 +14,73 @@ from weakref import WeakKeyDictionary
 
 import attrs
 
-from cdpengine._network.constants import NetworkConditions
 from cdpengine._network.messages import merge_headers, secret_values
 from cdpengine._page.page_scope import Tell
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session
+from cdpengine.errors import InvalidArgumentError
 
 T = TypeVar("T")
+
+
+@attrs.frozen
+class NetworkConditions:
+    """What a network is like. `latency`: least seconds from request to response; the others bytes a second.
+
+    None is no limit. `offline`: no request gets through.
+    """
+
+    offline: bool = False
+    latency: float = 0.0
+    download: float | None = None
+    upload: float | None = None
+
+
+_KBIT = 1000 / 8
+"""Bytes of a kilobit."""
+
+NETWORKS: Mapping[str, NetworkConditions] = {
+    "offline": NetworkConditions(offline=True),
+    "slow 3g": NetworkConditions(latency=2.0, download=400 * _KBIT, upload=400 * _KBIT),
+    "fast 3g": NetworkConditions(latency=0.5625, download=1440 * _KBIT, upload=675 * _KBIT),
+    "slow 4g": NetworkConditions(latency=0.17, download=8100 * _KBIT, upload=1350 * _KBIT),
+    "wifi": NetworkConditions(latency=0.01, download=30_000 * _KBIT, upload=15_000 * _KBIT),
+}
+"""Networks with a name."""
+
+
+def check_conditions(given: object) -> NetworkConditions:
+    """Return conditions, given by name or as they are. Raises InvalidArgumentError."""
+    if isinstance(given, str):
+        found = NETWORKS.get(given.casefold())
+        if found is None:
+            expected = f"NetworkConditions, or one of {', '.join(map(repr, NETWORKS))}"
+            raise InvalidArgumentError(what="conditions", given=repr(given)[:80], expected=expected)
+        return found
+    if not isinstance(given, NetworkConditions):
+        expected = "NetworkConditions or the name of a network"
+        raise InvalidArgumentError(what="conditions", given=f"a {type(given).__name__}", expected=expected)
+    if not isinstance(given.offline, bool):
+        raise InvalidArgumentError(what="offline", given=repr(given.offline)[:80], expected="True or False")
+    _check_number("latency", given.latency, "seconds, 0 or more", least=0.0)
+    for what, value in (("download", given.download), ("upload", given.upload)):
+        if value is not None:
+            _check_number(what, value, "bytes a second, 1 or more, or None for no limit", least=1.0)
+    return given
+
+
+def check_cpu_rate(rate: float) -> float:
+    """Return by how much processors are slowed down.
+
+    Raises InvalidArgumentError for less than 1, and for what is not a number.
+    """
+    _check_number("rate", rate, "1 (as it is) or more: 4 is four times slower", least=1.0)
+    return float(rate)
+
+
+def _check_number(what: str, value: object, expected: str, *, least: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value < 1e12:
+        raise InvalidArgumentError(what=what, given=repr(value)[:80], expected=expected)
 
 
 @attrs.define(eq=False)

@@ -20,7 +20,7 @@ from page_calls import FaultyBrowser
 from scripted_browser import quiet, target_of
 
 import cdpengine
-from cdpengine._network.constants import NETWORKS
+from cdpengine._network.settings import NETWORKS
 from cdpengine.testing import SILENCE, Request
 from cdpengine.testing.peer import Answer
 

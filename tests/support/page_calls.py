@@ -13,7 +13,7 @@ import attrs
 from scripted_browser import ScriptedBrowser
 
 import cdpengine
-from cdpengine._network.constants import NETWORKS
+from cdpengine._network.settings import NETWORKS
 from cdpengine.testing import SILENCE, Request
 from cdpengine.testing.peer import Answer
 

@@ -14,7 +14,7 @@ import pytest
 from protocols import document, protocol
 
 import cdpengine
-from cdpengine._protocol.domains.described import Description, Part, descriptions
+from cdpengine._protocol.domains import Description, Part, descriptions
 from cdpengine.debug.explorer.compatibility import Finding, check_engine, check_pycdp
 from cdpengine.debug.explorer.vocabulary import (
     OWN_FORMATS,

@@ -10,29 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._network.constants import (
-    ABORT_REASONS,
-    NETWORKS,
-    RESOURCE_TYPES,
-    AbortReason,
-    NetworkConditions,
-    ResourceType,
-    check_conditions,
-    check_cpu_rate,
-    check_reason,
-    check_resource_types,
-)
 from cdpengine._network.interceptor import Credentials, RouteMatch, chrome_url_of
 from cdpengine._network.messages import (
+    ABORT_REASONS,
+    RESOURCE_TYPES,
+    AbortReason,
     InterceptedRequest,
     InterceptedResponse,
+    ResourceType,
     check_headers,
+    check_reason,
+    check_resource_types,
     fulfil_params,
     is_at_response,
     merge_headers,
     to_request,
 )
 from cdpengine._network.route import Overrides
+from cdpengine._network.settings import NETWORKS, NetworkConditions, check_conditions, check_cpu_rate
 from cdpengine._notifier import BoundedHistory
 from cdpengine._page.patterns import url_test, url_words
 from cdpengine._protocol.domains.fetch import RequestPaused

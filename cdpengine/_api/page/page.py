@@ -41,8 +41,8 @@ from cdpengine._api.scopes.storage import PageStorage
 from cdpengine._budget import within
 from cdpengine._evaluate.recovery import Recovery, check_recovery, extra_wait_for, recover_page
 from cdpengine._javascript import script
-from cdpengine._network.constants import ResourceType
 from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stage
+from cdpengine._network.messages import ResourceType
 from cdpengine._page.dialogs import Dialog
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.file_choosers import FileChooser

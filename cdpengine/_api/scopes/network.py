@@ -13,13 +13,6 @@ import attrs
 
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope, check_function, check_limit
 from cdpengine._budget import within
-from cdpengine._network.constants import (
-    NetworkConditions,
-    ResourceType,
-    check_conditions,
-    check_cpu_rate,
-    check_resource_types,
-)
 from cdpengine._network.interceptor import (
     Credentials,
     RouteFailure,
@@ -30,8 +23,16 @@ from cdpengine._network.interceptor import (
     chrome_url_of,
     interceptor_of,
 )
-from cdpengine._network.messages import check_headers
-from cdpengine._network.settings import CONDITIONS, CPU_RATE, EXTRA_HEADERS, NO_SERVICE_WORKER
+from cdpengine._network.messages import ResourceType, check_headers, check_resource_types
+from cdpengine._network.settings import (
+    CONDITIONS,
+    CPU_RATE,
+    EXTRA_HEADERS,
+    NO_SERVICE_WORKER,
+    NetworkConditions,
+    check_conditions,
+    check_cpu_rate,
+)
 from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, Hold

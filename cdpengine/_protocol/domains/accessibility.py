@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from cdpengine._protocol.domains.described import of_type, reply
+from cdpengine._protocol.domains import of_type, reply
 
 
 class RelatedNode(msgspec.Struct, rename="camel", gc=False):

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from cdpengine._protocol.domains.described import event, reply
+from cdpengine._protocol.domains import event, reply
 
 
 @reply("Browser.getVersion")

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from cdpengine._protocol.domains.described import reply
+from cdpengine._protocol.domains import reply
 from cdpengine._protocol.domains.runtime import RemoteObject
 
 Corners: TypeAlias = tuple[float, float, float, float, float, float, float, float]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from cdpengine._protocol.domains.described import reply
+from cdpengine._protocol.domains import reply
 
 
 class CapturedNodes(msgspec.Struct, rename="camel", gc=False):

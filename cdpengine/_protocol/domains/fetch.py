@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from cdpengine._protocol.domains.described import event
+from cdpengine._protocol.domains import event
 from cdpengine._protocol.domains.network import Request
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from cdpengine._protocol.domains.described import event
+from cdpengine._protocol.domains import event
 
 
 @event("Input.dragIntercepted")

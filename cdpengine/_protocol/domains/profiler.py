@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from cdpengine._protocol.domains.described import event, of_type, reply
+from cdpengine._protocol.domains import event, of_type, reply
 
 # --- which parts of scripts ran -------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from cdpengine._protocol.domains.described import event, reply
+from cdpengine._protocol.domains import event, reply
 
 
 class StackFrame(msgspec.Struct, frozen=True, rename="camel"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from cdpengine._protocol.domains.described import reply
+from cdpengine._protocol.domains import reply
 from cdpengine._protocol.domains.network import ChromeCookie
 
 

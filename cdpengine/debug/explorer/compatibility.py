@@ -15,7 +15,7 @@ from typing import Literal
 import attrs
 import msgspec
 
-from cdpengine._protocol.domains.described import Description
+from cdpengine._protocol.domains import Description
 from cdpengine.debug.explorer.protocol import Command, EventKind, Field, Item, Protocol, Shape, Type
 from cdpengine.debug.explorer.vocabulary import (
     UNDESCRIBED,

@@ -18,8 +18,7 @@ from typing import get_type_hints
 import attrs
 import msgspec
 
-from cdpengine._protocol.domains import REPORTING_DOMAINS
-from cdpengine._protocol.domains.described import Description, Part, descriptions
+from cdpengine._protocol.domains import REPORTING_DOMAINS, Description, Part, descriptions
 
 ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
     ("DOMDebugger.getEventListeners", "reply", "_snapshot.sources.computed:_Listeners"),
