@@ -19,6 +19,7 @@ from .reading_requests import NewTab as NewTab
 from .reading_requests import Pdf as Pdf
 from .reading_requests import Requests as Requests
 from .reading_requests import Screenshot as Screenshot
+from .reading_requests import Search as Search
 from .reading_requests import SetCookies as SetCookies
 from .reading_requests import SetStorage as SetStorage
 from .reading_requests import Storage as Storage
@@ -65,5 +66,8 @@ from .scripts import ScriptStep as ScriptStep
 from .scripts import run_action as run_action
 from .scripts import run_reply as run_reply
 from .scripts import run_script as run_script
+from .searching import ENGINES as ENGINES
+from .searching import SearchEngine as SearchEngine
+from .searching import SearchResult as SearchResult
 
 __all__: list[str]

@@ -17,6 +17,7 @@ import trio
 
 from cdpengine._budget import within
 from cdpengine.act.requests import ActRequest
+from cdpengine.act.searching import ENGINES, SearchEngine
 from cdpengine.errors import (
     ConnectionLostError,
     DeadlineExceededError,
@@ -55,11 +56,13 @@ class Actor:
 
     It sees the pages of `context`, or of the whole browser without one. `evaluate_enabled` False refuses every
     request that runs a script of the caller's: evaluate, wait with a function, and URLs that are scripts.
+    `search_engines` are those that a search request can name.
     """
 
     browser: Browser
     context: BrowserContext | None = None
     evaluate_enabled: bool = True
+    search_engines: Mapping[str, SearchEngine] = ENGINES
     _current: str | None = None
     _turns: dict[str, trio.Lock] = attrs.field(factory=dict, init=False)
     _seen: dict[str, Seen] = attrs.field(factory=dict, init=False)

@@ -17,7 +17,7 @@ from cdpengine.act import acting, reading
 from cdpengine.act.actor import Actor, actor_of
 from cdpengine.act.parsing import parse_request
 from cdpengine.act.performing import Performance
-from cdpengine.act.reading_requests import NewTab, Tabs
+from cdpengine.act.reading_requests import NewTab, Search, Tabs
 from cdpengine.act.requests import ActingRequest, ActRequest, Navigate, Wait
 from cdpengine.act.response import ActResponse, describe_failure, describe_url
 from cdpengine.errors import EngineError, EvaluationDisabledError, InvalidArgumentError
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 Perform = Callable[[Performance, Any], Awaitable[Any]]
 
 _PERFORM: Mapping[type[ActRequest], Perform] = {**acting.PERFORM, **reading.PERFORM}
-_NEED_NO_PAGE = (Navigate, NewTab, Tabs)
 _SCRIPT_SCHEMES = ("javascript:", "data:", "blob:")
 
 
@@ -67,7 +66,7 @@ async def dispatch(
 
 
 async def _begin(actor: Actor, request: ActRequest, deadline: float) -> Performance:
-    if isinstance(request, (NewTab, Tabs)):
+    if isinstance(request, (NewTab, Search, Tabs)):
         return Performance(actor, None, deadline)
     if isinstance(request, Navigate) and request.target_id is None and actor.current is None:
         return Performance(actor, await actor.open_page(request.timeout), deadline)

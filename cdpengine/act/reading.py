@@ -20,7 +20,11 @@ from cdpengine.act.fields import camel_case
 from cdpengine.act.performing import Performance
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import describe_url
-from cdpengine.errors import DeadlineExceededError
+from cdpengine.act.searching import SearchResult, read_result
+from cdpengine.errors import DeadlineExceededError, InvalidArgumentError
+
+_ARRIVING = 2.0
+"""Seconds at most in which the first result of a search may appear, where a page adds them by script."""
 
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -185,6 +189,28 @@ async def _clear_storage(run: Performance, request: requests.ClearStorage) -> No
     await (area.delete(*request.keys, timeout=run.left) if request.keys else area.clear(timeout=run.left))
 
 
+async def _search(run: Performance, request: requests.Search) -> list[dict[str, str]]:
+    engine = run.actor.search_engines.get(request.engine)
+    if engine is None:
+        known = ", ".join(map(repr, run.actor.search_engines))
+        raise InvalidArgumentError(
+            what="search.engine", given=repr(request.engine[:40]), expected=f"one of {known}"
+        )
+    page = await run.actor.browser.new_page(context=run.actor.context, timeout=run.left)
+    try:
+        await page.goto(engine.url_of(request.query), wait_until="domcontentloaded", timeout=run.left)
+        results: list[SearchResult] = []
+        for node in await page.find_all(engine.result, timeout=min(run.left, _ARRIVING)):
+            if len(results) == request.limit:
+                break
+            html = await page.elements.outer_html(node, timeout=run.left)
+            if (result := read_result(html, page.url, engine)) is not None:
+                results.append(result)
+        return [attrs.asdict(result) for result in results]
+    finally:
+        await run.actor.discard(page)
+
+
 # --- tabs ----------------------------------------------------------------------------------------------------
 
 
@@ -291,6 +317,7 @@ PERFORM: Mapping[type[ActRequest], Callable[[Performance, Any], Awaitable[Any]]]
     requests.Storage: _storage,
     requests.SetStorage: _set_storage,
     requests.ClearStorage: _clear_storage,
+    requests.Search: _search,
     requests.Tabs: _tabs,
     requests.NewTab: _new_tab,
     requests.FocusTab: _focus_tab,

@@ -189,6 +189,21 @@ class ClearStorage(ActRequest):
     keys: tuple[str, ...] = field("The items' names; none removes all.", (), most=10_000)
 
 
+# --- the web -------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Search(ActRequest):
+    """Search the web, in a tab of its own, and return the results: title, URL and snippet."""
+
+    kind: ClassVar[str] = "search"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    query: str = field("What to search for.")
+    engine: str = field("The search engine, by its name.", "duckduckgo")
+    limit: int = field("The most results that are returned.", 10, least=1, most=100)
+
+
 # --- tabs ----------------------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ action was answered with; the script goes on from there, and ends at its first f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import attrs
@@ -17,7 +18,7 @@ from cdpengine.act.dispatch import dispatch
 from cdpengine.act.requests import ActRequest, Wait
 from cdpengine.act.response import ActResponse, Failure, describe_failure
 from cdpengine.act.script_language import Action, Nothing, Stop, extract_action, parse_action, parse_script
-from cdpengine.errors import ActionSyntaxError
+from cdpengine.errors import ActionSyntaxError, EngineError
 
 if TYPE_CHECKING:
     from cdpengine import Browser
@@ -88,20 +89,31 @@ async def run_reply(browser: Browser | Actor, reply: str) -> ScriptStep:
 async def run_script(browser: Browser | Actor, text: str) -> ScriptRun:
     """Do the actions of a script, one a line. All of it is read before the first is done.
 
-    It ends at the first action that fails; the steps before it are in the result.
+    It ends at the first action that fails; the steps before it are in the result. The numbers in it are those of a
+    snapshot in the mode numbered, which is taken where nobody has seen the document yet.
     """
     try:
         actions = list(parse_script(text))
     except ActionSyntaxError as error:
         return ScriptRun(steps=(), error=describe_failure(error))
     steps: list[ScriptStep] = []
+    actor = actor_of(browser)
     for line, action in actions:
         if isinstance(action, Stop):
             return ScriptRun(steps=tuple(steps), answer=action.answer)
         if isinstance(action, Nothing):
             continue
-        step = await run_action(browser, action, line=line)
+        await _see(actor, action)
+        step = await run_action(actor, action, line=line)
         steps.append(step)
         if step.response is not None and step.response.error is not None:
             return ScriptRun(steps=tuple(steps), error=step.response.error)
     return ScriptRun(steps=tuple(steps))
+
+
+async def _see(actor: Actor, action: Action) -> None:
+    """Take a snapshot before an action on an element of a document that nobody has seen, to have numbers."""
+    page = actor.current
+    if page is not None and getattr(action, "ref", None) is not None:
+        with suppress(EngineError):  # the action itself says what is wrong with the page
+            await actor.look_before(page, _READING_MS / 1000)

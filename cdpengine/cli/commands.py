@@ -36,8 +36,10 @@ from cdpengine.cli.page_output import evaluate, markdown, snapshot, text
 from cdpengine.cli.protocol import protocol
 from cdpengine.cli.proxy import proxy
 from cdpengine.cli.repl import repl
+from cdpengine.cli.run import run
 from cdpengine.cli.trace import trace
 from cdpengine.errors import (
+    ActionSyntaxError,
     EngineError,
     EvaluationTimeoutError,
     InvalidArgumentError,
@@ -82,6 +84,7 @@ for command in (
     proxy,
     protocol,
     repl,
+    run,
     trace,
 ):
     commands.add_command(command)
@@ -107,7 +110,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return error.exit_code
     except Failed as failed:
         return TIMED_OUT if isinstance(failed.__cause__, EvaluationTimeoutError) else FAILED
-    except InvalidArgumentError as error:
+    except (InvalidArgumentError, ActionSyntaxError) as error:
         say_lines(f"Error: {error}", err=True)
         return USED_WRONGLY
     except EngineError as error:

@@ -28,7 +28,7 @@ import attrs
 import click
 
 from cdpengine.cli.options import Failed
-from cdpengine.errors import EngineError, InvalidArgumentError, packages_named
+from cdpengine.errors import ActionSyntaxError, EngineError, InvalidArgumentError, packages_named
 from cdpengine.errors.root import describe_fields
 from cdpengine.errors.texts import escape_json, escape_line, escape_lines
 
@@ -106,7 +106,7 @@ def errors_as_json(*, wanted: bool) -> Iterator[None]:
         if not wanted:
             raise
         print_json({"error": describe_error(error)})
-        if isinstance(error, InvalidArgumentError):
+        if isinstance(error, (InvalidArgumentError, ActionSyntaxError)):
             raise
         say_lines(f"Error: {error}", err=True)
         raise Failed from error

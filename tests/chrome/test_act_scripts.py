@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import trio
 from act_cases import PAGE, SECOND
+from command_line import run_here
 from pytest_httpserver import HTTPServer
 
 import cdpengine
@@ -203,3 +206,43 @@ async def test_a_cancelled_script_leaves_nothing(actor: Actor) -> None:
     with trio.move_on_after(0.1):
         await run_script(actor, "\n".join(["scroll down", "scroll up"] * 200))
     assert (await run_action(actor, "scroll down")).response is not None
+
+
+# --- the command ---------------------------------------------------------------------------------------------
+
+
+def test_the_command_does_a_script(tmp_path: Path, shared_endpoint: str, site: str) -> None:
+    script = tmp_path / "steps.txt"
+    script.write_text("# type a name\ntype [7] [hunter2] [0]\nclick [1]\nstop [all [done]]\n")
+    url = f"{site}/stage"
+    done = run_here("run", "--endpoint", shared_endpoint, "--url", url, "--snapshot", str(script))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "all [done]"
+    assert '[1] button "Go"' in done.stdout
+    assert done.stderr.splitlines() == [f"2: type [7] ...  {url}", f"3: click [1]  {url}"]
+
+
+def test_the_command_says_where_a_script_fails(tmp_path: Path, shared_endpoint: str, site: str) -> None:
+    script = tmp_path / "steps.txt"
+    script.write_text("scroll down\nclick [999]\nscroll up\n")
+    arguments = ("run", "--endpoint", shared_endpoint, "--url", f"{site}/stage", str(script))
+    plain = run_here(*arguments)
+    assert plain.returncode == 1
+    assert "Error: line 2: click [999]: e999: this page never gave that ref" in plain.stderr
+    told = run_here(*arguments, "--json")
+    assert told.returncode == 1
+    document = json.loads(told.stdout)
+    assert [step["line"] for step in document["steps"]] == [1, 2]
+    assert document["error"]["kind"] == "nodeNotFound"
+    assert document["ok"] is False
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_command_refuses_what_is_no_script(tmp_path: Path, as_json: bool) -> None:
+    script = tmp_path / "steps.txt"
+    script.write_text("scroll down\nclik [1]\n")
+    done = run_here("run", str(script), *(["--json"] if as_json else []))
+    assert done.returncode == 2
+    assert "line 2, column 1: got 'clik', expected click" in done.stderr
+    if as_json:
+        assert json.loads(done.stdout)["error"]["type"] == "ActionSyntaxError"

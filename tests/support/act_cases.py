@@ -49,6 +49,13 @@ for (const type of ["click", "dblclick", "contextmenu", "input", "change", "subm
 SECOND = '<!doctype html><title>Second</title><link rel=icon href="data:,"><h1>Second</h1>'
 
 
+RESULTS = """<!doctype html><title>Results</title><link rel=icon href="data:,"><p>For {query}</p><div class=result>
+<a href="/x"><img></a><h2><a href="/go?to=https%3A%2F%2Fshop.example%2Fblue">Blue <b>shoes</b> &amp; more</a></h2>
+<script>document.write("")</script><p>All shoes. <style>p {{}}</style>In <em>blue</em>.</p></div>
+<div class=result>An advertisement without a link</div>
+<div class=result><a href="/second?a=b">Second</a> <span>Nothing else</span></div>"""
+
+
 @attrs.frozen
 class Has:
     """A text that holds `part`."""
@@ -192,7 +199,14 @@ CASES = [
     row("a download", ask("download", selector="#save", directory="$folder"), result={"suggestedFilename": "file.txt", "bytes": 5}),
     row("a navigation that a click begins", ask("click", selector="#leave"), effects={"navigation": {"url": Has("/second")}}),
     row("a click and then a snapshot of where it leads", ask("click", selector="#leave"), SNAPSHOT, result={"snapshot": Has('heading "Second"')}),
+    row("search", ask("search", query="blue shoes", engine="local"), result=[
+        {"title": "Blue shoes & more", "url": "https://shop.example/blue", "snippet": "All shoes. In blue."},
+        {"title": "Second", "url": "$site/second?a=b", "snippet": "Nothing else"},
+    ]),
+    row("search with a limit", ask("search", query="blue shoes", engine="local", limit=1), ask("tabs"), result=[{"current": True}]),
     # --- each error ---
+    refused("a search engine that there is not", ask("search", query="a", engine="altavista"), kind="invalidArgument", message=Has("duckduckgo")),
+    refused("a search engine that does not answer", ask("search", query="a", engine="gone"), kind="navigationFailed"),
     refused("a kind that there is not", ask("clik", ref="e1"), kind="invalidArgument", message=Has("'click'"), retryable=False),
     refused("a field that there is not", ask("click", reff="e1"), kind="invalidArgument", message=Has("'ref'")),
     refused("a stale ref", SNAPSHOT, ask("evaluate", function="document.getElementById('go').remove()"), ask("click", ref="$ref(Go)"), kind="staleRef", hint=Has("snapshot")),
@@ -257,6 +271,7 @@ SMALLEST: dict[str, dict[str, Any]] = {
     "setCookies": {"cookies": [{"name": "a", "value": "b"}]},
     "setStorage": {"items": {"a": "b"}},
     "focusTab": {"index": 0},
+    "search": {"query": "a"},
     "dialog": {"accept": True},
     "fileChooser": {"paths": ["a"]},
 }

@@ -110,7 +110,7 @@ def test_an_unknown_field_is_refused_with_the_nearest_name(kind: str) -> None:
     ("given", "nearest"),
     [
         ("clik", "'click'"), ("Click", "'click'"), ("scroll_into_view", "'scrollIntoView'"), ("screen-shot", "'screenshot'"),
-        ("goto", "one of 39"), ("", "one of 39"), (None, "one of 39"), (3, "one of 39"), (["click"], "one of 39"),
+        ("goto", "one of 40"), ("", "one of 40"), (None, "one of 40"), (3, "one of 40"), (["click"], "one of 40"),
     ],
 )  # fmt: skip
 def test_an_unknown_kind_is_refused_with_the_nearest_name(given: object, nearest: str) -> None:
