@@ -53,10 +53,17 @@ _decode_line = msgspec.json.Decoder(Line).decode
 _decode_message = msgspec.json.Decoder(Message).decode
 
 
+class LineReader(Protocol):
+    """What lines are read from: a file, or one that is compressed or grows."""
+
+    def readline(self, limit: int = -1, /) -> bytes:
+        """Return the next line with its end, or its first `limit` bytes; b"" at the end."""
+
+
 class Recording:
     """A recording that is being read. Iterate over it for its lines; once."""
 
-    def __init__(self, path: Path, size: int, raw: IO[bytes], text: IO[bytes]) -> None:
+    def __init__(self, path: Path, size: int, raw: IO[bytes], text: LineReader) -> None:
         self.path = path
         self.size = size
         self.damage: list[Damage] = []
@@ -180,7 +187,7 @@ def open_recording(path: str | Path) -> Iterator[Recording]:
     with raw:
         size = path.stat().st_size
         compressed = raw.peek(4)[:4] == ZSTANDARD if isinstance(raw, io.BufferedReader) else False
-        yield Recording(path, size, raw, cast("IO[bytes]", CompressedLines(raw)) if compressed else raw)
+        yield Recording(path, size, raw, CompressedLines(raw) if compressed else raw)
 
 
 @contextmanager
@@ -201,7 +208,7 @@ def follow_recording(
         ) from None
     with raw:
         lines = GrowingLines(raw, lambda: path.stat().st_size, wait)
-        yield Recording(path, path.stat().st_size, raw, cast("IO[bytes]", lines))
+        yield Recording(path, path.stat().st_size, raw, lines)
 
 
 def _begins_a_header(raw: bytes) -> bool:
@@ -233,7 +240,7 @@ class GrowingLines:
         self._decompressor = BlockDecompressor()
         self._compressed: bool | None = None
 
-    def readline(self, _limit: int = -1) -> bytes:
+    def readline(self, _limit: int = -1, /) -> bytes:
         """Return the next line, with its end. Raises FileShrank, and Damaged for data that cannot be decoded."""
         while not self._ready:
             if self._decompressor.damage is not None:
@@ -382,7 +389,7 @@ class CompressedLines:
         self._begun = bytearray()
         self._over = False
 
-    def readline(self, limit: int = -1) -> bytes:
+    def readline(self, limit: int = -1, /) -> bytes:
         """Return the next line with its end, b"" at the end of the file.
 
         A line that has more than `limit` bytes may be given in several parts. Raises CutOff and Damaged, once all
