@@ -119,7 +119,7 @@ class Emulations:
         self._touched: dict[Session, set[str]] = {}
 
     def post(self, page: PageTarget, session: Session) -> list[PendingCall]:
-        """Tell a session that is new, and its evaluation session, what holds for its page.
+        """Send to a new session, and its evaluation session, what holds for its page.
 
         The answers are taken here.
         """
@@ -326,7 +326,7 @@ class Emulations:
         raise EmulationRefusedError(what=name, given=given, reason=f"Chrome says {error.message!r}") from None
 
     async def _restore(self) -> None:
-        """Tell every session what is left. Shielded, with a deadline; a session that is gone needs nothing."""
+        """Send to every session what is left. Shielded, with a deadline; a session that is gone needs nothing."""
         with undoing(_UNDO_TIMEOUT), suppress(ConnectionLostError):
             for each in self._spread():
                 with suppress(SessionGoneError, RemoteError, ProtocolError):

@@ -114,7 +114,7 @@ class Permissions:
         Raises InvalidArgumentError for what this Chrome does not know.
         """
         self._layers.append(layer)
-        await self._tell(layer)
+        await self._send(layer)
 
     async def keep(self, layer: PermissionLayer) -> None:
         """Have a layer hold from now on. Raises as `begin`; then, and when cancelled, nothing has changed."""
@@ -133,7 +133,7 @@ class Permissions:
         """Note that a context is disposed of."""
         self._layers = [layer for layer in self._layers if layer.context_id != context_id]
 
-    async def _tell(self, layer: PermissionLayer) -> None:
+    async def _send(self, layer: PermissionLayer) -> None:
         calls = [
             (name, self._root.post("Browser.setPermission", **_params(layer, name, state)))
             for name, state in layer.states.items()

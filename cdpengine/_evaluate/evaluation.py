@@ -343,7 +343,7 @@ class EvaluationStatistics:
     """Counts since the page (or the browser) was there; durations in seconds.
 
     `evaluates` were sent, `answered` gave a value or threw. `terminations` were sent to Chrome, `confirmed` by it.
-    `recoveries` counts the steps of the ladder that were done, by name; `evaluation_session_rebuilds` and
+    `recoveries` counts the recovery steps that were done, by name; `evaluation_session_rebuilds` and
     `fallbacks` count by reason. `p50`, `p95` and `longest` are of the latest thousand that were answered, None
     without any.
     """

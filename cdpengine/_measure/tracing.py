@@ -96,19 +96,19 @@ class _Ends:
 
     def add(self, ending: _Ending) -> None:
         if not self.endings:
-            self.session.on_event(_COMPLETE, self._told)
+            self.session.on_event(_COMPLETE, self._take_end)
         self.endings.append(ending)
 
     def discard(self, ending: _Ending) -> None:
         if ending in self.endings:
             self.endings.remove(ending)
             if not self.endings:
-                self.session.off_event(_COMPLETE, self._told)
+                self.session.off_event(_COMPLETE, self._take_end)
 
-    def _told(self, event: Event) -> None:
+    def _take_end(self, event: Event) -> None:
         complete, ending = event.decode(TracingComplete), self.endings[0]
         self.discard(ending)
-        ending.completed(complete)
+        ending.finish(complete)
 
 
 _ENDS: WeakKeyDictionary[Session, _Ends] = WeakKeyDictionary()
@@ -126,11 +126,11 @@ class _Ending:
 
     def listen(self) -> None:
         _ENDS.setdefault(self.session, _Ends(self.session)).add(self)
-        self.session.on_event(_USAGE, self._used)
+        self.session.on_event(_USAGE, self._note_usage)
         self.session.on_end(self.arrived.set)
 
     def leave(self, *, begun: bool) -> None:
-        self.session.off_event(_USAGE, self._used)
+        self.session.off_event(_USAGE, self._note_usage)
         self.abandoned = True
         if not begun:
             self.forget()
@@ -147,10 +147,10 @@ class _Ending:
             )
         return self.complete
 
-    def _used(self, event: Event) -> None:
+    def _note_usage(self, event: Event) -> None:
         self.trace.buffer_full = max(self.trace.buffer_full, event.decode(BufferUsage).percent_full)
 
-    def completed(self, complete: TracingComplete) -> None:
+    def finish(self, complete: TracingComplete) -> None:
         """Take the end of this trace; its stream is given back where nobody reads it."""
         self.complete = complete
         self.arrived.set()
@@ -190,7 +190,7 @@ async def trace_browser(
                 raise _start_error(error) from error
         trace.started = trio.current_time()
         try:
-            async with _told(session, trace, progress):
+            async with _report_progress(session, trace, progress):
                 yield trace
         except BaseException as error:
             if not _is_cancelled(error):
@@ -206,7 +206,7 @@ async def trace_browser(
 
 
 @asynccontextmanager
-async def _told(
+async def _report_progress(
     session: Session, trace: Trace, progress: Callable[[TraceProgress], None] | None
 ) -> AsyncIterator[None]:
     """Call `progress` for each report of the buffer while the body runs; what it raises leaves the body."""

@@ -91,7 +91,7 @@ class ConnectionStatistics:
 
 
 class Connection:
-    """The shell around the mux. Make one with `open_connection`.
+    """Runs a mux over a transport. Make one with `open_connection`.
 
     `name` is what messages call it, `root` the browser's own session, `targets` what Chrome lists and is attached
     to, `instruments` what watches it.
@@ -196,7 +196,7 @@ class Connection:
             call.waiter.fail(reason(call.method))
 
     def pass_over(self, event: Event, error: UndecodableReplyError) -> None:
-        """Count and tell that the engine could not read an event; once, where several parts of it wanted to."""
+        """Count and log that the engine could not read an event; once, where several of its parts wanted to."""
         if event is not self._undecodable_last:
             self._undecodable_last = event
             self._undecodable.tell(self.name, error)

@@ -158,7 +158,7 @@ class ServerAnswer:
     _head: bytearray = attrs.field(factory=bytearray, init=False)
 
     def feed(self, data: bytes | bytearray) -> Obstacle | None:
-        """Take the bytes that came in. Return what stands in the way, as soon as they tell."""
+        """Take the bytes that came in. Return what stands in the way, as soon as the bytes show it."""
         self._head += data
         if not _can_be_http(self._head):
             return self._describe_foreign()

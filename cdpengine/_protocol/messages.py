@@ -178,7 +178,7 @@ StrayKind = Literal["late", "unknown", "malformed", "shapeless"]
 class Call:
     """A command that was opened and not yet answered. `message` is its JSON.
 
-    `waiter` and `cause` (the action that it is sent for) are the shell's business.
+    `waiter` and `cause` (the action that it is sent for) belong to the connection.
     """
 
     id: int

@@ -338,7 +338,7 @@ class Session:
                 listener(event)
             except UndecodableReplyError as error:
                 self.connection.pass_over(event, error)
-            except Exception as error:  # noqa: BLE001 - a stranger's code: the connection lives on
+            except Exception as error:  # noqa: BLE001 - foreign code: the connection lives on
                 self.connection.callback_failed(event.method, error)
 
     def crash(self) -> None:

@@ -189,7 +189,7 @@ async def open_websocket(
             )
         transport = WebSocketTransport(websocket, stream, shown, arrival, answer.secrets)
         try:
-            # The farewell needs the reader: cancellation from outside reaches it only after that.
+            # The closing handshake needs the reader: cancellation from outside reaches it only after that.
             reader.scope.shield = True
             yield transport
         finally:

@@ -124,7 +124,7 @@ class AmbiguousNodeError(NodeError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NotInteractableError(NodeError):
-    """The node is there, but `action` cannot be done to it now. `steps` tells what was tried, in order."""
+    """The node is there, but `action` cannot be done to it now. `steps` lists what was tried, in order."""
 
     action: str
     target: str
@@ -242,7 +242,7 @@ class FormError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class DeadlineExceededError(EngineError):
-    """The method's own `timeout` (seconds) ran out. `steps` tells what was tried, in order."""
+    """The method's own `timeout` (seconds) ran out. `steps` lists what was tried, in order."""
 
     action: str
     timeout: float

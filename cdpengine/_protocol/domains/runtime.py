@@ -61,7 +61,7 @@ class RemoteObject(msgspec.Struct, rename="camel"):
 
 
 class RemoteArgument(RemoteObject, rename="camel"):
-    """A value that an event tells, with what it shows of an object (`Runtime.RemoteObject`)."""
+    """A value that an event holds, with what it shows of an object (`Runtime.RemoteObject`)."""
 
     preview: ObjectPreview | None = None
 
