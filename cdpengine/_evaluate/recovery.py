@@ -446,10 +446,10 @@ async def _watch(page: PageTarget, recover_after: float, watched: set[str]) -> N
         while not page.closed:
             try:
                 await page.ready()
-                silence = await page.pulse.silence(pause)
+                silence = await page.ping.unresponsive_time(pause)
                 if silence and page.navigation.under_way:
                     await page.wait_for(lambda: not page.navigation.under_way)
-                    page.pulse.forget()  # it was held back, and did not hang
+                    page.ping.forget()  # it was held back, and did not hang
                 elif silence >= recover_after:
                     report = await recover(page, None, sent=True)
                     if not report.responsive:

@@ -24,7 +24,7 @@ from cdpengine._measure.coverage_report import (
     same_texts_once,
 )
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.page_scope import Hold, PageScope
+from cdpengine._page.page_scope import PageScope, SessionOverride
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.tabs import Tabs
 from cdpengine._protocol.calls import PendingCall
@@ -83,7 +83,7 @@ async def measure_coverage(
         raise MeasurementBusyError("coverage", hint)
     _COVERED.add(key)
     watch = _Watch(page, javascript, css)
-    hold = Hold(PageScope.of_page(tabs, page, popups=False), watch.begin, watch.end)
+    hold = SessionOverride(PageScope.of_page(tabs, page, popups=False), watch.begin, watch.end)
     coverage = Coverage()
     try:
         try:

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import attrs
 
 from cdpengine._network.messages import merge_headers, secret_values
-from cdpengine._page.page_scope import Tell
+from cdpengine._page.page_scope import PostCommands
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError
@@ -99,7 +99,7 @@ class Setting(Generic[T]):
     domain: str | None = None
     _wanted: WeakKeyDictionary[Session, list[_Wanted[T]]] = attrs.field(factory=WeakKeyDictionary, init=False)
 
-    def want(self, value: T) -> tuple[Tell, Tell]:
+    def want(self, value: T) -> tuple[PostCommands, PostCommands]:
         """Return the two functions that begin to want `value` of a session, and end it."""
         wanted = _Wanted(value)
 

@@ -241,10 +241,10 @@ class PageDialogs:
         self._handler_failed = RepeatedWarning(
             logger, "the handler of a %s dialog failed: %s", level=logging.ERROR
         )
-        session.on_event("Page.javascriptDialogOpening", self._opening)
-        session.on_event("Page.javascriptDialogClosed", self._closed)
-        session.on_event(CRASHED, lambda _event: self._gone())
-        session.on_end(self._gone)
+        session.on_event("Page.javascriptDialogOpening", self._note_opening)
+        session.on_event("Page.javascriptDialogClosed", self._note_closing)
+        session.on_event(CRASHED, lambda _event: self._note_gone())
+        session.on_end(self._note_gone)
 
     @property
     def records(self) -> list[Dialog]:
@@ -310,13 +310,13 @@ class PageDialogs:
 
     # --- what Chrome tells, in the reader --------------------------------------------------------------------
 
-    def _opening(self, event: Event) -> None:
+    def _note_opening(self, event: Event) -> None:
         try:
             opening = event.decode(JavascriptDialogOpening)
         except UndecodableReplyError as error:
             self._not_understood.tell(error)
             opening = JavascriptDialogOpening(type="unknown")
-        self._gone()  # Chrome shows one at a time: an older one is over
+        self._note_gone()  # Chrome shows one at a time: an older one is over
         dialog = Dialog(
             type=opening.type,
             message=opening.message,
@@ -344,14 +344,14 @@ class PageDialogs:
             self._nursery.start_soon(self._handle, shown, handler, shown.handling, name="dialog handler")
         self._changes.notify()
 
-    def _closed(self, event: Event) -> None:
+    def _note_closing(self, event: Event) -> None:
         shown = self._current
         if shown is None:
             return
         try:
             closed = event.decode(JavascriptDialogClosed)
         except UndecodableReplyError:
-            self._gone()
+            self._note_gone()
             return
         # Chrome's word counts, not ours: somebody may have been faster.
         ours = shown.dialog.answered_by and shown.dialog.accepted == closed.result
@@ -366,7 +366,7 @@ class PageDialogs:
             self._refusals += 1
         self._end(shown)
 
-    def _gone(self) -> None:
+    def _note_gone(self) -> None:
         """Note that the open dialog, if any, is over without an answer that Chrome has confirmed."""
         shown = self._current
         if shown is None:

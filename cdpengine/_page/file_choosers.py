@@ -80,7 +80,7 @@ class FileChoosers:
 
     def listen(self, session: Session) -> None:
         """Take what `session` (the page's, or that of a frame in another process) tells of choosers."""
-        session.on_event("Page.fileChooserOpened", lambda event: self._opened(session, event))
+        session.on_event("Page.fileChooserOpened", lambda event: self._note_opening(session, event))
 
     @asynccontextmanager
     async def expecting(self, sessions: Iterable[Session]) -> AsyncIterator[AwaitedChooser]:
@@ -100,7 +100,7 @@ class FileChoosers:
             if not self._awaited:
                 await _restore(sessions)
 
-    def _opened(self, session: Session, event: Event) -> None:
+    def _note_opening(self, session: Session, event: Event) -> None:
         opening = event.decode(FileChooserOpened)
         awaited = next((each for each in self._awaited if each.opened is None), None)
         record = FileChooser(

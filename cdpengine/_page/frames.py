@@ -116,13 +116,13 @@ class FrameTree:
                 frame = self._obtain(event.frame_id, session_id)
                 self._place(frame, event.parent_frame_id)
             case FrameNavigated():
-                self._navigated(event, session_id)
+                self._apply_navigation(event, session_id)
             case NavigatedWithinDocument():
                 frame = self._obtain(event.frame_id, session_id)
                 frame.url = event.url
                 frame.moves_within += 1
             case FrameDetached():
-                self._detached(event, session_id)
+                self._apply_detachment(event, session_id)
             case LifecycleEvent():
                 if (known := self.get(event.frame_id)) is not None:
                     known.note(event.loader_id, event.name)
@@ -141,7 +141,7 @@ class FrameTree:
             if frame.session_id == session_id and frame is not self.main:
                 self._frames.pop(frame.id, None)
 
-    def _navigated(self, event: FrameNavigated, session_id: str | None) -> None:
+    def _apply_navigation(self, event: FrameNavigated, session_id: str | None) -> None:
         frame = self._obtain(event.frame.id, session_id)
         for child in self.children(frame.id):
             self._remove(child)
@@ -153,7 +153,7 @@ class FrameTree:
             for name in LOAD_STATES.values():
                 frame.note(frame.loader_id, name)
 
-    def _detached(self, event: FrameDetached, session_id: str | None) -> None:
+    def _apply_detachment(self, event: FrameDetached, session_id: str | None) -> None:
         frame = self.get(event.frame_id)
         if frame is None or frame is self.main:
             return

@@ -1,8 +1,8 @@
-"""Reach: which pages something holds for. Hold: it holds in all their sessions, those included that come later.
+"""PageScope: which pages a setting holds for; SessionOverride: it holds in all their sessions, present and future.
 
-Rule: a session is told once, before its first script where it is new, and told back once, in the order in which
-everything else is sent. What comes while a hold begins or ends is met exactly once; a page that does not answer
-keeps no other one waiting; the end is bounded.
+Rule: every session gets the begin commands once, before its first script where it is new, and the end commands
+once, in the order in which everything else is sent. What comes while an override begins or ends is met exactly
+once; a page that does not answer keeps no other one waiting; the end is bounded.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cdpengine.errors import (
 
 logger = get_logger("cdpengine.browser")
 
-Tell = Callable[[Session], Sequence[Posted]]
+PostCommands = Callable[[Session], Sequence[Posted]]
 """Posts commands to one session, and returns them without waiting."""
 
 DOCUMENTS = frozenset({"page", "iframe"})
@@ -73,38 +73,38 @@ class PageScope:
         return found
 
 
-class Hold:
-    """Has `begin` posted to every session within `reach` from `enter` on, and `end` to each of them at `leave`.
+class SessionOverride:
+    """Has `begin` posted to every session within `scope` from `enter` on, and `end` to each of them at `leave`.
 
     `types` are the types of targets that it holds for.
     """
 
     def __init__(
-        self, reach: PageScope, begin: Tell, end: Tell, *, types: Collection[str] = DOCUMENTS
+        self, scope: PageScope, begin: PostCommands, end: PostCommands, *, types: Collection[str] = DOCUMENTS
     ) -> None:
-        self._reach = reach
+        self._scope = scope
         self._begin = begin
         self._end = end
         self._types = types
-        self._told: dict[Session, None] = {}
+        self._begun: dict[Session, None] = {}
         self._crashed: dict[Session, Callable[[Event], None]] = {}
 
     @property
     def sessions(self) -> list[Session]:
         """The sessions that got the begin commands and live."""
-        return [session for session in self._told if not session.ended]
+        return [session for session in self._begun if not session.ended]
 
     async def enter(self) -> None:
         """Begin. Whatever this raises, call `leave` after it.
 
-        Raises RemoteError when Chrome refuses; for a reach of one page also SessionGoneError, TargetCrashedError
+        Raises RemoteError when Chrome refuses; for a scope of one page also SessionGoneError, TargetCrashedError
         and ConnectionLostError when the page cannot be reached.
         """
-        page = self._reach.page
+        page = self._scope.page
         if page is not None and (error := page.session.error()) is not None:
             raise error
-        self._reach.tabs.add_set_up(self._set_up)
-        calls = [(session, self._tell(session)) for session in self._reach.sessions()]
+        self._scope.tabs.add_set_up(self._set_up)
+        calls = [(session, self._begin_on(session)) for session in self._scope.sessions()]
         until = trio.current_time() + _BEGIN_TIMEOUT
         for session, posted in calls:
             own = page is not None and session is page.session
@@ -118,7 +118,7 @@ class Hold:
 
     async def leave(self) -> None:
         """Send the end commands to every session that got the begin commands. Shielded, and bounded."""
-        self._reach.tabs.remove_set_up(self._set_up)
+        self._scope.tabs.remove_set_up(self._set_up)
         for session, listener in self._crashed.items():
             session.off_event(REVIVED, listener)
         self._crashed.clear()
@@ -131,56 +131,56 @@ class Hold:
                 continue
             with suppress(SessionGoneError, ConnectionLostError):
                 calls += self._end(session)
-        self._told.clear()
+        self._begun.clear()
         with undoing(_END_TIMEOUT):
             for call in calls:
                 with suppress(SessionGoneError, ConnectionLostError, RemoteError):
                     await call.raw()
 
     def _set_up(self, page: PageTarget, session: Session) -> list[Posted]:
-        if not self._reach.covers(page):
+        if not self._scope.covers(page):
             return []
         try:
-            return self._tell(session)
+            return self._begin_on(session)
         except (SessionGoneError, ConnectionLostError):
             return []
         except EngineError as error:
             logger.error("%s does without a setting: %s", session.describe(), error)
             return []
 
-    def _tell(self, session: Session) -> list[Posted]:
-        if session in self._told or session.ended or session.target_type not in self._types:
+    def _begin_on(self, session: Session) -> list[Posted]:
+        if session in self._begun or session.ended or session.target_type not in self._types:
             return []
         if session.crashed:
-            self._tell_later(session)
+            self._begin_after_reload(session)
             return []
-        for ended in [told for told in self._told if told.ended]:
-            del self._told[ended]
-        self._told[session] = None
+        for ended in [told for told in self._begun if told.ended]:
+            del self._begun[ended]
+        self._begun[session] = None
         try:
             return list(self._begin(session))
         except TargetCrashedError:
-            self._told.pop(session, None)
-            self._tell_later(session)
+            self._begun.pop(session, None)
+            self._begin_after_reload(session)
             return []
 
-    def _tell_later(self, session: Session) -> None:
+    def _begin_after_reload(self, session: Session) -> None:
         """Tell a page that has crashed when a reload has brought it back."""
         if session in self._crashed:
             return
 
         def revived(_event: Event) -> None:
             if session in self._crashed:
-                self._tell(session)
+                self._begin_on(session)
 
         self._crashed[session] = revived
         session.on_event(REVIVED, revived)
 
 
-def _once(session: Session, method: str, tell: Tell) -> None:
+def _once(session: Session, method: str, post: PostCommands) -> None:
     def listener(_event: Event) -> None:
         session.off_event(method, listener)
         with suppress(SessionGoneError, ConnectionLostError):
-            tell(session)
+            post(session)
 
     session.on_event(method, listener)

@@ -77,8 +77,8 @@ class PageTarget:
         self.dialogs = PageDialogs(session, changes, nursery, policy, owner=lambda: owner_of(self))
         self.choosers = FileChoosers(changes)
         self.choosers.listen(session)
-        self.pulse = Ping(self._probed_session)
-        self.early_questions = EarlyQuestions(self.pulse, session, nursery)
+        self.ping = Ping(self._probed_session)
+        self.early_questions = EarlyQuestions(self.ping, session, nursery)
         self.navigation = PendingNavigation(session, info.target_id, changes.notify)
         self.pictures = trio.Lock()
         self._readers_before_leaving: list[Callable[[], Awaitable[None]]] = []
@@ -90,8 +90,8 @@ class PageTarget:
         self._started = False
         self._ready = False
         self.take_frame_tree = self.listen(session)
-        session.on_event(CRASHED, self._noted)
-        session.on_event(REVIVED, self._noted)
+        session.on_event(CRASHED, self._note_change)
+        session.on_event(REVIVED, self._note_change)
         session.on_end(self.changes.notify)
 
     def __repr__(self) -> str:
@@ -421,7 +421,7 @@ class PageTarget:
 
     # --- dialogs -------------------------------------------------------------------------------------------
 
-    def _noted(self, _event: Event) -> None:
+    def _note_change(self, _event: Event) -> None:
         self.changes.notify()
 
     @property

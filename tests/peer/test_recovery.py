@@ -329,7 +329,7 @@ async def test_an_action_at_its_deadline_names_the_page(
     assert caught.value.unresponsive_for == pytest.approx(0.55)
     assert scripted.count("Runtime.terminateExecution") == 0
     scripted.on("Runtime.evaluate", NUMBER)
-    await page._core.target.pulse.silence(0)
+    await page._core.target.ping.unresponsive_time(0)
     sent = len(scripted.received)
     with pytest.raises(cdpengine.DeadlineExceededError) as spent:
         await page.snapshot(timeout=0)

@@ -34,7 +34,7 @@ from cdpengine._page.activity import Activity, watch_activity
 from cdpengine._page.dialogs import Span
 from cdpengine._page.finding import FoundNode
 from cdpengine._page.frames import Frame, renderer_id
-from cdpengine._page.navigation.liveness import explain_deadline, find_silence
+from cdpengine._page.navigation.liveness import explain_deadline, find_unresponsive
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
@@ -352,7 +352,7 @@ class PageCore:
                 except StaleRefError as error:
                     raise await explain_stale(self.target, self.refs, self.worlds, error) from error.__cause__
         except DeadlineExceededError as late:  # as explain_deadline, without the cost of another generator
-            if (explained := await find_silence(self.target, late)) is None:
+            if (explained := await find_unresponsive(self.target, late)) is None:
                 raise
             raise explained from late
 

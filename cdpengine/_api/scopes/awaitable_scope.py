@@ -33,7 +33,7 @@ from cdpengine._api.browser_state import ContextCore
 from cdpengine._api.page.core import PageCore
 from cdpengine._budget import Budget, check_seconds
 from cdpengine._logs import get_logger
-from cdpengine._page.page_scope import Hold, PageScope
+from cdpengine._page.page_scope import PageScope, SessionOverride
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.texts import shown
 
@@ -182,36 +182,37 @@ class ScopeRegistry:
 class SettingScope:
     """What `page.network`, `context.scripts` and their like work on.
 
-    `reach` says for which pages settings hold; `entering` is the block in which one is entered, under its budget.
+    `page_scope` says for which pages settings hold; `entering` is the block in which one is entered, under its
+    budget.
     """
 
     def __init__(
         self,
-        reach: PageScope,
+        page_scope: PageScope,
         entering: Callable[[str, float], AbstractAsyncContextManager[Budget]],
         *,
         evaluate_enabled: bool,
     ) -> None:
-        self.reach = reach
+        self.page_scope = page_scope
         self.entering = entering
         self.evaluate_enabled = evaluate_enabled
 
     @classmethod
     def of_page(cls, core: PageCore) -> SettingScope:
         """One page, with what it opens."""
-        reach = PageScope.of_page(core.state.tabs, core.target)
-        return cls(reach, core.action, evaluate_enabled=core.state.evaluate_enabled)
+        page_scope = PageScope.of_page(core.state.tabs, core.target)
+        return cls(page_scope, core.action, evaluate_enabled=core.state.evaluate_enabled)
 
     @classmethod
     def of_context(cls, core: ContextCore) -> SettingScope:
         """All pages of a context, those included that open later."""
-        reach = PageScope(core.state.tabs, core.holds)
-        return cls(reach, core.action, evaluate_enabled=core.state.evaluate_enabled)
+        page_scope = PageScope(core.state.tabs, core.holds)
+        return cls(page_scope, core.action, evaluate_enabled=core.state.evaluate_enabled)
 
     @cached_property
     def _registry(self) -> ScopeRegistry:
-        registry = ScopeRegistry(self.reach.tabs.nursery)
-        if (page := self.reach.page) is not None:
+        registry = ScopeRegistry(self.page_scope.tabs.nursery)
+        if (page := self.page_scope.page) is not None:
             page.session.on_end(registry.end_all)
         return registry
 
@@ -236,16 +237,16 @@ class SettingScope:
 
     @asynccontextmanager
     async def held(
-        self, hold: Hold, action: str, timeout: float, close: Callable[[], None] = lambda: None
+        self, override: SessionOverride, action: str, timeout: float, close: Callable[[], None] = lambda: None
     ) -> AsyncIterator[None]:
-        """Have `hold` in effect while the body runs. `close` is called before anything is undone."""
+        """Have `override` in effect while the body runs. `close` is called before anything is undone."""
         try:
             async with self.entering(action, timeout):
-                await hold.enter()
+                await override.enter()
             yield
         finally:
             close()
-            await hold.leave()
+            await override.leave()
 
 
 def check_function(what: str, given: object) -> None:

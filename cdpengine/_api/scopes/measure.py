@@ -54,7 +54,7 @@ class PageMeasure:
         `launch` and `connect`. Raises TargetCrashedError, SessionGoneError, ConnectionLostError when there is no
         page to ask.
         """
-        return await self._core.target.pulse.silence(QUICK_PROBE)
+        return await self._core.target.ping.unresponsive_time(QUICK_PROBE)
 
     @asynccontextmanager
     async def coverage(

@@ -35,7 +35,7 @@ from cdpengine._network.settings import (
 )
 from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, Hold
+from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, SessionOverride
 from cdpengine._page.patterns import UrlPattern, url_test, url_words
 from cdpengine.errors import InvalidArgumentError
 
@@ -91,13 +91,13 @@ class Network:
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
             credentials = Credentials.checked(username, password, origin, proxy)
-            hold = Hold(
-                self._scope.reach,
+            override = SessionOverride(
+                self._scope.page_scope,
                 lambda session: interceptor_of(session).add(credentials),
                 lambda session: interceptor_of(session).remove(credentials),
                 types=DOCUMENTS,
             )
-            async with self._scope.held(hold, "HTTP credentials", timeout):
+            async with self._scope.held(override, "HTTP credentials", timeout):
                 yield
 
         return self._scope.lasting("network", "network.http_credentials", scope)
@@ -119,8 +119,8 @@ class Network:
                     expected="a mapping of names to values",
                 )
             begin, end = EXTRA_HEADERS.want(dict(check_headers(headers)))
-            hold = Hold(self._scope.reach, begin, end, types=DOCUMENTS_AND_WORKERS)
-            async with self._scope.held(hold, "extra headers", timeout):
+            override = SessionOverride(self._scope.page_scope, begin, end, types=DOCUMENTS_AND_WORKERS)
+            async with self._scope.held(override, "extra headers", timeout):
                 yield
 
         return self._scope.lasting("network", "network.extra_headers", scope)
@@ -138,8 +138,8 @@ class Network:
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
             begin, end = CONDITIONS.want(check_conditions(conditions))
-            hold = Hold(self._scope.reach, begin, end, types=DOCUMENTS_AND_WORKERS)
-            async with self._scope.held(hold, "network conditions", timeout):
+            override = SessionOverride(self._scope.page_scope, begin, end, types=DOCUMENTS_AND_WORKERS)
+            async with self._scope.held(override, "network conditions", timeout):
                 yield
 
         return self._scope.lasting("network", "network.conditions", scope)
@@ -160,7 +160,9 @@ class Network:
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
             begin, end = CPU_RATE.want(check_cpu_rate(rate))
-            async with self._scope.held(Hold(self._scope.reach, begin, end), "throttle the CPU", timeout):
+            async with self._scope.held(
+                SessionOverride(self._scope.page_scope, begin, end), "throttle the CPU", timeout
+            ):
                 yield
 
         return self._scope.lasting("network", "network.throttle_cpu", scope)
@@ -176,7 +178,7 @@ class Network:
         async def scope() -> AsyncIterator[None]:
             begin, end = NO_SERVICE_WORKER.want(True)
             async with self._scope.held(
-                Hold(self._scope.reach, begin, end), "bypass service workers", timeout
+                SessionOverride(self._scope.page_scope, begin, end), "bypass service workers", timeout
             ):
                 yield
 
@@ -207,14 +209,14 @@ def route_requests(
         check_limit(limit)
         async with open_body_nursery() as nursery:
             routed = RouteRegistration(match, handler, limit, nursery, routes.failures)
-            hold = Hold(
-                scope.reach,
+            override = SessionOverride(
+                scope.page_scope,
                 lambda session: interceptor_of(session).add(routed),
                 lambda session: interceptor_of(session).remove(routed),
             )
             routes.active.insert(0, routed)
             try:
-                async with scope.held(hold, f"route {match.words}", timeout, routed.close):
+                async with scope.held(override, f"route {match.words}", timeout, routed.close):
                     yield routed
             finally:
                 routes.active.remove(routed)

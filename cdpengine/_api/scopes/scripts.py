@@ -22,7 +22,7 @@ from cdpengine._evaluate.results import holds_objects, receive_value
 from cdpengine._evaluate.script import to_literal
 from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.page_scope import Hold
+from cdpengine._page.page_scope import SessionOverride
 from cdpengine._page.scripts.page_functions import ExecutionContext, object_group
 from cdpengine._page.scripts.worlds import USERS_WORLD_NAME
 from cdpengine._protocol.domains.runtime import CompileScriptReply, EvaluateReply
@@ -81,17 +81,17 @@ class Scripts:
                 raise InvalidArgumentError(
                     what="world", given=repr(world)[:80], expected='"main" or "isolated"'
                 )
-            reach = self._scope.reach
-            init_script = InitScript(reach.tabs, text, world="" if world == "main" else USERS_WORLD_NAME)
-            hold = Hold(reach, init_script.begin, init_script.end)
+            page_scope = self._scope.page_scope
+            init_script = InitScript(page_scope.tabs, text, world="" if world == "main" else USERS_WORLD_NAME)
+            override = SessionOverride(page_scope, init_script.begin, init_script.end)
             try:
                 async with self._scope.entering("add an init script", timeout):
-                    if reach.page is not None:
-                        await _check_syntax(reach.page.session, text)
-                    await hold.enter()
+                    if page_scope.page is not None:
+                        await _check_syntax(page_scope.page.session, text)
+                    await override.enter()
                 yield
             finally:
-                await hold.leave()
+                await override.leave()
 
         return self._scope.lasting("init script", "scripts.add_init_script", scope)
 
@@ -122,10 +122,10 @@ class Scripts:
                 )
             check_function("function", function)
             check_limit(limit)
-            reach = self._scope.reach
+            page_scope = self._scope.page_scope
             async with open_body_nursery() as nursery:
                 exposed = Binding(
-                    reach.tabs,
+                    page_scope.tabs,
                     name,
                     function,
                     limit=limit,
@@ -136,8 +136,8 @@ class Scripts:
                 )
                 self.bindings.active.append(exposed)
                 try:
-                    hold = Hold(reach, exposed.begin, exposed.end)
-                    async with self._scope.held(hold, f"expose {name}", timeout, exposed.close):
+                    override = SessionOverride(page_scope, exposed.begin, exposed.end)
+                    async with self._scope.held(override, f"expose {name}", timeout, exposed.close):
                         yield exposed
                 finally:
                     self.bindings.active.remove(exposed)

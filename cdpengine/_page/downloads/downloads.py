@@ -87,8 +87,8 @@ class Downloads:
         self._allowed: dict[str | None, list[Path]] = {}
         self._own_folder = DownloadFolder()
         root.on_event("Browser.downloadWillBegin", self._will_begin)
-        root.on_event("Browser.downloadProgress", self._progressed)
-        root.on_event("Target.targetCreated", self._target_created)
+        root.on_event("Browser.downloadProgress", self._note_progress)
+        root.on_event("Target.targetCreated", self._note_target)
         root.on_end(self.changes.notify)
 
     def refuse(self, context_id: str | None = None) -> None:
@@ -241,7 +241,7 @@ class Downloads:
 
     # --- what Chrome tells, in the reader --------------------------------------------------------------------
 
-    def _target_created(self, event: Event) -> None:
+    def _note_target(self, event: Event) -> None:
         info = event.decode(TargetCreated).target_info
         if info.opener_id is not None:
             self._openers[info.target_id] = info.opener_id
@@ -281,7 +281,7 @@ class Downloads:
         for each in self._pages.values():
             each.changes.notify()
 
-    def _progressed(self, event: Event) -> None:
+    def _note_progress(self, event: Event) -> None:
         progress = event.decode(DownloadProgressed)
         download = self._running.get(progress.guid)
         if download is not None:

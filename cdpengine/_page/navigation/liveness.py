@@ -137,26 +137,26 @@ class PendingNavigation:
 
     def listen(self, session: Session) -> None:
         """Follow what a session of the page tells."""
-        session.on_event("Page.frameRequestedNavigation", self._requested)
-        session.on_event("Page.frameStartedNavigating", self._started)
-        session.on_event("Page.frameClearedScheduledNavigation", self._cleared)
-        session.on_event("Page.frameStoppedLoading", self._ended)
-        session.on_event("Page.frameNavigated", self._navigated)
-        session.on_event("Page.frameDetached", self._detached)
+        session.on_event("Page.frameRequestedNavigation", self._note_request)
+        session.on_event("Page.frameStartedNavigating", self._note_start)
+        session.on_event("Page.frameClearedScheduledNavigation", self._note_clearing)
+        session.on_event("Page.frameStoppedLoading", self._note_end)
+        session.on_event("Page.frameNavigated", self._note_arrival)
+        session.on_event("Page.frameDetached", self._note_detachment)
 
-    def _requested(self, event: Event) -> None:
+    def _note_request(self, event: Event) -> None:
         requested = _decode(event, FrameRequestedNavigation)
         if requested is not None and requested.disposition == "currentTab":
             self.asked.setdefault(requested.frame_id, False)
 
-    def _started(self, event: Event) -> None:
+    def _note_start(self, event: Event) -> None:
         started = _decode(event, FrameStartedNavigating)
         if started is not None and started.navigation_type not in _WITHIN_DOCUMENT:
             self.asked[started.frame_id] = True
             if started.frame_id == self._main_frame_id:
                 self.under_way = True
 
-    def _cleared(self, event: Event) -> None:
+    def _note_clearing(self, event: Event) -> None:
         cleared = _decode(event, FrameClearedScheduledNavigation)
         if cleared is not None and self.asked.get(cleared.frame_id) is False:
             del self.asked[
@@ -164,18 +164,18 @@ class PendingNavigation:
             ]  # nothing came of it: a navigation that begins is reported before
             self._notify()
 
-    def _ended(self, event: Event) -> None:
+    def _note_end(self, event: Event) -> None:
         ended = _decode(event, FrameStoppedLoading)
         if ended is not None:
             self._end(ended.frame_id)
 
-    def _navigated(self, event: Event) -> None:
+    def _note_arrival(self, event: Event) -> None:
         navigated = _decode(event, FrameNavigated)
         if navigated is not None:
             self.arrived[navigated.frame.id] = trio.current_time()
             self._end(navigated.frame.id)
 
-    def _detached(self, event: Event) -> None:
+    def _note_detachment(self, event: Event) -> None:
         detached = _decode(event, FrameDetached)
         if detached is not None and detached.reason != "swap":
             self.arrived.pop(detached.frame_id, None)
@@ -221,7 +221,7 @@ class Ping:
         self._asked_on: Session | None = None
         self._silent_since: float | None = None
 
-    async def silence(self, seconds: float) -> float:
+    async def unresponsive_time(self, seconds: float) -> float:
         """Return for how many seconds at least the page has not answered; 0.0 when it does within `seconds`.
 
         A page that was silent before is asked anew only when its session was replaced: the question still
@@ -236,7 +236,7 @@ class Ping:
         return 0.0 if self._silent_since is None else trio.current_time() - self._silent_since
 
     def ask(self) -> None:
-        """Ask now, and do not wait; a question that stands already is kept. Raises as `silence`."""
+        """Ask now, and do not wait; a question that stands already is kept. Raises as `unresponsive_time`."""
         if self._question is not None and self._question.done:
             self.forget()
         self._ask()
@@ -291,7 +291,7 @@ class Ping:
         self._question = self._asked_on = self._silent_since = None
 
 
-KNOWN_SILENCE = 0.5
+KNOWN_UNRESPONSIVE = 0.5
 """Seconds without an answer from which on a page is called unresponsive. Measured with a page that has nothing to
 do, on two cores with ten busy processes: one answer in a hundred takes 0.05 to 0.11 s, and the slowest of three
 thousand took 0.3 s (docs/cdp-facts.md). So this much is more than a busy machine."""
@@ -308,8 +308,8 @@ class EarlyQuestions:
     is one for the page, from an action until the question of the earliest deadline is due.
     """
 
-    def __init__(self, pulse: Ping, session: Session, nursery: trio.Nursery) -> None:
-        self._pulse = pulse
+    def __init__(self, ping: Ping, session: Session, nursery: trio.Nursery) -> None:
+        self._ping = ping
         self._session = session
         self._nursery = nursery
         self._deadlines: dict[object, float] = {}
@@ -323,14 +323,14 @@ class EarlyQuestions:
     def add(self, key: object, deadline: float) -> None:
         """Ask before that deadline. One that is too near to know enough at it, or never comes, needs none."""
         known = deadline + QUICK_PROBE - trio.current_time()
-        if not KNOWN_SILENCE <= known < _NEVER or self._session.ended:
+        if not KNOWN_UNRESPONSIVE <= known < _NEVER or self._session.ended:
             return
         self._deadlines[key] = deadline
         if self._sleep is None:
             self._sleep = trio.CancelScope()
             self._nursery.start_soon(self._ask_in_time, name="questions before deadlines")
         else:
-            self._sleep.deadline = min(self._sleep.deadline, deadline - KNOWN_SILENCE)
+            self._sleep.deadline = min(self._sleep.deadline, deadline - KNOWN_UNRESPONSIVE)
 
     def remove(self, key: object) -> None:
         """Take note that it is over."""
@@ -339,16 +339,18 @@ class EarlyQuestions:
     async def _ask_in_time(self) -> None:
         try:
             while self._deadlines:
-                earliest = min(self._deadlines.values()) - KNOWN_SILENCE
+                earliest = min(self._deadlines.values()) - KNOWN_UNRESPONSIVE
                 with trio.CancelScope(deadline=earliest) as self._sleep:
                     await trio.sleep_forever()
                 now = trio.current_time()
-                due = [key for key, deadline in self._deadlines.items() if deadline - KNOWN_SILENCE <= now]
+                due = [
+                    key for key, deadline in self._deadlines.items() if deadline - KNOWN_UNRESPONSIVE <= now
+                ]
                 for key in due:
                     del self._deadlines[key]
                 if due:
                     with suppress(SessionGoneError, ConnectionLostError):  # the action ends with the reason
-                        self._pulse.ask()
+                        self._ping.ask()
         finally:
             self._sleep = None
 
@@ -389,14 +391,14 @@ async def explain_deadline(page: PageTarget, deadline: float) -> AsyncIterator[N
         with page.early_questions.before(deadline):
             yield
     except DeadlineExceededError as late:
-        if (explained := await find_silence(page, late)) is None:
+        if (explained := await find_unresponsive(page, late)) is None:
             raise
         raise explained from late
 
 
-async def find_silence(page: PageTarget, late: DeadlineExceededError) -> PageUnresponsiveError | None:
+async def find_unresponsive(page: PageTarget, late: DeadlineExceededError) -> PageUnresponsiveError | None:
     """Return what to raise in place of an error that came at a deadline; None where no long silence is known."""
-    silence = 0.0 if late.timeout == 0 else await _measure_silence(page)
+    silence = 0.0 if late.timeout == 0 else await _measure_unresponsive(page)
     if not silence:
         return None
     waits = ("the page waits for another document; Chrome holds back what is asked of it until then",)
@@ -405,12 +407,12 @@ async def find_silence(page: PageTarget, late: DeadlineExceededError) -> PageUnr
     return PageUnresponsiveError(late.action, late.timeout, steps, silence)
 
 
-async def _measure_silence(page: PageTarget) -> float:
+async def _measure_unresponsive(page: PageTarget) -> float:
     silence = 0.0
     # Gone or lost: nobody is there to ask, and that has names of its own.
     with trio.CancelScope(shield=True), suppress(SessionGoneError, ConnectionLostError):
-        if page.pulse.owed_for() + QUICK_PROBE < KNOWN_SILENCE:
-            page.pulse.ask()  # so the next action knows more
+        if page.ping.owed_for() + QUICK_PROBE < KNOWN_UNRESPONSIVE:
+            page.ping.ask()  # so the next action knows more
         else:
-            silence = await page.pulse.silence(QUICK_PROBE)
-    return silence if silence >= KNOWN_SILENCE else 0.0
+            silence = await page.ping.unresponsive_time(QUICK_PROBE)
+    return silence if silence >= KNOWN_UNRESPONSIVE else 0.0

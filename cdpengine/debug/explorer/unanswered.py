@@ -138,7 +138,7 @@ class LineTarget:
     async def _silence(self) -> float:
         if self.page is not None:
             return await self.page.measure.unresponsive_for()
-        return await self._pulse.silence(_PROBE)
+        return await self._pulse.unresponsive_time(_PROBE)
 
     def _state(self, silence: float) -> str:
         if self.paused:
