@@ -321,7 +321,7 @@ async def test_from_the_start_in_pages_and_their_popups(
     await page.close()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [

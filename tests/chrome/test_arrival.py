@@ -92,7 +92,7 @@ RESPONSES = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("response", "name"),
     [
@@ -132,7 +132,7 @@ async def test_every_way_of_looking_waits(page: cdpengine.Page, site: Site, opti
     assert text.startswith(LOADING), text
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("way", ["extract_text", "extract_markdown", "pictures.labelled_screenshot"])
 async def test_other_readers_wait_too(page: cdpengine.Page, site: Site, way: str) -> None:
     site.parts = RESPONSES["slow in the middle"]

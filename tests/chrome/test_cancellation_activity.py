@@ -108,7 +108,7 @@ OPERATIONS: dict[str, Callable[[Stage], Awaitable[object]]] = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", OPERATIONS)
 async def test_cancelled_at_each_step(stage: Stage, name: str) -> None:
     with trio.fail_after(85):

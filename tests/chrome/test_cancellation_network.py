@@ -63,7 +63,7 @@ OPERATIONS: dict[str, Callable[[cdpengine.Page], Awaitable[None]]] = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", OPERATIONS)
 async def test_cancelled_at_each_step(
     browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer, name: str

@@ -195,7 +195,7 @@ async def test_connect_cancelled_at_each_step(stage: Stage, shared_endpoint: str
     await stage.check()
 
 
-@pytest.mark.sample(2, start=1)
+@pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("transport", ["websocket", "pipe"])
 async def test_launch_cancelled_on_its_way(
     transport: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

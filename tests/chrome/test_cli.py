@@ -212,7 +212,7 @@ def test_a_ref_means_nothing_in_a_tab_that_gave_none(shared_endpoint: str, cups:
 # --- evaluate ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("expression", "printed"),
     [
@@ -258,7 +258,9 @@ def test_a_hung_script_is_told_from_one_that_threw(shared_endpoint: str) -> None
 
 
 def test_an_error_is_one_message_without_a_traceback(shared_endpoint: str) -> None:
-    done = run("evaluate", "about:blank", "throw new Error('no such cup')", "--endpoint", shared_endpoint)
+    done = run_here(
+        "evaluate", "about:blank", "throw new Error('no such cup')", "--endpoint", shared_endpoint
+    )
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith("Error: ")

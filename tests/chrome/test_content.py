@@ -101,7 +101,7 @@ async def site(used_page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.P
     return used_page
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", CORPUS)
 async def test_markdown_of_a_page(site: cdpengine.Page, httpserver: HTTPServer, name: str) -> None:
     html, expected = CORPUS[name]

@@ -43,7 +43,7 @@ async def page(kept_page: cdpengine.Page) -> cdpengine.Page:
     return kept_page
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("source", SHOWING)
 async def test_all_of_it_is_shown(page: cdpengine.Page, source: Source | None) -> None:
     snapshot = await page.snapshot(source=source)
@@ -75,7 +75,7 @@ async def test_a_click_on_what_is_far_away_arrives(page: cdpengine.Page) -> None
     assert await page.evaluate("clicked") == last
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("mode", "source"), [("role", "ax"), ("ai", "ax"), ("aria", None), ("webarena", None)]
 )
@@ -157,7 +157,7 @@ ODD = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("source", [None, "dom"])
 @pytest.mark.parametrize("name", ODD)
 async def test_odd_things_say_the_same_far_away_and_near(
@@ -175,7 +175,7 @@ async def test_odd_things_say_the_same_far_away_and_near(
     assert "hush" not in far.text
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("source", [None, "dom"])
 async def test_a_frame_of_another_process(
     kept_page: cdpengine.Page, httpserver: HTTPServer, source: Source | None

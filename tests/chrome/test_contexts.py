@@ -85,6 +85,7 @@ async def test_each_context_has_its_own_proxy(browser: cdpengine.Browser, site: 
         assert paths[1] == ["http://nowhere.invalid/x", site.replace("127.0.0.1", "localhost")]
 
 
+@pytest.mark.slow
 async def test_a_proxy_that_asks_who_it_is(browser: cdpengine.Browser) -> None:
     with small_proxy("guarded", "ada:hush") as proxy:
         async with browser.new_context(proxy=Proxy(proxy.url, username="ada", password="hush")) as context:

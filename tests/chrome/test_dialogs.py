@@ -35,7 +35,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("kind", "policy", "source"), CASES)
 async def test_policies(page: cdpengine.Page, kind: str, policy: str, source: str) -> None:
     accepted = accepts(policy, kind)
@@ -110,7 +110,7 @@ async def asking(page: cdpengine.Page, httpserver: HTTPServer) -> AsyncIterator[
         await page.evaluate("void (onbeforeunload = null)")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("way", ["goto", "reload"])
 @pytest.mark.parametrize("policy", ["default", "accept", "dismiss", "raise"])
 async def test_leaving_a_page_that_asks(page: cdpengine.Page, asking: str, policy: str, way: str) -> None:

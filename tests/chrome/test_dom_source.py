@@ -153,7 +153,7 @@ async def test_twenty_thousand_fragment_links_are_read_from_the_dom(page: cdpeng
     assert not document.cut
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("html", "expected"),
     [

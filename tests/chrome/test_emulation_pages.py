@@ -150,6 +150,7 @@ async def test_popups_and_what_they_open_are_told_before_their_first_script(
         await page.close()
 
 
+@pytest.mark.slow
 async def test_frames_of_other_sites_are_told_before_their_first_script(
     shared_endpoint: str, site: str, httpserver: HTTPServer
 ) -> None:
@@ -248,6 +249,7 @@ async def test_a_context_tells_all_its_pages(browser: cdpengine.Browser, site: s
         assert (await first(page))["zone"] != "Asia/Tokyo", "another context is left alone"
 
 
+@pytest.mark.slow
 async def test_what_a_process_has_only_one_of_outlives_the_page_that_had_it(
     browser: cdpengine.Browser, site: str, httpserver: HTTPServer
 ) -> None:
@@ -276,6 +278,7 @@ async def test_what_a_process_has_only_one_of_outlives_the_page_that_had_it(
                         break
 
 
+@pytest.mark.slow
 async def test_a_page_that_crashed_is_told_when_it_is_back(shown: cdpengine.Page, site: str) -> None:
     before = await told(shown)
     async with shown.emulation.set(timezone="Asia/Tokyo", viewport=(500, 400)):
@@ -294,7 +297,7 @@ async def test_a_page_that_crashed_is_told_when_it_is_back(shown: cdpengine.Page
     await back(shown, before)  # its first document is as Chrome remembers it
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("options", "what"),
     [

@@ -21,7 +21,7 @@ HANGS = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("source", "args", "value"),
     [
@@ -89,7 +89,7 @@ async def test_worlds_are_apart(page: cdpengine.Page) -> None:
         await page.evaluate("1", world="other")  # type: ignore[arg-type]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("source", HANGS.values(), ids=HANGS.keys())
 async def test_a_hang_is_ended_at_its_deadline_and_the_page_goes_on(
     page: cdpengine.Page, source: str
@@ -120,6 +120,7 @@ async def test_a_surrounding_scope_stops_the_script(page: cdpengine.Page) -> Non
     assert await page.evaluate("window.n") == count, "it does not count any more"
 
 
+@pytest.mark.slow
 async def test_a_hung_evaluate_holds_up_no_other_page(
     browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:

@@ -61,7 +61,7 @@ async def test_a_cut_is_noticed_by_no_evaluation(page: cdpengine.Page) -> None:
     assert page.browser.statistics().evaluation.evaluation_session_rebuilds["connection lost"] >= 1
 
 
-@pytest.mark.sample(2, start=1)
+@pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
 async def test_a_script_is_stopped_whatever_became_of_the_evaluation_session(
     page: cdpengine.Page, when: str
@@ -254,6 +254,7 @@ async def test_a_cut_between_crash_and_reload(page: cdpengine.Page) -> None:
     assert await page.evaluate("1 + 1", timeout=20) == 2
 
 
+@pytest.mark.slow
 async def test_over_a_pipe_a_detached_evaluation_session_comes_back_too() -> None:
     async with cdpengine.launch(transport="pipe") as browser:
         page = await browser.new_page()

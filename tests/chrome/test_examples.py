@@ -142,7 +142,7 @@ def test_a_program_of_the_documentation_runs(
     assert run_here(program, monkeypatch)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "block", [block for block in EXAMPLES_OF_PAGES if not block.is_program], ids=lambda block: block.name
 )

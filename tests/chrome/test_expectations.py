@@ -172,6 +172,7 @@ async def test_a_popup_during_a_long_block_counts(apart: cdpengine.Page) -> None
     assert expected.value.opener is apart
 
 
+@pytest.mark.slow
 async def test_the_opener_goes(browser: cdpengine.Browser, shown: cdpengine.Page) -> None:
     with trio.fail_after(20), pytest.raises(cdpengine.SessionGoneError):
         async with shown.expect_popup():
@@ -284,6 +285,7 @@ async def test_expected_dialogs(apart: cdpengine.Page) -> None:
         assert dialog == apart.dialogs.records[-1]
 
 
+@pytest.mark.slow
 async def test_one_expectation_is_one_dialog(apart: cdpengine.Page) -> None:
     async with apart.expect_dialog(timeout=20) as expected:
         await click(apart, "#ask")
@@ -348,6 +350,7 @@ async def test_progress(apart: cdpengine.Page, tmp_path: Path, go: threading.Eve
     assert (await expected.value.wait()).stat().st_size == 200_000
 
 
+@pytest.mark.slow
 async def test_ends_without_a_file(browser: cdpengine.Browser, shown: cdpengine.Page, tmp_path: Path) -> None:
     async with shown.expect_download(tmp_path, timeout=10) as expected:
         await click(shown, "#slow")
@@ -438,6 +441,7 @@ async def test_the_browser_ends_in_the_middle(site: str, tmp_path: Path) -> None
     assert expected.value.state == "cancelled"
 
 
+@pytest.mark.slow
 async def test_a_browser_of_somebody_else(shared_endpoint: str, site: str, tmp_path: Path) -> None:
     async with cdpengine.connect(shared_endpoint) as browser:
         page = await browser.new_page(site)

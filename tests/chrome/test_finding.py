@@ -205,7 +205,7 @@ LATER: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("way", LATER)
 async def test_waiting_for_a_node(shown: cdpengine.Page, way: str, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/other").respond_with_data("<!doctype html><u>x</u>", content_type="text/html")

@@ -86,7 +86,7 @@ def marked(snapshot: cdpengine.Snapshot) -> list[str]:
     return [node.name for node in snapshot.nodes if node.clickable]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("way", WAYS)
 async def test_what_presses_are_handed_to_has_a_ref(page: cdpengine.Page, way: str) -> None:
     await page.set_content(page_of(WAYS[way]))
@@ -111,7 +111,7 @@ async def test_what_comes_and_goes_is_seen(page: cdpengine.Page) -> None:
     assert (await page.snapshot()).text == (await page.snapshot(fresh=True)).text
 
 
-@pytest.mark.sample(3, start=1)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_framework_that_begins_on_a_page_that_was_still_is_seen(
     page: cdpengine.Page, way: str

@@ -117,7 +117,7 @@ async def test_a_hang_is_told_in_time_and_the_page_goes_on(
     assert await page.evaluate("1 + 1", timeout=20) == 2
 
 
-@pytest.mark.sample(3, start=1)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("kind", ["alert", "confirm", "prompt"])
 async def test_a_dialog_hangs_nothing(page: cdpengine.Page, site: HTTPServer, kind: str) -> None:
     await page.goto(site.url_for("/"))
@@ -197,7 +197,7 @@ NEXT = 0.25
 """Seconds after the last of many was told, within which the page evaluates again."""
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "tabs", "each"),
     [

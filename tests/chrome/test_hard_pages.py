@@ -24,7 +24,7 @@ async def works(page: cdpengine.Page) -> None:
     await page.click((await page.snapshot(timeout=10)).find(role="button"), timeout=10)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 async def test_goto_frees_a_page_whose_script_hangs(
     page: cdpengine.Page, site: HTTPServer, host: str

@@ -78,6 +78,7 @@ async def test_an_init_script_runs_first_everywhere_and_then_nowhere(
         await popup.close()
 
 
+@pytest.mark.slow
 async def test_an_init_script_outlives_a_crash_and_is_undone_after_one(
     browser: cdpengine.Browser, page: cdpengine.Page, site: Site
 ) -> None:
@@ -207,6 +208,7 @@ async def test_one_that_hangs_keeps_nobody_waiting(page: cdpengine.Page, site: S
     await page.wait_for(expression="self.end == 'hang is no longer exposed'")
 
 
+@pytest.mark.slow
 async def test_every_document_has_it_and_then_none(
     browser: cdpengine.Browser, page: cdpengine.Page, site: Site
 ) -> None:

@@ -243,7 +243,7 @@ def way_of(moment: int, combination: int) -> Way:
     return proxy if moment % 3 == 0 else (evaluate, program)[(moment + combination + combination // 2) % 2]
 
 
-@pytest.mark.sample(3, start=1)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("way", [evaluate, program, proxy])
 async def test_whenever_it_is_ended_the_recording_is_readable_and_nothing_is_left(
     way: Way, tmp_path: Path

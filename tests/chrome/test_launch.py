@@ -28,6 +28,7 @@ def profiles() -> set[str]:
     return {name for name in os.listdir(tempfile.gettempdir()) if "cdpengine" in name}
 
 
+@pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("transport", ["websocket", "pipe"])
 async def test_what_the_body_raises_leaves_as_itself(transport: str) -> None:
     before = profiles()

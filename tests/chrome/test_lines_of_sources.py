@@ -49,7 +49,7 @@ BOUNDS = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("source", SOURCES)
 async def test_bounds_are_those_that_the_page_gave(page: cdpengine.Page, source: Source) -> None:
     await page.set_content("<!doctype html>" + "".join(BOUNDS))
@@ -96,7 +96,7 @@ WRAPPERS = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", WRAPPERS)
 async def test_what_wraps_controls_has_no_line_of_its_own(page: cdpengine.Page, name: str) -> None:
     html, expected = WRAPPERS[name]
@@ -300,7 +300,7 @@ async def test_line_breaks_descriptions_and_options(page: cdpengine.Page, source
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("source", SOURCES)
 async def test_descriptions_in_every_mode_and_as_data(page: cdpengine.Page, source: Source) -> None:
     await page.set_content(

@@ -161,7 +161,7 @@ async def test_a_killed_browser_ends_every_call_at_once(name: str, slow: str) ->
     assert not os.path.exists(f"/proc/{pid}"), "no zombie is left"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("way", "name"),
     [

@@ -82,7 +82,7 @@ async def tracing_is_off(browser: cdpengine.Browser) -> None:
 # --- traces --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(2, start=1)
+@pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
 async def test_a_trace_has_what_happened(
     browser: cdpengine.Browser, page: cdpengine.Page, site: str, tmp_path: Path, name: str
@@ -293,6 +293,7 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
             pytest.fail("nothing to count")
 
 
+@pytest.mark.slow
 async def test_coverage_of_a_page_that_hangs_ends_with_its_deadline(page: cdpengine.Page, site: str) -> None:
     await page.goto(site + "/")
     with pytest.raises(cdpengine.PageUnresponsiveError):
@@ -352,7 +353,7 @@ async def test_a_profile_names_what_took_the_time(page: cdpengine.Page, tmp_path
     assert set(page.session._domains) == {"Page"}
 
 
-@pytest.mark.sample(2, start=1)
+@pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("name", ["h.heapsnapshot", "h.heapsnapshot.gz"])
 async def test_a_heap_snapshot_is_whole(page: cdpengine.Page, tmp_path: Path, name: str) -> None:
     await page.evaluate(
@@ -412,7 +413,7 @@ OPERATIONS: dict[str, Callable[[cdpengine.Page, Path], Awaitable[object]]] = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", OPERATIONS)
 async def test_cancelled_at_each_step(
     browser: cdpengine.Browser, page: cdpengine.Page, tmp_path: Path, name: str

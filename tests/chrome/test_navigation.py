@@ -134,7 +134,7 @@ async def test_urls_without_http(page: cdpengine.Page) -> None:
     assert (await page.goto("data:text/html,hi")).url == "data:text/html,hi"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("state", ["commit", "domcontentloaded", "load", "networkidle"])
 async def test_every_load_state_can_be_waited_for(page: cdpengine.Page, site: HTTPServer, state: str) -> None:
     navigation = await page.goto(site.url_for("/one"), wait_until=state)  # type: ignore[arg-type]
@@ -218,7 +218,7 @@ async def test_history_within_one_document(page: cdpengine.Page, site: HTTPServe
     assert navigation.url == site.url_for("/one")
 
 
-@pytest.mark.sample(2, start=1)
+@pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"], ids=["same process", "process of its own"])
 async def test_history_of_a_frame_only(page: cdpengine.Page, site: HTTPServer, host: str) -> None:
     inner = f"http://{host}:{site.port}"
@@ -242,7 +242,7 @@ async def test_history_of_a_frame_only(page: cdpengine.Page, site: HTTPServer, h
 async def test_a_frame_that_moves_by_itself_does_not_end_the_way_through_the_history(
     page: cdpengine.Page, site: HTTPServer
 ) -> None:
-    busy = "<iframe src='/one'></iframe><script>let i = 0; setInterval(() => frames[0].location.replace('#' + ++i), 5)</script>"
+    busy = "<iframe src='/one'></iframe><script>let i = 0; setInterval(() => frames[0].location.replace('#' + ++i), 20)</script>"
     site.expect_request("/busy").respond_with_data(busy, content_type="text/html")
     site.expect_request("/late").respond_with_handler(_late)
     await page.goto(site.url_for("/late"))

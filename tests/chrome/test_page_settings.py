@@ -100,6 +100,7 @@ WORK = """(() => {
 })()"""
 
 
+@pytest.mark.slow
 async def test_a_slow_processor(page: cdpengine.Page) -> None:
     """How much slower is no matter: on a busy machine, Chrome does not get to slow anything down at times."""
 

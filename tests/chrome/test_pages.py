@@ -27,6 +27,7 @@ async def test_a_page_is_one_object_for_its_life(browser: cdpengine.Browser, pag
     await other.close()  # closing twice is no error
 
 
+@pytest.mark.slow
 async def test_a_page_that_cannot_be_opened_is_closed_again(browser: cdpengine.Browser) -> None:
     before = len(browser.pages)
     with pytest.raises(cdpengine.NavigationFailedError):
@@ -158,7 +159,7 @@ async def test_snapshot_options_and_old_refs(page: cdpengine.Page) -> None:
     assert new.id != button.id, "numbers are not used again"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("target", ["e999", "@e999", "nonsense", "", "button", "e0", "é3"])
 async def test_a_wrong_ref_is_named(page: cdpengine.Page, target: str) -> None:
     await page.set_content("<button onclick='n = (self.n || 0) + 1'>Go</button>")
@@ -179,7 +180,7 @@ async def test_a_ref_of_another_page_is_refused(browser: cdpengine.Browser, page
     await other.close()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", [None, 3, 4.5, object()])
 async def test_what_is_no_target_is_refused(page: cdpengine.Page, target: object) -> None:
     with pytest.raises(InvalidArgumentError, match="target"):
@@ -195,7 +196,7 @@ async def test_an_unknown_key_is_named_before_anything_is_sent(
     assert browser.statistics().main.sent == sent
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("timeout", [-1, float("nan"), "3", None, True])
 async def test_a_wrong_timeout_is_named(page: cdpengine.Page, timeout: object) -> None:
     for coroutine in (

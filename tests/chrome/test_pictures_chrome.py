@@ -122,7 +122,7 @@ async def test_parts_of_a_page(tall: cdpengine.Page, tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["band.webp"]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "options",
     [

@@ -34,7 +34,7 @@ async def use(browser: cdpengine.Browser) -> None:
     assert await pages[0].evaluate("1 + 1", timeout=10) == 2
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("address", "started"),
     [("http://127.0.0.1:{}", 1), ("ws://127.0.0.1:{}/devtools/browser/any", 2)],

@@ -115,7 +115,7 @@ async def test_the_proxy_says_loudly_that_others_can_reach_it(shared_endpoint: s
     assert "WARNING: listening on 0.0.0.0: everybody who can reach this port" in command.output
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

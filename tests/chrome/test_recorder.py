@@ -54,7 +54,7 @@ def read(path: Path) -> list[Line]:
         return lines
 
 
-@pytest.mark.sample(2, start=1)
+@pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("name", ["traffic.jsonl", "traffic.jsonl.zst"])
 async def test_no_secret_reaches_the_disk(
     browser: cdpengine.Browser, login: str, tmp_path: Path, name: str
@@ -223,7 +223,7 @@ def program(recording: Path, **options: Any) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-@pytest.mark.sample(2, start=1)
+@pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("name", ["killed.jsonl", "killed.jsonl.zst"])
 async def test_what_a_kill_leaves_can_be_read(tmp_path: Path, name: str) -> None:
     path = tmp_path / name

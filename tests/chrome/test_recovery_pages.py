@@ -83,7 +83,7 @@ async def test_a_timer_that_hangs_is_terminated(site: cdpengine.Page) -> None:
             pass
 
 
-@pytest.mark.sample(3, start=1)
+@pytest.mark.sample(6, start=1)
 @pytest.mark.parametrize("action", ["snapshot", "screenshot", "title", "content", "click", "set_content"])
 async def test_an_action_on_a_stuck_page_says_so(site: cdpengine.Page, action: str) -> None:
     button = (await site.snapshot()).find(role="button")
@@ -152,6 +152,7 @@ async def test_a_navigation_that_replaces_another_one_does_not_wait_for_it(
     await works(site)
 
 
+@pytest.mark.slow
 async def test_a_hang_while_the_page_navigates(site: cdpengine.Page, silent_port: int) -> None:
     """Chrome refuses to end the process of a page that is on its way elsewhere."""
     await site.evaluate(

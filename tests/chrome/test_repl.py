@@ -260,7 +260,7 @@ def test_a_script_ends_at_its_first_failure_with_its_status(shared_endpoint: str
     assert "Target.closeTarget: " in done.stderr
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("script", "status"),
     [
@@ -471,7 +471,7 @@ def test_the_prompt_ends_when_the_browser_does(tmp_path: Path) -> None:
         terminal.close()
 
 
-@pytest.mark.sample(3, start=1)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 @pytest.mark.parametrize(
     ("how", "while_busy"), [(signal.SIGTERM, False), (signal.SIGHUP, True), ("closed", False)]

@@ -91,7 +91,7 @@ PROGRAMS: dict[str, tuple[str, Callable[[cdpengine.Browser, str], Awaitable[list
 }
 
 
-@pytest.mark.sample(2, start=1)
+@pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("name", PROGRAMS)
 async def test_a_program_is_recorded_once_and_replayed_after(
     name: str, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch

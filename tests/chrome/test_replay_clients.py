@@ -18,7 +18,7 @@ PAGE = """<!doctype html><title>Hall</title><input id=name><button id=greet oncl
 TIMES = 3
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.peers
 @pytest.mark.parametrize("name", sorted(PACKAGES))
 async def test_a_program_is_replayed_unchanged(
@@ -45,7 +45,7 @@ async def test_a_program_is_replayed_unchanged(
 GREET = "document.getElementById('greet')"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.peers
 @pytest.mark.parametrize(
     ("name", "place", "recorded", "asked"),

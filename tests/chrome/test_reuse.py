@@ -75,11 +75,11 @@ PLAIN = f"""<!doctype html><title>Plain</title><style>
 </section><nav>{"".join(f"<a href=/{number}>Place {number}</a> " for number in range(40))}</nav></main>"""
 
 
-STEPS = rounds(16, 90)
+STEPS = rounds(10, 90)
 FEW_STEPS = rounds(12, 25)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("markup", "steps", "again", "seed"),
     [
@@ -239,7 +239,7 @@ STILL_CHANGES = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("change", STILL_CHANGES.values(), ids=STILL_CHANGES)
 async def test_a_page_that_was_still(
     browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer, change: str
@@ -308,6 +308,7 @@ async def test_a_new_document_begins_anew(page: cdpengine.Page, httpserver: HTTP
 LARGE = rounds(2_500, 20_500)
 
 
+@pytest.mark.slow
 async def test_a_large_page(page: cdpengine.Page) -> None:
     await page.set_content(
         "".join(f'<p><a href="#{number}">Part {number}</a></p>' for number in range(LARGE))

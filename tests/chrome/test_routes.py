@@ -396,6 +396,7 @@ async def test_what_is_held_at_the_end_goes_on(page: cdpengine.Page, site: Site)
             assert list(page.network.routes.failures) == []
 
 
+@pytest.mark.slow
 async def test_a_page_that_goes_while_requests_are_held(browser: cdpengine.Browser, site: Site) -> None:
     page = await browser.new_page(site.url)
     async with held(page, 2) as release:

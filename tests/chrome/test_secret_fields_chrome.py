@@ -83,7 +83,7 @@ async def show(page: cdpengine.Page, markup: str) -> None:
     await page.evaluate(ENTERED)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", FIELDS)
 async def test_no_source_tells_what_a_secret_field_holds(page: cdpengine.Page, ear: Ear, kind: str) -> None:
     await show(page, FIELDS[kind])
@@ -101,7 +101,7 @@ async def test_no_source_tells_what_a_secret_field_holds(page: cdpengine.Page, e
         assert ear.told == []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", OPEN)
 async def test_what_is_no_secret_is_told(page: cdpengine.Page, kind: str) -> None:
     await show(page, OPEN[kind])
@@ -137,7 +137,7 @@ async def test_a_hostile_name_does_not_change_what_is_secret(page: cdpengine.Pag
         assert "c4nary" not in str(await page.snapshot(source=source))
 
 
-@pytest.mark.sample(3, start=1)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("kind", [kind for kind in FIELDS if kind not in ("select", "hidden", "label")])
 async def test_filling_compares_in_the_page(page: cdpengine.Page, ear: Ear, kind: str) -> None:
     await show(page, FIELDS[kind].replace("c4nary-0", "c4nary-old"))

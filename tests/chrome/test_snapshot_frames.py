@@ -179,7 +179,7 @@ async def test_every_mode_has_all_frames(nested: cdpengine.Page, mode: str) -> N
 HUNG = "<button>Never</button><script>onload = () => {parent.postMessage('on', '*'); setTimeout(() => {for (;;);})}</script>"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("source", [None, "ax"])
 async def test_a_hung_frame_in_another_process_is_marked(
     new_tab: cdpengine.Page, httpserver: HTTPServer, source: Source | None

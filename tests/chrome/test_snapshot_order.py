@@ -26,7 +26,7 @@ from cdpengine._snapshot.render.lines import AX_MODES, Mode
 
 pytestmark = pytest.mark.chrome
 
-PAGES = int(os.environ.get("CDPENGINE_ORDER_PAGES", rounds(5, 200)))
+PAGES = int(os.environ.get("CDPENGINE_ORDER_PAGES", rounds(3, 200)))
 """The first eight have every mode with refs="all", and skipped sections twice."""
 AT_ONCE = 8
 FRAMES = (641, 940)[: rounds(1, 2)]

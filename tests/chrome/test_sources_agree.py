@@ -88,7 +88,7 @@ def test_there_are_enough_pages() -> None:
     assert len(CORPUS) >= 40
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("file", CORPUS, ids=lambda file: file.stem)
 async def test_both_sources_say_the_same(page: cdpengine.Page, file: Path) -> None:
     # What content-visibility: auto skips is in the walk only (test_content_visibility.py): here nothing is.

@@ -91,6 +91,7 @@ async def test_a_document_that_was_replaced_and_one_that_comes_back(
     assert caught.value.became == "swapped"
 
 
+@pytest.mark.slow
 async def test_frames_that_swap_processes_move_and_go(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     own, other = serve(httpserver)
     await page.goto(f"{own}/")
@@ -198,7 +199,7 @@ async def test_heal_after_a_reload(page: cdpengine.Page, httpserver: HTTPServer)
     assert healed.id != ref.id
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("change", "names"),
     [
@@ -294,6 +295,7 @@ async def test_refs_in_frames_of_other_processes_over_another_connection(
         assert {ref.session_id for ref in after.values()} != {ref.session_id for ref in before.values()}
 
 
+@pytest.mark.slow
 async def test_another_browser_has_tables_of_its_own(
     browser: cdpengine.Browser, shared_endpoint: str
 ) -> None:

@@ -75,7 +75,7 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], *arguments: str) -> tuple[int
     return ended.value.code, out.decode("utf-8"), err.decode("utf-8")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("how", EVALUATED)
 def test_evaluate(
     how: str, url: str, shared_endpoint: str, capfdbinary: pytest.CaptureFixture[bytes]
@@ -100,7 +100,7 @@ def test_evaluate(
         assert "\n" not in json.loads(out)["error"]["message"]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -132,7 +132,7 @@ async def test_states_of_a_node(shown: cdpengine.Page) -> None:
 GONE_IN: tuple[NodeState, ...] = ("visible", "attached", "enabled", "disabled", "checked", "unchecked")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("take_out", ["c.remove()", "kept = c, c.remove()", "document.body.innerHTML = ''"])
 async def test_a_node_that_is_gone_is_said_at_once(shown: cdpengine.Page, take_out: str) -> None:
     for state in every_nth(3, GONE_IN):

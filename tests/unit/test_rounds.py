@@ -29,6 +29,7 @@ def test_every_member_of_every_table_is_in_the_sample(tables: tuple[int, ...], n
 def test_of_one_table_each_nth_is_in_it() -> None:
     assert sample_of([(n,) for n in range(7)], 3) == {(0,), (3,), (6,)}
     assert sample_of([(n,) for n in range(7)], 3, start=1) == {(1,), (4,)}
+    assert sample_of([(0,), (1,)], 5, start=3) == {(1,)}, "no test is left out whole"
 
 
 def test_a_table_with_holes_keeps_all_members() -> None:

@@ -23,7 +23,7 @@ async def form(page: cdpengine.Page) -> FormPage:
     return FormPage(page)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("markup", "wanted", "clicked"),
     [
@@ -83,7 +83,7 @@ async def test_a_label_is_its_control(form: FormPage) -> None:
     assert await form.js("box.checked") is True
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("markup", "wanted", "error", "reason"),
     [

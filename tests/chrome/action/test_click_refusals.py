@@ -67,7 +67,7 @@ async def test_pointer_events_none_is_named(stage: Stage) -> None:
     assert await stage.record() == []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
@@ -99,7 +99,7 @@ async def test_waits_until_enabled(stage: Stage) -> None:
     assert await clicked(stage) == ["go"]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
@@ -152,7 +152,7 @@ async def test_document_replaced_while_waiting_is_stale(stage: Stage, httpserver
         await stage.click("#go", timeout=30)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "options",
     [

@@ -178,7 +178,7 @@ def cases(gesture: str) -> Iterable[tuple[str, str]]:
     return sample[: rounds(len(sample), 0)] or table
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("tag", ["button", "div"])
 async def test_outcomes_agree_with_the_page(page: cdpengine.Page, tag: str) -> None:
     await page.set_content(STAGE)
@@ -197,7 +197,7 @@ async def test_outcomes_agree_with_the_page(page: cdpengine.Page, tag: str) -> N
     assert tried > 80
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("gesture", ["click", "double click", "right click"])
 async def test_a_press_that_nobody_received_is_tried_again(page: cdpengine.Page, gesture: str) -> None:
     """What the page does to the target for an instant, as the pointer comes, is waited for."""

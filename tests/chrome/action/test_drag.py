@@ -109,7 +109,7 @@ async def test_drag_to_what_is_covered_lets_go(page: cdpengine.Page) -> None:
     await still_usable(page)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "arguments", [{"steps": 0}, {"position": (1,)}, {"source_position": ("a", 1)}, {"modifiers": ["Hyper"]}]
 )

@@ -124,7 +124,7 @@ async def test_drag_by_pointer(apart: cdpengine.Page, find: Find, start: int, en
     await still_usable(apart, find)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("source", ["card", "knob"])
 async def test_cancelled_at_every_await(apart: cdpengine.Page, find: Find, source: str) -> None:
     start, end = await find(0, source), await find(1, "bin")

@@ -54,7 +54,7 @@ async def form(page: cdpengine.Page) -> FormPage:
     return FormPage(page)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("markup", "value"),
     [
@@ -100,7 +100,7 @@ async def test_enter_after_fill_tells_of_the_change(form: FormPage) -> None:
     assert [kind for kind, _, _ in await form.told("change", "submit")] == ["change", "submit"]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("markup", "value", "text"),
     [
@@ -139,7 +139,7 @@ async def test_lines_of_a_contenteditable(form: FormPage) -> None:
     assert (await form.js("field.innerText")).split() == ["one", "two"]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("markup", "value", "held"),
     [
@@ -180,7 +180,7 @@ async def test_written_by_keys(form: FormPage, markup: str, value: cdpengine.Fil
     assert {e["value"][:4] for e in await form.record("input") if "-" in e["value"]} <= {held[:4]}
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("markup", "value", "held"),
     [
@@ -227,7 +227,7 @@ async def test_a_date_can_be_cleared_and_the_same_one_is_no_change(form: FormPag
     assert await form.told("input", "change") == [("input", "field", True), ("change", "field", True)]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("markup", "value", "holds", "reason"),
     [
@@ -319,7 +319,7 @@ async def test_controlled_input_typed_key_by_key(form: FormPage) -> None:
     assert await form.js("[field.value, state]") == ["ABCD", "ABCD"]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("markup", "error", "reason"),
     [

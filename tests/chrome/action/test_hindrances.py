@@ -116,7 +116,7 @@ async def form(page: cdpengine.Page) -> FormPage:
     return FormPage(page)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", CASES)
 async def test_logged_and_freed(form: FormPage, caplog: pytest.LogCaptureFixture, name: str) -> None:
     case = CASES[name]
@@ -147,7 +147,7 @@ async def test_logged_and_freed(form: FormPage, caplog: pytest.LogCaptureFixture
         logger.removeHandler(watch)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ["modal, click", "modal, fill", "closed details", "option"])
 async def test_told_in_the_error(form: FormPage, name: str) -> None:
     case = CASES[name]

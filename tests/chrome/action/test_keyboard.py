@@ -19,7 +19,7 @@ async def form(page: cdpengine.Page) -> FormPage:
     return form
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("layout", "text", "downs"),
     [
@@ -68,7 +68,7 @@ async def test_a_layout_for_one_action(form: FormPage) -> None:
     assert keyboard.layout == "us"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("layout", ["dvorak", "", 7, ["de"]])
 async def test_wrong_layouts_send_nothing(form: FormPage, layout: str) -> None:
     field, keyboard = await form.node("#field"), form.page.keyboard
@@ -97,7 +97,7 @@ async def test_altgraph_chord(form: FormPage) -> None:
     ]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "key", ["F1", "F13", "F24", "AudioVolumeUp", "MediaPlayPause", "Numpad5", "NumpadEnter"]
 )
@@ -115,7 +115,7 @@ async def test_held_key_repeats(form: FormPage) -> None:
     assert await form.js("field.value") == "xxx"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("delay", [0, 0.002])
 @pytest.mark.parametrize("markup", ["<input id=field>", "<div id=field contenteditable></div>"])
 async def test_composition(form: FormPage, markup: str, delay: float) -> None:

@@ -26,7 +26,7 @@ UNSEEN = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", UNSEEN)
 async def test_focus_and_press(form: FormPage, name: str) -> None:
     await form.show(UNSEEN[name])
@@ -46,7 +46,7 @@ async def test_focus_waits_for_what_is_not_displayed(form: FormPage) -> None:
     await form.page.focus(node, timeout=20)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "style",
     ["visibility:hidden", "opacity:0", "width:0;height:0", "height:0;overflow:hidden", "pointer-events:none"],
@@ -79,7 +79,7 @@ LISTS = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", LISTS)
 async def test_pointing_at_options(form: FormPage, name: str) -> None:
     await form.show(LISTS[name])
@@ -120,7 +120,7 @@ async def test_a_select_that_passes_its_focus_on_is_set_by_script(form: FormPage
     assert await form.told("input", "change") == [("input", "list", False), ("change", "list", False)]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("wanted", [(), ("a", "b"), ("a", "not there"), ("not there", "neither")])
 async def test_one_choice_takes_one_option(form: FormPage, wanted: tuple[str, ...]) -> None:
     await form.show("<select id=list><option>a<option>b</select>")

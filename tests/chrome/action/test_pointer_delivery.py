@@ -50,7 +50,7 @@ async def test_a_cover_that_comes_and_goes_with_the_pointer(page: cdpengine.Page
     assert await page.evaluate("document.activeElement === document.body") is True
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("handler", "events", "delivered"),
     [
@@ -115,7 +115,7 @@ async def test_the_click_of_another_client_is_not_claimed(page: cdpengine.Page, 
     assert caught.value.events == ("pointerdown", "mousedown", "pointerup", "mouseup")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("targets", ["aa", "ab"])
 async def test_two_engines_at_once(page: cdpengine.Page, shared_endpoint: str, targets: str) -> None:
     await show(

@@ -193,7 +193,7 @@ CANCEL = """<!doctype html><body style='margin:0'>
 </script>"""
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "name",
     ["click", "click slowly", "far away", "hover", "tap", "drag", "drag by pointer", "scroll", "box", "picture", "highlight"],

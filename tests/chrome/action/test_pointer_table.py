@@ -62,7 +62,7 @@ LANDS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", LANDS)
 async def test_where_a_click_lands(page: cdpengine.Page, name: str) -> None:
     body, receiver = LANDS[name]
@@ -107,7 +107,7 @@ async def test_zoomed_by_pinching(page: cdpengine.Page) -> None:
     await page.session.call("Emulation.setPageScaleFactor", pageScaleFactor=1)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -162,7 +162,7 @@ REFUSED: dict[str, tuple[str, type[NotInteractableError], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", REFUSED)
 async def test_refused_and_nothing_sent(page: cdpengine.Page, name: str) -> None:
     body, kind, words = REFUSED[name]

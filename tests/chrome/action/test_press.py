@@ -65,7 +65,7 @@ async def test_enter_breaks_the_line(stage: Stage) -> None:
     assert [e["keyCode"] for e in await stage.record("keypress")] == [13]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "key", "code", "key_code", "location"),
     [

@@ -58,7 +58,7 @@ async def form(page: cdpengine.Page) -> FormPage:
     return FormPage(page)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("wanted", "value"),
     [
@@ -93,7 +93,7 @@ async def test_what_is_selected_is_left_alone(form: FormPage) -> None:
     assert await form.told("input", "change", "keydown") == []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("wanted", "selected"),
     [
@@ -121,7 +121,7 @@ async def test_several_in_a_page_that_keeps_the_keys(form: FormPage) -> None:
     assert await form.told("input", "change") == [("input", "list", False), ("change", "list", False)]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("call", ["select", "fill", "click", "select its ref"])
 async def test_an_option_itself(form: FormPage, call: str) -> None:
     await form.show(COLOURS)
@@ -136,7 +136,7 @@ async def test_an_option_itself(form: FormPage, call: str) -> None:
     assert await form.told("change") == [("change", "list", True)]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("markup", "wanted", "error", "reason"),
     [
@@ -196,7 +196,7 @@ async def test_what_a_static_list_does_not_have_is_refused_at_once(form: FormPag
     assert await form.js("list.value") == "one"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("markup", "fill"),
     [
@@ -270,7 +270,7 @@ async def test_a_menu_of_places_to_go_to(form: FormPage, httpserver: HTTPServer)
             await form.page.title()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("target", "wanted", "chosen"),
     [

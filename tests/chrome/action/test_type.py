@@ -65,7 +65,7 @@ async def test_mixed_scripts(stage: Stage, delay: float) -> None:
     assert [e["key"] for e in await stage.record("keydown")] == ["a", "b", "c", "x", " ", "!"]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "markup",
     [
@@ -158,7 +158,7 @@ async def test_field_below_the_fold_and_covered(stage: Stage) -> None:
     assert await stage.js("field.value") == "ada"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("markup", "error", "reason"),
     [

@@ -41,7 +41,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
     return made
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("markup", "given", "names"),
     [
@@ -98,7 +98,7 @@ async def test_a_page_that_empties_the_input_when_it_has_read_it(
     assert await form.js("[got, field.files.length]") == ["a.txt", 0]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("markup", "given", "error", "reason"),
     [

@@ -17,7 +17,7 @@ from cdpengine.errors import DeadlineExceededError, EngineError, NotDeliveredErr
 
 pytestmark = pytest.mark.chrome
 
-TRIES = rounds(60, 1_000)
+TRIES = rounds(30, 1_000)
 
 WAR = """<!doctype html><style>
   body { margin: 0 } .cover { position: fixed; inset: 0; background: #0004 }
