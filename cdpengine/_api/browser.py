@@ -332,17 +332,11 @@ class Browser:
         """Have a context that was just made for one of this browser's while the block runs."""
         assert core.id is not None
         context = self._contexts[core.id] = BrowserContext(self, core, proxy)
-        self._state.context_ids.add(core.id)
-        self._state.downloads.refuse(core.id)
-        try:
-            yield context
-        finally:
-            del self._contexts[core.id]
-            self._state.context_ids.remove(core.id)
-            core.end()
-            self._state.permissions.forget(core.id)
-            self._state.seen_origins.forget(core.id)
-            self._state.emulations.drop(core)
+        with self._state.keep(core):
+            try:
+                yield context
+            finally:
+                del self._contexts[core.id]
 
     def _page(self, target: PageTarget) -> Page:
         page = self._pages.get(target.target_id)

@@ -6,8 +6,8 @@ context has the same methods as those that are made; Chrome's id of it is asked 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any
 
 import trio
@@ -64,6 +64,21 @@ class BrowserState:
         self.context_ids: set[str] = set()
         for set_up in (self.emulations.post, self.seen_origins.set_up):
             tabs.add_set_up(set_up)
+
+    @contextmanager
+    def keep(self, core: ContextCore) -> Iterator[None]:
+        """Have a context that was just made while the block runs; at its end, nothing is left of it here."""
+        assert core.id is not None
+        self.context_ids.add(core.id)
+        self.downloads.refuse(core.id)
+        try:
+            yield
+        finally:
+            self.context_ids.remove(core.id)
+            core.end()
+            self.permissions.forget(core.id)
+            self.seen_origins.forget(core.id)
+            self.emulations.drop(core)
 
     @property
     def session(self) -> Session:

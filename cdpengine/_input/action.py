@@ -59,9 +59,18 @@ class ActionContext:
     interruptions: Interruptions
     navigation: NavigationWatch | None = None
 
-    def inspect(self, node: Node, action: str) -> AbstractAsyncContextManager[Inspection]:
-        """Open an inspection of the node; `action` is what errors call the attempt."""
-        return inspect(node, action, worlds=self.worlds, budget=self.budget, interruptions=self.interruptions)
+    def inspect(
+        self, node: Node, action: str, *, dragging: bool = False
+    ) -> AbstractAsyncContextManager[Inspection]:
+        """Open an inspection of the node; `action` is what errors call the attempt. As `inspect` in all else."""
+        return inspect(
+            node,
+            action,
+            worlds=self.worlds,
+            budget=self.budget,
+            interruptions=self.interruptions,
+            dragging=dragging,
+        )
 
     def within(self, budget: Budget) -> ActionContext:
         """Return the same with another budget: that of one step of the action."""

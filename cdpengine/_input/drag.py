@@ -185,8 +185,10 @@ class _Drag:
     ) -> ActionOutcome:
         observer = self._make_observer()
         required = NO_REQUIREMENTS if self.force else TO_HOVER
-        async with self._inspect(self.source, "drag") as held, self._inspect(node, "drop on") as inspection:
-            inspection.dragging = True
+        async with (
+            self._inspect(self.source, "drag") as held,
+            self._inspect(node, "drop on", dragging=True) as inspection,
+        ):
             source = await held.handle()
             if source is not None:
                 post_library_call(source, "drag", True)
@@ -349,8 +351,8 @@ class _Drag:
             calls.append(interception.page.post("Input.setInterceptDrags", enabled=False))
         await release(calls)
 
-    def _inspect(self, node: Node, action: str) -> Any:
-        return self.context.inspect(node, action)
+    def _inspect(self, node: Node, action: str, *, dragging: bool = False) -> Any:
+        return self.context.inspect(node, action, dragging=dragging)
 
     def _outcome(
         self,

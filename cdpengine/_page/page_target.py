@@ -31,6 +31,9 @@ T = TypeVar("T")
 
 logger = get_logger("cdpengine.browser")
 
+DOCUMENTS_KEPT = 50
+"""Documents of which it is known what they came with: more than Chrome keeps in its back/forward cache."""
+
 REVIVED = "Inspector.targetReloadedAfterCrash"
 """The event after which a crashed session can be used again."""
 
@@ -70,7 +73,7 @@ class PageTarget:
         self.frames.main.url = info.url
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
         self.worker_sessions: dict[str | None, Session] = {}
-        self.documents: dict[str, object] = {}  # by loader, what they came with: kept by navigation
+        self._documents: dict[str, object] = {}
         self._collector: object = None
         self.changes = changes
         policy = dialog_policy or DialogPolicy()
@@ -307,6 +310,16 @@ class PageTarget:
 
     # --- what others keep here -----------------------------------------------------------------------------
 
+    def keep_document(self, loader_id: str, came_with: object) -> None:
+        """Keep what a document came with, for the next time that it is shown; of the latest DOCUMENTS_KEPT."""
+        self._documents[loader_id] = came_with
+        if len(self._documents) > DOCUMENTS_KEPT:
+            del self._documents[next(iter(self._documents))]
+
+    def kept_document(self, loader_id: str) -> object:
+        """Return what was kept of a document; None for one that is not known."""
+        return self._documents.get(loader_id)
+
     @property
     def collector(self) -> object:
         """What follows the page's activity, for the layer above; None while nothing does."""
@@ -373,6 +386,10 @@ class PageTarget:
         if self.evaluation_sessions.get(target_id) is evaluation_session:
             del self.evaluation_sessions[target_id]
         self.changes.notify()
+
+    def count_rebuild(self, reason: str) -> None:
+        """Count an evaluation session that had to be made again."""
+        self.evaluation_session_rebuilds[reason] += 1
 
     def turn_of(self, session: Session) -> Turn:
         """Return whose turn it is to evaluate on a session of the page."""

@@ -109,9 +109,7 @@ class Inspection:
     budget: Budget
     interruptions: Interruptions
     _group: ObjectGroup
-    dragging: bool = (
-        False  # whether the node is where something is being dragged to, which then covers nothing
-    )
+    dragging: bool = False
     _handle: Handle | None = None
     _around: FrameChain | None = None
     _probes: int = 0
@@ -455,13 +453,22 @@ class Inspection:
 
 @asynccontextmanager
 async def inspect(
-    node: Node, action: str, *, worlds: IsolatedWorlds, budget: Budget, interruptions: Interruptions
+    node: Node,
+    action: str,
+    *,
+    worlds: IsolatedWorlds,
+    budget: Budget,
+    interruptions: Interruptions,
+    dragging: bool = False,
 ) -> AsyncIterator[Inspection]:
-    """Give an Inspection of `node`; its remote objects are released when the block ends, however it ends."""
+    """Give an Inspection of `node`; its remote objects are released when the block ends, however it ends.
+
+    `dragging`: the node is where something is being dragged to, which then covers nothing.
+    """
     # Released in order, before the input that follows. Chrome answers that in its own time, also when a dialog
     # holds the page.
     with object_group("action") as group:
-        yield Inspection(node, action, worlds, budget, interruptions, group)
+        yield Inspection(node, action, worlds, budget, interruptions, group, dragging)
 
 
 async def _quads(pending: PendingCall) -> list[Quad]:

@@ -30,7 +30,7 @@ ALTGRAPH = "AltGraph"
 COMMANDING = MODIFIERS["Alt"] | MODIFIERS["Control"] | MODIFIERS["Meta"]
 
 LAYOUTS = ("us", "uk", "de", "fr")
-"""The layouts that there are; their tables are in layout_tables.py."""
+"""The layouts that there are; their tables are in key_tables.py."""
 
 DEAD = "Dead"
 """The `key` of a dead key."""

@@ -51,10 +51,6 @@ _ANSWER_TIMEOUT = 1.0
 """Seconds that a page gets to answer before a navigation, until its script counts as hung."""
 
 
-_DOCUMENTS_KNOWN = 50
-"""Documents of a page whose answers are remembered: more than Chrome keeps in its back/forward cache."""
-
-
 @attrs.frozen
 class Arrival:
     """What came of a navigation.
@@ -322,14 +318,12 @@ async def _arrive(
     arrived_id = await page.wait_for(arrived, also_crashed=dead)
     await page.set_up_answered()  # a page that was stuck or dead before tells of its frames only now
     restored = main.restored == arrived_id
-    known = page.documents.get(arrived_id) if restored else None
+    known = page.kept_document(arrived_id) if restored else None
     document = watch.documents.get(arrived_id) or (known if isinstance(known, _Document) else _Document())
     if main.loader_id == arrived_id and main.unreachable_url:
         reason = document.failure or "Chrome shows an error page in its place"
         raise NavigationFailedError(url=main.unreachable_url, reason=reason)
-    page.documents[arrived_id] = document
-    if len(page.documents) > _DOCUMENTS_KNOWN:
-        del page.documents[next(iter(page.documents))]
+    page.keep_document(arrived_id, document)
     response = document.response
     return Arrival(
         url=main.url,

@@ -313,7 +313,7 @@ class EvaluationSessions:
             held_back = False
             row.succeeded()
             if ended:
-                page.evaluation_session_rebuilds[ended] += 1
+                page.count_rebuild(ended)
                 self.rebuilds[ended] += 1
             try:
                 page.set_evaluation_session(target_id, evaluation_session)
