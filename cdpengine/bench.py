@@ -86,7 +86,7 @@ def rate(counts: Sequence[int], seconds: Sequence[float]) -> tuple[float, ...]:
     return tuple(count / max(taken, 1e-9) for count, taken in zip(counts, seconds, strict=True))
 
 
-def shown(value: float) -> str:
+def show(value: float) -> str:
     """Return a value with three digits that count, thousands apart: "0.312", "7.41", "12,900"."""
     if math.isnan(value):
         return ""
@@ -135,9 +135,9 @@ def _judge_way(report: BenchReport) -> Iterator[str]:
     connect, trip = report.figure("connect"), report.figure("round trip, browser")
     if connect is None or connect.median < FAR:
         return
-    told = f"The endpoint is far away: {shown(connect.median)} ms to connect"
+    told = f"The endpoint is far away: {show(connect.median)} ms to connect"
     if trip is not None:
-        told += f", of {shown(trip.median)} ms for a command and its reply"
+        told += f", of {show(trip.median)} ms for a command and its reply"
     yield (
         f"{told}. No client can be faster than that; run the program nearer to the browser, and send commands "
         f"that do not need each other's replies together (Session.post, a nursery)."
@@ -152,14 +152,14 @@ def _judge_browser(report: BenchReport) -> Iterator[str]:
     way = 0.0 if connect is None else connect.median
     if trip.median > way + SLOW_ANSWER:
         yield (
-            f"The browser's own process takes {shown(trip.median)} ms for the least command, "
-            f"{shown(way)} ms of it the way there and back: it is starved of processor time, or something between "
+            f"The browser's own process takes {show(trip.median)} ms for the least command, "
+            f"{show(way)} ms of it the way there and back: it is starved of processor time, or something between "
             f"(a proxy, a tunnel, a recorder) holds messages up."
         )
     if trip.p95 > max(UNEVEN * trip.median, 2.0):
         yield (
-            f"Round trips are uneven: half take at most {shown(trip.median)} ms, one of twenty more than "
-            f"{shown(trip.p95)} ms. Others use the machine or the network."
+            f"Round trips are uneven: half take at most {show(trip.median)} ms, one of twenty more than "
+            f"{show(trip.p95)} ms. Others use the machine or the network."
         )
 
 
@@ -167,14 +167,14 @@ def _judge_page(report: BenchReport) -> Iterator[str]:
     trip, page = report.figure("round trip, browser"), report.figure("round trip, page")
     if trip is not None and page is not None and page.median > 3 * trip.median + 1:
         yield (
-            f"A page answers after {shown(page.median)} ms, the browser's process after {shown(trip.median)} ms: "
+            f"A page answers after {show(page.median)} ms, the browser's process after {show(trip.median)} ms: "
             f"renderer processes do not get the processor, or run with a debugger or a tracer on."
         )
     single, many = report.figure("throughput 1 x 1"), report.figure("throughput 10 x 5")
     if single is not None and many is not None and many.median < 1.2 * single.median:
         yield (
-            f"Ten sessions with five calls each in flight get {shown(many.median)} calls a second, one alone "
-            f"{shown(single.median)}: something handles one message at a time. A proxy that waits for each reply?"
+            f"Ten sessions with five calls each in flight get {show(many.median)} calls a second, one alone "
+            f"{show(single.median)}: something handles one message at a time. A proxy that waits for each reply?"
         )
 
 

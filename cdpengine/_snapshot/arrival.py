@@ -55,13 +55,13 @@ class Arrival:
         self._end = trio.current_time() + min(BOUND, self.seconds / 2)
         self._frames = {self.page.target_id, *self.page.navigation.take_set_off()}
 
-    async def begun(self) -> None:
+    async def wait_begun(self) -> None:
         """Wait until what was asked for has come, or has come to nothing."""
-        if self._leaving():
+        if self._find_leaving():
             with trio.move_on_at(self._end):
-                await self.page.wait_for(lambda: not self._leaving())
+                await self.page.wait_for(lambda: not self._find_leaving())
 
-    def _leaving(self) -> set[str]:
+    def _find_leaving(self) -> set[str]:
         asked = self.page.navigation.asked
         return self._frames.intersection(asked) if asked else set()
 
@@ -102,15 +102,15 @@ class Arrival:
     async def _sign(self, frame: Frame, end: float) -> None:
         loader_id, before = frame.loader_id, len(frame.lifecycle.get(frame.loader_id, ()))
 
-        def changed() -> bool:
+        def has_changed() -> bool:
             return frame.loader_id != loader_id or len(frame.lifecycle.get(loader_id, ())) > before
 
         with trio.move_on_at(min(end, trio.current_time() + _TICK)):
-            await self.page.wait_for(changed)
+            await self.page.wait_for(has_changed)
 
     def remark(self, capture: Capture) -> None:
         """Note in the outermost document what was still on its way."""
-        leaving = self._leaving()
+        leaving = self._find_leaving()
         loading = []
         for document in capture.documents:
             frame = self.page.frames.get(document.frame_id or "")

@@ -197,9 +197,9 @@ class _Capturing:
 
     def _start(self, function: Callable[..., Awaitable[None]], nursery: trio.Nursery, *args: object) -> None:
         self._running += 1
-        nursery.start_soon(self._counted, partial(function, *args), name=function.__name__)
+        nursery.start_soon(self._run_counted, partial(function, *args), name=function.__name__)
 
-    async def _counted(self, function: Callable[[], Awaitable[None]]) -> None:
+    async def _run_counted(self, function: Callable[[], Awaitable[None]]) -> None:
         try:
             await function()
         finally:
@@ -334,7 +334,7 @@ class _Capturing:
             except (RemoteError, SessionGoneError) as refusal:
                 # A frame on its way to another document or process is refused shortly before that is reported.
                 over = self._page.closed or isinstance(refusal, TargetCrashedError)
-                if not replaced() and (over or not await self._told_of(replaced)):
+                if not replaced() and (over or not await self._hears_of(replaced)):
                     raise
             else:
                 # A walk may have read a newer document than the one that the events have reported.
@@ -344,7 +344,7 @@ class _Capturing:
             if reading.parent is None:
                 return None
 
-    async def _told_of(self, replaced: Callable[[], bool]) -> bool:
+    async def _hears_of(self, replaced: Callable[[], bool]) -> bool:
         """Wait a moment for the news that the document was replaced; whether they came."""
         with trio.move_on_after(_NAVIGATION_TIMEOUT):
             await self._page.changes.wait_for(replaced)

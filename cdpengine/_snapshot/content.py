@@ -266,11 +266,11 @@ def _items(block: Items) -> list[str]:
 
 
 def _lines(inlines: Sequence[Inline]) -> list[str]:
-    text = "".join(_said(inline) for inline in inlines)
+    text = "".join(_write_inline(inline) for inline in inlines)
     return [line.rstrip() for line in text.split("\n")]
 
 
-def _said(inline: Inline) -> str:
+def _write_inline(inline: Inline) -> str:
     if isinstance(inline, Break):
         return "\n"
     return inline.alt if isinstance(inline, Image) else inline.text

@@ -22,7 +22,7 @@ import zlib
 
 import attrs
 
-from cdpengine._snapshot.matched_lines import BLANK, Shift, matched, width_of
+from cdpengine._snapshot.matched_lines import BLANK, Shift, match_lines, width_of
 from cdpengine._snapshot.text import shorten
 from cdpengine.errors import InvalidArgumentError
 
@@ -69,7 +69,7 @@ def diff(previous: str, current: str) -> SnapshotDiff:
     head = f"# diff of {len(before)} lines {_checksum(previous)} to {len(after)} lines {_checksum(current)}: "
     if before == after:
         return SnapshotDiff(head + "nothing changed", (), (), (), ())
-    return _Writer(before, after, *matched(before, after)).diff(head)
+    return _Writer(before, after, *match_lines(before, after)).diff(head)
 
 
 def apply(previous: str, diff_text: str) -> str:
@@ -95,7 +95,7 @@ def apply(previous: str, diff_text: str) -> str:
         raise InvalidArgumentError(
             what="diff", given="a text that was changed", expected="the text as it was made"
         ) from error
-    after += [_renumbered(line, shifts) for line in before[position:]]
+    after += [_renumber(line, shifts) for line in before[position:]]
     current = "\n".join(after)
     if known[2] != _checksum(current):
         raise InvalidArgumentError(
@@ -114,7 +114,7 @@ def _step(step: str, before: list[str], after: list[str], position: int, shifts:
         target = int(number)
         if not position < target <= len(before):
             raise ValueError(target)
-        after += [_renumbered(line, shifts) for line in before[position:target]]
+        after += [_renumber(line, shifts) for line in before[position:target]]
         return target
     if kind == "n":
         shifts[line] = int(number)
@@ -144,7 +144,7 @@ def _reindented(before: list[str], start: int, count: int, first: str) -> list[s
     return [shift.of(line) for line in before[start : start + count]]
 
 
-def _renumbered(line: str, shifts: dict[str, int]) -> str:
+def _renumber(line: str, shifts: dict[str, int]) -> str:
     """Return the line with its nth shifted as the shift of lines that begin like it says; nth=0 is not shown."""
     match = _NTH.match(line) if shifts else None
     if match is None or not shifts.get(match[2]):
@@ -177,7 +177,7 @@ class _Writer:
     def diff(self, head: str) -> SnapshotDiff:
         before, after, matches = self._before, self._after, self._matches
         added, removed, changed, moved = self._lists
-        following = self._following()
+        following = self._find_following()
         old = new = 0
         while new < len(after):
             match = matches[new]
@@ -214,7 +214,7 @@ class _Writer:
         text = "\n".join([head + ", ".join(counts), *self._steps])
         return SnapshotDiff(text, tuple(added), tuple(removed), tuple(changed), tuple(moved))
 
-    def _following(self) -> list[int]:
+    def _find_following(self) -> list[int]:
         """Return for each line of `after` where in `before` the first match at or after it is."""
         following = [0] * len(self._after)
         where = len(self._before)
@@ -227,13 +227,13 @@ class _Writer:
     def _is_kept(self, old: int, new: int) -> bool:
         """Say whether the line is as it was, but for its nth: a new shift of that is one step for all alike."""
         one, other = self._before[old], self._after[new]
-        if _renumbered(one, self._shifts) == other:
+        if _renumber(one, self._shifts) == other:
             return True
         then, now = _NTH.match(one), _NTH.match(other)
         if then is None or now is None or then.group(1, 2, 3) != now.group(1, 2, 3):
             return False
         shift = int(now[4] or 0) - int(then[4] or 0)
-        if _renumbered(one, {then[2]: shift}) != other:
+        if _renumber(one, {then[2]: shift}) != other:
             return False
         self._step(f"n{shift:+d}", then[2], old, self._parents[1], new)
         self._shifts[then[2]] = shift

@@ -109,7 +109,13 @@ def place_labels(
         places: list[Box] = [
             (max(0.0, min(left, width - w)), max(0.0, min(top, height - h)), w, h) for left, top in candidates
         ]
-        best = min(places, key=lambda place: (taken.covered(place), drawn(place) + framed.covered(place) / 2))
+        best = min(
+            places,
+            key=lambda place: (
+                taken.measure_covered(place),
+                drawn(place) + framed.measure_covered(place) / 2,
+            ),
+        )
         taken.add(best)
         out.append(Label(text, box, best))
     return out
@@ -125,7 +131,7 @@ class _Taken:
         for square in self._of(box):
             self._squares.setdefault(square, []).append(box)
 
-    def covered(self, box: Box) -> float:
+    def measure_covered(self, box: Box) -> float:
         found = {other for square in self._of(box) for other in self._squares.get(square, ())}
         parts = (clip_box(box, other) for other in found)
         return sum(part[2] * part[3] for part in parts if part is not None)
@@ -160,7 +166,7 @@ def draw_labels(
         raise UndecodableReplyError(method="Page.captureScreenshot", reason=reason, raw=picture) from error
     edges = image.convert("L").filter(ImageFilter.FIND_EDGES).point([0] * _STEP + [255] * (256 - _STEP))
 
-    def drawn(place: Box) -> float:
+    def measure_drawn(place: Box) -> float:
         x, y, w, h = place
         return edges.crop((int(x), int(y), int(x + w) + 1, int(y + h) + 1)).histogram()[255]
 
@@ -174,7 +180,7 @@ def draw_labels(
         [(text, (box[0], box[1], box[2], box[3])) for text, box in pixels],
         (image.width, image.height),
         lambda text: (font.getlength(text) + 2 * padding, _TEXT * scale + 2 * padding),
-        drawn,
+        measure_drawn,
     )
     colours = [_COLOURS[number % len(_COLOURS)] for number in range(len(labels))]
     for label, colour in zip(labels, colours, strict=True):

@@ -69,7 +69,7 @@ def _block(block: Block) -> list[str]:
         return _paragraph(block.inlines)
     if isinstance(block, Heading):
         text = _inlines(block.inlines, line_break=" ").strip()
-        return [f"{'#' * block.level} {re.sub(r'(#+)$', _closing, text)}"] if text else []
+        return [f"{'#' * block.level} {re.sub(r'(#+)$', _escape_closing, text)}"] if text else []
     if isinstance(block, Code):
         fence = _fence(block.text, 3)
         return [f"{fence}{block.language}", *block.text.split("\n"), fence]
@@ -84,7 +84,7 @@ def _block(block: Block) -> list[str]:
     return _items(block, False)
 
 
-def _closing(found: re.Match[str]) -> str:
+def _escape_closing(found: re.Match[str]) -> str:
     return f"\\{found[0]}"
 
 
@@ -143,7 +143,7 @@ def _table(block: Table) -> list[str]:
 
 
 def _inlines(inlines: Sequence[Inline], *, line_break: str) -> str:
-    return _marked(_lone_codes(inlines), 0, "", "", line_break)
+    return _write_marked(_lone_codes(inlines), 0, "", "", line_break)
 
 
 def _lone_codes(inlines: Sequence[Inline]) -> list[Inline]:
@@ -157,7 +157,7 @@ def _lone_codes(inlines: Sequence[Inline]) -> list[Inline]:
     return out
 
 
-def _marked(inlines: Sequence[Inline], depth: int, before: str, after: str, line_break: str) -> str:
+def _write_marked(inlines: Sequence[Inline], depth: int, before: str, after: str, line_break: str) -> str:
     """Write what has its first `depth` marks written around it already, between those two characters."""
     groups = _groups(inlines, depth)
     edges = [_edges(group, depth) for _, group in groups]
@@ -170,7 +170,7 @@ def _marked(inlines: Sequence[Inline], depth: int, before: str, after: str, line
             if right in ("[", "!") and written[-1].endswith("!"):
                 written[-1] = f"{written[-1][:-1]}\\!"
         else:
-            written.append(_wrapped(mark, group, depth, left, right, line_break))
+            written.append(_wrap(mark, group, depth, left, right, line_break))
     return "".join(written)
 
 
@@ -200,21 +200,21 @@ def _edges(inlines: Sequence[Inline], depth: int) -> tuple[str, str]:
     return edge(inlines[0], 0), edge(inlines[-1], -1)
 
 
-def _wrapped(mark: Mark, group: Sequence[Inline], depth: int, left: str, right: str, line_break: str) -> str:
+def _wrap(mark: Mark, group: Sequence[Inline], depth: int, left: str, right: str, line_break: str) -> str:
     kind, url = mark
     if kind == "code":
         return _code("".join(_raw(inline) for inline in group), in_table=line_break == "<br>")
     if kind in ("sup", "sub"):
-        return f"<{kind}>{_marked(group, depth + 1, '>', '<', line_break)}</{kind}>"
-    lead, group, trail = _trimmed(group, line_break)
+        return f"<{kind}>{_write_marked(group, depth + 1, '>', '<', line_break)}</{kind}>"
+    lead, group, trail = _trim(group, line_break)
     if not group:
         return lead + trail
     left, right = (lead and " ") or left, (trail and " ") or right
     if kind == "a":
-        inner = _marked(group, depth + 1, "[", "]", " " if line_break == "\n" else line_break)
+        inner = _write_marked(group, depth + 1, "[", "]", " " if line_break == "\n" else line_break)
         return f"{lead}[{inner.strip()}]({_address(url)}){trail}"
     first, last = _edges(group, depth + 1)
-    inner = _marked(group, depth + 1, left, right, line_break)
+    inner = _write_marked(group, depth + 1, left, right, line_break)
     sign = _DELIMITERS[kind]
     outside_words = not (_is_word(left) or _is_word(right))
     opens = not _is_punctuation(inner[:1]) or not _is_word(left)
@@ -226,7 +226,7 @@ def _wrapped(mark: Mark, group: Sequence[Inline], depth: int, left: str, right: 
     return f"{lead}{sign}{inner}{sign}{trail}"
 
 
-def _trimmed(group: Sequence[Inline], line_break: str) -> tuple[str, list[Inline], str]:
+def _trim(group: Sequence[Inline], line_break: str) -> tuple[str, list[Inline], str]:
     """Take spaces and breaks from both ends: what Markdown wants outside of the marks."""
     inner = list(group)
     edges = ["", ""]

@@ -67,7 +67,7 @@ def _key(line: str) -> Hashable:
     return line.lstrip(" \t") if ref is None else int(ref)
 
 
-def matched(before: list[str], after: list[str]) -> tuple[list[int], dict[int, tuple[int, int]]]:
+def match_lines(before: list[str], after: list[str]) -> tuple[list[int], dict[int, tuple[int, int]]]:
     """Return for each line of `after` the line of `before` that it goes on from, -1 for none.
 
     These go up. The other mapping has runs that moved: line of `after` to (line of `before`, how many).
@@ -80,17 +80,17 @@ def matched(before: list[str], after: list[str]) -> tuple[list[int], dict[int, t
     for _ in range(3):
         narrower: list[tuple[int, int, int, int]] = []
         for gap in gaps:
-            narrower += _anchored(gap, before, after, keys_before, keys_after, matches)
+            narrower += _anchor(gap, before, after, keys_before, keys_after, matches)
         if narrower == gaps:
             break
         gaps = narrower
-    moved = _moved(gaps, before, after, matches)
+    moved = _find_moved(gaps, before, after, matches)
     gone = {start + step for start, count in moved.values() for step in range(count)}
     come = {start + step for start, (_, count) in moved.items() for step in range(count)}
     for before_from, before_to, after_from, after_to in gaps:
         left = [index for index in range(before_from, before_to) if index not in gone]
         right = [index for index in range(after_from, after_to) if index not in come]
-        for old, new in _paired(left, right, before, after):
+        for old, new in _pair(left, right, before, after):
             matches[new] = old
     return matches, moved
 
@@ -113,7 +113,7 @@ class _Lazy:
 _SAME = Shift(0, "")
 
 
-def _anchored(
+def _anchor(
     gap: tuple[int, int, int, int],
     before: list[str],
     after: list[str],
@@ -126,7 +126,7 @@ def _anchored(
     while low < high and start < end and before[low] == after[start]:
         matches[start] = low
         low, start = low + 1, start + 1
-    back = _opened(before, after, low, start, high, end, min(low - gap[0], start - gap[2]))
+    back = _count_opening(before, after, low, start, high, end, min(low - gap[0], start - gap[2]))
     low, start = low - back, start - back
     matches[start : start + back] = [-1] * back
     while low < high and start < end and before[high - 1] == after[end - 1]:
@@ -140,7 +140,7 @@ def _anchored(
     once_after = _once(keys_after, start, end)
     pairs = [(once_before[key], index) for key, index in once_after.items() if key in once_before]
     gaps: list[tuple[int, int, int, int]] = []
-    for old, new in [*_rising(pairs), (high, end)]:
+    for old, new in [*_find_rising(pairs), (high, end)]:
         # Lines right before and after a matched one that are the same belong to it.
         shift = Shift.between(before[old], after[new]) if new < end else _SAME
         back_old, back_new = old, new
@@ -158,13 +158,15 @@ def _anchored(
                     break  # one that is matched itself, or that moved
                 matches[start] = low
                 low, start = low + 1, start + 1
-            back = _opened(before, after, low, start, high, end, start - first)
+            back = _count_opening(before, after, low, start, high, end, start - first)
             low, start = low - back, start - back
             matches[start : start + back] = [-1] * back
     return gaps
 
 
-def _opened(before: list[str], after: list[str], low: int, start: int, high: int, end: int, most: int) -> int:
+def _count_opening(
+    before: list[str], after: list[str], low: int, start: int, high: int, end: int, most: int
+) -> int:
     """Return how many lines before a difference are parents of what differs.
 
     Where a row was put in between, the line that opens the new row often reads like the one that opens the next:
@@ -190,7 +192,7 @@ def _once(keys: _Lazy, low: int, high: int) -> dict[Hashable, int]:
     return {key: index for key, index in found.items() if index >= 0}
 
 
-def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _find_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return a longest part of the pairs, which are in order of the second, whose first goes up as well."""
     ends: list[int] = []  # the least first element with which a run of that length can end
     at: list[int] = []
@@ -213,7 +215,7 @@ def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return chosen
 
 
-def _moved(
+def _find_moved(
     gaps: list[tuple[int, int, int, int]], before: list[str], after: list[str], matches: list[int]
 ) -> dict[int, tuple[int, int]]:
     """Find runs of lines that stand in one gap and stood in another, indented alike or not."""
@@ -253,7 +255,7 @@ def _moved(
     return moved
 
 
-def _paired(
+def _pair(
     left: Sequence[int], right: Sequence[int], before: list[str], after: list[str]
 ) -> list[tuple[int, int]]:
     """Pair lines of one gap that begin alike: the same thing, saying something else now."""

@@ -98,7 +98,7 @@ async def _read(request: FrameRequest, *, main_only: bool) -> Document:
     if reply.exception_details is not None:
         why = reply.exception_details.reason
         raise ProtocolError(f"the page's content could not be read: {why[:300]}")
-    text, owners = _decoded(reply.result.deep_serialized_value)
+    text, owners = _decode(reply.result.deep_serialized_value)
     told = decode_reply(_CALL, text.encode(), _Told)
     document = ReadableDocument(
         roots=[
@@ -143,7 +143,7 @@ class _Pair(msgspec.Struct):
     value: tuple[msgspec.Raw, msgspec.Raw]
 
 
-def _decoded(value: msgspec.Raw) -> tuple[str, list[_NodeValue]]:
+def _decode(value: msgspec.Raw) -> tuple[str, list[_NodeValue]]:
     text, nodes = decode_reply(_CALL, value, _Pair).value
     told = decode_reply(_CALL, text, _Text).value
     return told, [node.value for node in decode_reply(_CALL, nodes, _DeepNodes).value]
@@ -202,7 +202,7 @@ class _Building:
                 else:
                     self._end_line(part)
             elif part[0] == "=":
-                self._kept_text(part[1])
+                self._keep_text(part[1])
             elif part[0] in ("img", "hr", "frame"):
                 self._void(part)
             else:
@@ -231,10 +231,10 @@ class _Building:
         if self._at_start:
             text = text.removeprefix(" ")
         if text:
-            self._inlines.append(Run(text, self._marked()))
+            self._inlines.append(Run(text, self._collect_marks()))
             self._at_start = text.endswith(" ")
 
-    def _kept_text(self, text: str) -> None:
+    def _keep_text(self, text: str) -> None:
         text = clean(text)
         if self._in_code:
             self._code.append(text)
@@ -243,10 +243,10 @@ class _Building:
             if number:
                 self._end_line(3)
             if line:
-                self._inlines.append(Run(line, self._marked(), kept=True))
+                self._inlines.append(Run(line, self._collect_marks(), kept=True))
                 self._at_start = False
 
-    def _marked(self) -> tuple[Mark, ...]:
+    def _collect_marks(self) -> tuple[Mark, ...]:
         links = [mark for mark in self._marks if mark[0] == "a"]
         rest = {mark for mark in self._marks if mark[0] != "a"}
         return (*links[-1:], *sorted(rest, key=lambda mark: (RANK[mark[0]], mark)))
@@ -256,7 +256,7 @@ class _Building:
             if strength == 3 or (self._code and not self._code[-1].endswith("\n")):
                 self._code.append("\n")
         elif strength == 3:
-            self._inlines.append(Break(self._marked()))
+            self._inlines.append(Break(self._collect_marks()))
             self._at_start = True
         elif self._flat:
             if self._inlines and not isinstance(self._inlines[-1], Break):
@@ -266,7 +266,7 @@ class _Building:
             self._flush()
             self._gap = max(self._gap, strength)
 
-    def _taken(self) -> Inlines:
+    def _take(self) -> Inlines:
         """Take the text so far; spaces and breaks at its edges, and spaces at the ends of lines, are none."""
         out: list[Inline] = []
         for inline in self._inlines:
@@ -295,7 +295,7 @@ class _Building:
         return tuple(merged)
 
     def _flush(self) -> None:
-        inlines = self._taken()
+        inlines = self._take()
         if inlines:
             self._add(Paragraph(inlines, apart=self._gap > 1))
 
@@ -315,7 +315,7 @@ class _Building:
             if self._in_code:
                 self._code.append(alt)
             else:
-                self._inlines.append(Image(alt, part[2], self._marked()))
+                self._inlines.append(Image(alt, part[2], self._collect_marks()))
                 self._at_start = False
             return
         blocks: Sequence[Block] = [Rule()] if part[0] == "hr" else self._frame(part[1])
@@ -372,7 +372,7 @@ class _Building:
             if row is None:
                 self._flush()
             else:
-                row.cells.append((self._taken(), top.given))
+                row.cells.append((self._take(), top.given))
         elif top.kind in _NO_MORE_BLOCKS:
             if block := self._of_text(top):
                 self._add(block)
@@ -402,7 +402,7 @@ class _Building:
         if top.kind == "pre":
             text, self._code = "".join(self._code).strip("\n"), []
             return Code(text, top.given[0]) if text.strip() else None
-        inlines = self._taken()
+        inlines = self._take()
         if not inlines:
             return None
         if top.kind == "h":

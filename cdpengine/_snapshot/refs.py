@@ -169,7 +169,7 @@ class RefTable:
         backend node id the first gets the ref.
         """
         only = next(iter(documents)) if len(documents) == 1 and not (partial or every) else None
-        if only is not None and (again := self._given_before(only)) is not None:
+        if only is not None and (again := self._find_given(only)) is not None:
             return again
         given: dict[Node, Ref] = {}
         done: set[int] = set()
@@ -182,7 +182,7 @@ class RefTable:
             only.shared.given = Given(self, _place(only), (self._snapshots, self._drops), given)
         return given
 
-    def _given_before(self, document: Document) -> Mapping[Node, Ref] | None:
+    def _find_given(self, document: Document) -> Mapping[Node, Ref] | None:
         """Return the refs of a document whose very nodes got theirs last, and from here; None of any other."""
         known = None if document.shared is None else document.shared.given
         if known is None or known.table is not self or known.state != (self._snapshots, self._drops):

@@ -127,7 +127,7 @@ class Snapshot:
         """
         if isinstance(nth, bool) or not isinstance(nth, int) or nth < 0:
             raise InvalidArgumentError(what="nth", given=repr(nth), expected="0 or more")
-        wanted = self._wanted(role, name, text, exact)
+        wanted = self._want(role, name, text, exact)
         found = wanted.among(self.refs.values())
         if nth < len(found):
             return found[nth]
@@ -151,15 +151,15 @@ class Snapshot:
 
         Raises InvalidArgumentError, which names the nearest ones, for an unknown role.
         """
-        return self._wanted(role, name, text, exact).among(self.refs.values())
+        return self._want(role, name, text, exact).among(self.refs.values())
 
-    def _wanted(self, role: str | None, name: Words | None, text: Words | None, exact: bool) -> WantedRef:
+    def _want(self, role: str | None, name: Words | None, text: Words | None, exact: bool) -> WantedRef:
         check_words("name", name, empty=True)
         check_words("text", text)
         saying: AbstractSet[str] = frozenset()
         if text is not None and self._shown is not None:
-            saying = self._shown.saying(text, exact, innermost=role is None and name is None)
-        known = wanted_role([*self.refs.values(), *self.unshown], role)
+            saying = self._shown.find_saying(text, exact, innermost=role is None and name is None)
+        known = resolve_role([*self.refs.values(), *self.unshown], role)
         return WantedRef(known, name, text, exact, saying)
 
     def to_json(self) -> dict[str, Any]:
@@ -249,9 +249,9 @@ class ShownNodes:
     @cached_property
     def data(self) -> tuple[SnapshotNode, ...]:
         """The nodes as data, in the order of the lines."""
-        return tuple(self._made())
+        return tuple(self._make_data())
 
-    def _made(self) -> Iterator[SnapshotNode]:
+    def _make_data(self) -> Iterator[SnapshotNode]:
         shown = None if self.lines is None else set(self.lines)
         nodes: list[Node] = []
         depths: list[int] = []
@@ -285,7 +285,7 @@ class ShownNodes:
                 node, text, self.refs.get(node), parent, frame, "" if said_after else node.description
             )
 
-    def saying(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
+    def find_saying(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
         """Return the ids of the refs that say the text: by their name, or by all that is said inside of them.
 
         With `innermost`, not those of what holds another such ref.
@@ -416,7 +416,7 @@ class WantedRef:
         return " ".join(part for part in parts if part)
 
 
-def wanted_role(refs: Iterable[Ref], role: str | None) -> str | None:
+def resolve_role(refs: Iterable[Ref], role: str | None) -> str | None:
     """Return what the refs call the role that is asked for. Raises InvalidArgumentError for an unknown role."""
     if role is None or any(ref.role == role for ref in refs):
         return role

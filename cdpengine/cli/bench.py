@@ -115,7 +115,7 @@ def _print(report: BenchReport, advice: list[str]) -> None:
     from rich import box
     from rich.table import Table
 
-    from cdpengine.bench import shown
+    from cdpengine.bench import show
 
     console = safe_console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 140)
     load = "" if report.load is None else f", a load of {report.load:.1f} for each core here"
@@ -132,7 +132,13 @@ def _print(report: BenchReport, advice: list[str]) -> None:
                 each.name, "cannot", "", each.unit, escape_line(each.cannot.partition("\n")[0]), style="red"
             )
         else:
-            table.add_row(each.name, shown(each.median), shown(each.p95), each.unit, escape_line(each.detail))
+            table.add_row(
+                each.name,
+                show(each.median),
+                show(each.p95),
+                each.unit,
+                escape_line(each.detail),
+            )
     console.print(table)
     for words in advice or ["Nothing here is slow for a reason that these figures show."]:
         console.print(f"- {escape_line(words)}", style="yellow" if advice else "green")

@@ -277,7 +277,7 @@ def lay_out(columns: Sequence[Column], width: int | None) -> Layout:
     names = tuple(column.name for column in columns if column.name in left_out and any(column.values))
     shown = (first, *others)
     sizes = tuple(widths[column.name] for column in shown)
-    return Layout(shown, sizes, names, _cut_of(first.values, sizes[0]))
+    return Layout(shown, sizes, names, _choose_cut(first.values, sizes[0]))
 
 
 _LEAST = 8
@@ -344,14 +344,14 @@ def _least(column: Column) -> int:
     low, high = min(_LEAST, column.natural), column.natural
     while low < high:
         size = (low + high) // 2
-        if _cut_of(column.values, size) == "fold":
+        if _choose_cut(column.values, size) == "fold":
             low = size + 1
         else:
             high = size
     return low
 
 
-def _cut_of(texts: Sequence[str], size: int) -> Cut:
+def _choose_cut(texts: Sequence[str], size: int) -> Cut:
     """Return how texts can be cut to so many columns so that those that differ still do."""
     different = set(texts)
     if len({fit(text, size)[0] for text in different}) == len(different):

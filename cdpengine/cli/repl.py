@@ -170,7 +170,7 @@ class _Interrupts:
                 self._scope.cancel()
 
     @contextmanager
-    def stopping(self) -> Iterator[trio.CancelScope]:
+    def stop_on_signal(self) -> Iterator[trio.CancelScope]:
         """Have what is in the block cancelled, also by a signal that came since the line was entered."""
         with self._scope as scope:
             yield scope
@@ -179,7 +179,7 @@ class _Interrupts:
 
 async def _run_line(console: Interpreter, line: str, interrupts: _Interrupts) -> None:
     """Run one line and print what comes of it; Ctrl-C cancels it."""
-    with interrupts.stopping() as running:
+    with interrupts.stop_on_signal() as running:
         try:
             output = await console.run(line)
         except InvalidArgumentError as error:
@@ -203,10 +203,10 @@ def _colours() -> bool:
 
 def _show(output: Output) -> None:
     coloured = output.kind == "json" and _colours() and len(output.text) <= _COLOURED_AT_MOST
-    say_lines(output.text, paint=_coloured if coloured else None)
+    say_lines(output.text, paint=_colour if coloured else None)
 
 
-def _coloured(text: str) -> str:
+def _colour(text: str) -> str:
     from pygments.formatters.terminal import TerminalFormatter
     from pygments.lexers.data import JsonLexer
 

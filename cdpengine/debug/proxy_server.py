@@ -262,7 +262,7 @@ class _Relay:
             except TransportBroken as broken:
                 return str(broken)
             self._passage.sent += 1
-            self._watched("sent", message)
+            self._watch("sent", message)
             fault: Fault | None = None
             envelope: Envelope | None = None
             if self._proxy.faults:
@@ -280,7 +280,7 @@ class _Relay:
             else:
                 if fault.action == "cut":
                     return await self._cut_connection(fault)
-                message, copies = await self._harmed(message, fault)
+                message, copies = await self._harm(message, fault)
             for _ in range(copies):
                 try:
                     await self._upstream.send(message if isinstance(message, bytes) else message.encode())
@@ -301,14 +301,14 @@ class _Relay:
                 if fault is not None:
                     if fault.action == "cut":
                         return await self._cut_connection(fault)
-                    message, copies = await self._harmed(message, fault)
+                    message, copies = await self._harm(message, fault)
             for _ in range(copies):
                 if not await self._to_the_client(message):
                     return self._socket.describe_end()
 
     async def _to_the_client(self, message: bytes | str) -> bool:
         self._passage.received += 1
-        self._watched("received", message)
+        self._watch("received", message)
         try:
             # Both directions can write to the client: a call that a fault refuses is answered from here.
             async with self._to_client:
@@ -337,7 +337,7 @@ class _Relay:
             await self._socket.cut()
         return reason
 
-    async def _harmed(self, message: bytes | str, fault: Fault) -> tuple[bytes | str, int]:
+    async def _harm(self, message: bytes | str, fault: Fault) -> tuple[bytes | str, int]:
         """Return what a fault makes of a message, and how often it is to be passed on."""
         match fault.action:
             case "delay":
@@ -351,7 +351,7 @@ class _Relay:
             case _:
                 return message, 0
 
-    def _watched(self, direction: str, message: bytes | str) -> None:
+    def _watch(self, direction: str, message: bytes | str) -> None:
         if self._proxy.instruments.active:
             self._proxy.instruments.pass_on(
                 Traffic(trio.current_time(), direction, self._passage.name, message)  # type: ignore[arg-type]

@@ -93,12 +93,12 @@ def _keeps_arguments(node: pytest.Item) -> bool:
     kept = marker.kwargs.get("keep_arguments", False)
     if marker.args or marker.kwargs.keys() - {"keep_arguments"} or not isinstance(kept, bool):
         raise pytest.UsageError(
-            f"{node.nodeid}: got the marker {_written(marker)}, expected cassette(keep_arguments=True) or False"
+            f"{node.nodeid}: got the marker {_spell(marker)}, expected cassette(keep_arguments=True) or False"
         )
     return kept
 
 
-def _written(marker: pytest.Mark) -> str:
+def _spell(marker: pytest.Mark) -> str:
     given = [repr(each) for each in marker.args] + [
         f"{key}={value!r}" for key, value in marker.kwargs.items()
     ]

@@ -14,7 +14,7 @@ import cdpengine
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.instruments import Traffic
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
-from cdpengine._snapshot.sources.computed import read_computed, supported
+from cdpengine._snapshot.sources.computed import is_supported, read_computed
 from cdpengine.errors import RemoteError
 from cdpengine.testing import walk_cancellations
 
@@ -280,7 +280,7 @@ async def test_cancelled_anywhere_it_leaves_the_mapping_right(page: cdpengine.Pa
 
 
 async def test_a_browser_says_whether_it_offers_it(page: cdpengine.Page) -> None:
-    assert await supported(request_of(page, IsolatedWorlds()))
+    assert await is_supported(request_of(page, IsolatedWorlds()))
 
 
 async def test_elements_nested_thousands_deep(page: cdpengine.Page) -> None:

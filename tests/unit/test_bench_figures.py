@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from cdpengine.bench import BenchReport, Figure, Unit, advise, shown
+from cdpengine.bench import BenchReport, Figure, Unit, advise, show
 
 GOOD: dict[str, tuple[Unit, tuple[float, ...], str]] = {
     "connect": ("ms", (0.1, 0.1, 0.2), ""),
@@ -55,7 +55,7 @@ def test_a_figures_median_and_what_one_of_twenty_is_worse_than() -> None:
     ],
 )
 def test_three_digits_count(value: float, text: str) -> None:
-    assert shown(value) == text
+    assert show(value) == text
 
 
 def test_nothing_is_said_of_a_browser_that_is_well() -> None:

@@ -62,8 +62,8 @@ def test_a_secret_is_found_in_each_form(form: Callable[[str], str], secret: str)
     known.add_entered(secret)
     written = form(secret)
     text = f"before {written} behind"
-    assert known.found(text)
-    assert known.found(text.encode())
+    assert known.is_in(text)
+    assert known.is_in(text.encode())
     clean = known.replace(text)
     assert clean.startswith("before ")
     assert clean.endswith(" behind")
@@ -92,13 +92,13 @@ def test_short_texts_are_not_looked_for() -> None:
         known.add_entered(short)
         known.add_seen(short)
     assert known.secrets == ()
-    assert not known.found("a 12345")
+    assert not known.is_in("a 12345")
 
 
 def test_a_given_secret_may_be_short_and_has_no_forms_that_are_everywhere() -> None:
     known = KnownSecrets(["x:"])
     assert known.replace("x: y") == f"{REDACTED} y"
-    assert not known.found("eDo 783a Og")
+    assert not known.is_in("eDo 783a Og")
 
 
 def test_a_long_text_is_found_in_pieces() -> None:
@@ -122,18 +122,18 @@ def test_what_was_seen_does_not_push_out_what_was_entered() -> None:
     known.add_entered("hunter2")
     for number in range(1_000):
         known.add_seen(f"cookie-{number}")
-        known.found("x")
-    assert known.found("hunter2")
-    assert known.found("cookie-999")
-    assert not known.found("cookie-1 ")
+        known.is_in("x")
+    assert known.is_in("hunter2")
+    assert known.is_in("cookie-999")
+    assert not known.is_in("cookie-1 ")
 
 
 def test_what_comes_one_by_one_is_found_as_what_came_at_once() -> None:
     known = KnownSecrets()
     for number in range(40):
         known.add_entered(f"{number:02}-secret")
-        assert all(known.found(f"x {each:02}-secret") for each in range(number + 1))
-        assert not known.found(f"x {number + 1:02}-secret")
+        assert all(known.is_in(f"x {each:02}-secret") for each in range(number + 1))
+        assert not known.is_in(f"x {number + 1:02}-secret")
 
 
 def test_each_value_of_a_list_is_a_secret() -> None:
@@ -189,5 +189,5 @@ def test_secrets_that_overlap_are_taken_out_as_one() -> None:
     known = KnownSecrets()
     for secret in ("abcdefghij", "ghijklmnop"):
         known.add_entered(secret)
-        known.found("x")
+        known.is_in("x")
     assert known.replace("1 abcdefghijklmnop 2") == f"1 {REDACTED} 2"

@@ -221,12 +221,12 @@ def test_what_a_program_leaves_out_can_be_passed_over_and_asked_later() -> None:
     tape.reply(2, n=2)
     program = Program(tape.play())
     assert program.ask("B.b") == []
-    held = program.playback.held_back()
+    held = program.playback.find_pause()
     assert held == pytest.approx(0.1)  # the call was made 0.1 s after the beginning
     program.playback.pass_over()
     sent = [json.loads(delivery.message) for delivery in program.playback.due()]
     assert [message.get("method") or message["result"]["n"] for message in sent] == ["A.changed", 2]
-    assert program.playback.held_back() is None
+    assert program.playback.find_pause() is None
     assert [call.method for call in program.playback.left] == ["A.a"]
     assert program.ask("A.a")[0]["result"] == {"n": 1}
     assert program.playback.divergence is None

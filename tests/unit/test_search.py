@@ -22,8 +22,8 @@ def test_a_word_is_found_where_it_is(words: list[str], pieces: list[str], data: 
     )
     search = Search(dict.fromkeys(words, ""))
     there = any(word in text for word in words)
-    assert search.found(text) is there
-    assert search.found(text.encode("utf-8", "surrogatepass")) is there
+    assert search.is_in(text) is there
+    assert search.is_in(text.encode("utf-8", "surrogatepass")) is there
     assert bool(list(search.ends(text))) is there
 
 
@@ -41,8 +41,8 @@ def test_a_word_is_found_where_it_is(words: list[str], pieces: list[str], data: 
 )
 def test_a_whole_word_and_what_follows_it(text: str, there: bool, padding: str) -> None:
     search = Search({"token": r"\s*="}, {"key": r"\s*="})
-    assert search.found(f"{padding} {text}") is there
-    assert search.found(f"{padding} {text}".encode()) is there
+    assert search.is_in(f"{padding} {text}") is there
+    assert search.is_in(f"{padding} {text}".encode()) is there
 
 
 @given(
@@ -67,7 +67,7 @@ def test_it_finds_what_one_pattern_for_each_word_finds(
     search = Search(dict.fromkeys(words, after), dict.fromkeys(whole, after))
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     there = [any(pattern.search(text) for pattern in of_bytes) for text in encoded]
-    assert [search.found(text) for text in encoded] == there
+    assert [search.is_in(text) for text in encoded] == there
     together = b"\0".join(encoded)
     ends = list(accumulate(len(text) + 1 for text in encoded))
     parts = sorted(set(search.parts(together, ends)))
@@ -84,7 +84,7 @@ def test_it_finds_what_one_pattern_for_each_word_finds(
 
 def test_a_common_word_is_looked_at_only_where_it_can_matter() -> None:
     search = Search({"token": "="}, {"session": r"\s*="}, {"session": "= "})
-    assert [search.found(text) for text in (b"session=", b"session  =", b"sessionid=", b"session: token=")] == [
+    assert [search.is_in(text) for text in (b"session=", b"session  =", b"sessionid=", b"session: token=")] == [
         True, True, False, True,
     ]  # fmt: skip
 

@@ -127,7 +127,7 @@ async def capture_arrived(
 ) -> Capture:
     """Capture what `choose` chooses, once a navigation that was asked for has come, and there is something."""
     arrival = Arrival(core.target, core.worlds, budget.remaining, is_empty)
-    await arrival.begun()
+    await arrival.wait_begun()
     while True:
         scope = await choose()
         budget.step(f"reading {shown_url(scope.frame.url)} and its frames")

@@ -264,7 +264,7 @@ def to_json(document: Document, refs: Mapping[Node, Ref], *, ignored: bool = Fal
     ] = []  # the last node of each depth, as far as the present one
     for visit, depth in ax_visits(document, refs, ignored=ignored):
         ax = visit.ax
-        name, value = _shown(visit)
+        name, value = _hide_masked(visit)
         del above[depth:]
         if above and above[-1][0] is visit.document:
             above[-1][1]["childIds"].append(ax.node_id)
@@ -294,7 +294,7 @@ def to_json(document: Document, refs: Mapping[Node, Ref], *, ignored: bool = Fal
 def _aria_line(visit: Visit) -> str:
     ax = visit.ax
     role = value_text(ax.role)
-    name, value = _shown(visit)
+    name, value = _hide_masked(visit)
     line = f"- {role}" if is_token(role) else "- unknown"
     if name:
         line += f" {quote(name)}"
@@ -320,7 +320,7 @@ def _aria_line(visit: Visit) -> str:
 _HIDDEN = "(hidden)"
 
 
-def _shown(visit: Visit) -> tuple[str, str | None]:
+def _hide_masked(visit: Visit) -> tuple[str, str | None]:
     """Return the name and the value, without what a masked field holds."""
     ax = visit.ax
     name, value = value_text(ax.name), None if ax.value is None else value_text(ax.value)

@@ -64,18 +64,18 @@ def says_description(
     if node is None or not node.description:
         return False
     wanted = _letters(node.description)
-    after = [] if place + 1 == len(nodes) else _said(nodes[place + 1], with_texts)
+    after = [] if place + 1 == len(nodes) else _say(nodes[place + 1], with_texts)
     inside = _letters(node.children[0].name) if with_texts and _text_inside(node) is not None else ""
     if any(_letters(text) == wanted for text in after) or inside == wanted:
         return True
     for below in range(place + 1, len(nodes)):
         if depths[below] <= depths[place] or len(inside) >= len(wanted):
             break
-        inside += "".join(map(_letters, _said(nodes[below], with_texts)))
+        inside += "".join(map(_letters, _say(nodes[below], with_texts)))
     return inside == wanted
 
 
-def _said(node: Node | None, with_texts: bool) -> list[str]:
+def _say(node: Node | None, with_texts: bool) -> list[str]:
     if node is None:
         return []
     text = _text_inside(node) if with_texts else None
@@ -104,7 +104,7 @@ def can_be_acted_on(node: Node) -> bool:
     return node.kind == "interactive" or node.clickable
 
 
-def folded_when_compact(document: Document, refs: Mapping[Node, Ref]) -> AbstractSet[Node]:
+def find_folded(document: Document, refs: Mapping[Node, Ref]) -> AbstractSet[Node]:
     """Return the unnamed structural nodes that group fewer than two lines, or that hold no ref.
 
     A ref that a node only has because all have one does not count.

@@ -46,7 +46,7 @@ from cdpengine._snapshot.render.lines import (
     Lines,
     Roles,
     SnapshotOptions,
-    folded_when_compact,
+    find_folded,
     page_and_origin,
     safe_remark,
     short_url,
@@ -62,7 +62,7 @@ def role_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOp
     lines = Lines()
     texts, nodes, depths = lines.texts, lines.nodes, lines.depths
     interactive_only, deepest = options.interactive, options.max_depth
-    folded = folded_when_compact(document, refs) if options.compact else frozenset()
+    folded = find_folded(document, refs) if options.compact else frozenset()
     ref_of, unsafe, roles = refs.get, UNSAFE.search, Roles()
     page, origin = page_and_origin(document.url)
     # The siblings that are still to come on each level above, and how the level stands.
@@ -165,7 +165,7 @@ def ai_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpti
     lines = Lines()
     texts, nodes, depths = lines.texts, lines.nodes, lines.depths
     interactive_only, deepest = options.interactive, options.max_depth
-    folded = folded_when_compact(document, refs) if options.compact else frozenset()
+    folded = find_folded(document, refs) if options.compact else frozenset()
     ref_of, unsafe, ends_plain, roles = refs.get, UNSAFE.search, _ENDS_PLAIN.search, Roles()
     page, origin = page_and_origin(document.url)
     above: list[tuple[Iterator[Node], int, str, str]] = []
@@ -314,7 +314,7 @@ def _take_back_colons(lines: Lines) -> None:
 def numbered_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Lines:
     """Return the lines of the document's nodes, as far as the options show them."""
     lines = Lines()
-    folded = folded_when_compact(document, refs) if options.compact else frozenset()
+    folded = find_folded(document, refs) if options.compact else frozenset()
     roles = Roles()
     page, origin = page_and_origin(document.url)
     above: list[tuple[Iterator[Node], int, str, str]] = []

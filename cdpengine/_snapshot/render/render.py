@@ -72,24 +72,24 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
     A document that has the nodes of an earlier one, with the same refs, is not gone through again.
     """
     if document.shared is None or document.loading:
-        return _rendered(document, refs, options)
+        return _render(document, refs, options)
     known = document.shared.renderings
     last = known.get(options)
     if last is None or (last[0] is not refs and last[0] != refs):
         known.clear()
-        known[options] = last = refs, _rendered(document, refs, options)
+        known[options] = last = refs, _render(document, refs, options)
     return last[1]
 
 
-def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Rendering:
+def _render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Rendering:
     lines = _MODES[options.mode](document, refs, options)
     repeated = lines.leave_out_repeated(with_texts=not options.interactive)
     remarks = list(lines.remarks)
     heading = [f"# {document.loading}"] if document.loading else []
-    gaps = _gaps(document, refs)
+    gaps = _find_gaps(document, refs)
     if document.cut:
         remarks.append("# this document was read only in part, for want of time; root= takes a part of it")
-    if skipped := _skipped(document, options.mode):
+    if skipped := _describe_skipped(document, options.mode):
         remarks.append(skipped)
     if lines.too_deep:
         ref_count = sum(node is not None and node in refs for node in lines.too_deep)
@@ -126,7 +126,7 @@ def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpt
     )
 
 
-def _skipped(document: Document, mode: Mode) -> str:
+def _describe_skipped(document: Document, mode: Mode) -> str:
     """Say what is in no source that was asked, in frames too; "" where nothing is."""
     found = [document, *(node.document for node in walk(document.roots) if node.document is not None)]
     count = sum(each.skipped for each in found)
@@ -141,7 +141,7 @@ def _skipped(document: Document, mode: Mode) -> str:
     )
 
 
-def _gaps(document: Document, refs: Mapping[Node, Ref]) -> list[str]:
+def _find_gaps(document: Document, refs: Mapping[Node, Ref]) -> list[str]:
     """Return what is not known of the page."""
     gaps = ["the document was read only in part, for want of time"] if document.cut else []
     if document.loading:
@@ -209,7 +209,7 @@ def fit(
         room - measure(worst) - 1 - (longest_ref + len(_ROOT_HINT) if longest_ref else 0)
         for room, (measure, _) in zip(rooms, limits, strict=True)
     ]
-    kept = _chosen(sizes, rooms, where)
+    kept = _choose(sizes, rooms, where)
     left = [index for index in everything if index not in kept]
     chosen = sorted(kept)
     root = _best_root(left, kept, where.parents, lines, refs)
@@ -225,7 +225,7 @@ def fit(
     )
 
 
-def _chosen(sizes: list[list[int]], rooms: list[int], where: _Where) -> set[int]:
+def _choose(sizes: list[list[int]], rooms: list[int], where: _Where) -> set[int]:
     kept: set[int] = set()
     parents, at_first = where.parents, rooms
     passed_over = 0

@@ -34,9 +34,9 @@ from cdpengine._snapshot.sources.computed import Listening, role_and_name_source
 from cdpengine._snapshot.sources.walk import (
     TRIES,
     Installed,
-    answered,
+    ask_walk,
     forget_walk,
-    installed_walk,
+    install_walk,
     number_elements,
 )
 from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
@@ -76,13 +76,13 @@ async def read_ax(request: FrameRequest) -> Document:
     try:
         with pause_collector():
             doubtful: list[Node] = []
-            document = _made(reply, within, request, doubtful, ids)
-            missing = _missing(document, clickables, reply)
+            document = _make_document(reply, within, request, doubtful, ids)
+            missing = _find_missing(document, clickables, reply)
         if missing and clickables is not None:
             places = await clickables.places(missing)
             with pause_collector():
                 doubtful = []
-                document = _made(reply, within, request, doubtful, ids, places)
+                document = _make_document(reply, within, request, doubtful, ids, places)
     except ValueError as error:
         raise UndecodableReplyError(method=method, reason=str(error), raw=bytes(reply)) from None
     if doubtful:
@@ -164,7 +164,7 @@ async def _clickables(request: FrameRequest) -> tuple[Clickables | None, str]:
     return None, "there was no time to see what else is clickable"
 
 
-def _missing(document: Document, clickables: Clickables | None, reply: msgspec.Raw | bytes) -> list[int]:
+def _find_missing(document: Document, clickables: Clickables | None, reply: msgspec.Raw | bytes) -> list[int]:
     """Return what is clickable and has no node in the tree, outer ones first."""
     if clickables is None or not clickables.ids:
         return []
@@ -175,7 +175,7 @@ def _missing(document: Document, clickables: Clickables | None, reply: msgspec.R
     return [number for number in clickables.ids if number not in known]
 
 
-def _made(
+def _make_document(
     reply: msgspec.Raw | bytes,
     within: frozenset[int] | None,
     request: FrameRequest,
@@ -241,10 +241,10 @@ async def find_clickables(request: FrameRequest) -> Clickables:
     kit = role_and_name_source()
     for remaining in reversed(range(TRIES)):
         try:
-            installed = await installed_walk(request, kit)
+            installed = await install_walk(request, kit)
             async with Listening(request, installed) as listening:
-                await listening.changed()
-                text = await answered(request, installed, {"do": "clickables", "pointer": request.pointer})
+                await listening.has_changed()
+                text = await ask_walk(request, installed, {"do": "clickables", "pointer": request.pointer})
                 if text is not None:
                     found = _decode_found(text)
                     if not await number_elements(request, installed, found.last):
@@ -316,7 +316,7 @@ class Clickables:
         """Return where these of them are in the flat tree. Raises as `Session.call` does."""
         installed = self._installed
         numbers = [self._numbers[each] for each in ids]
-        text = await answered(self._request, installed, {"do": "places", "numbers": numbers})
+        text = await ask_walk(self._request, installed, {"do": "places", "numbers": numbers})
         if text is None:
             return []
         found = _decode_places(text)

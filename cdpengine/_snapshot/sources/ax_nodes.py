@@ -22,7 +22,7 @@ from cdpengine._snapshot import roles
 from cdpengine._snapshot.node import Document, Kind, Node
 from cdpengine._snapshot.roles import role_and_kind
 from cdpengine._snapshot.sources.ax_tree import placeholder
-from cdpengine._snapshot.sources.finish import EDGE, Child, Edge, Hint, Shown, finish, said_inside
+from cdpengine._snapshot.sources.finish import EDGE, Child, Edge, Hint, Shown, find_said_inside, finish
 from cdpengine._snapshot.text import LineBreak, Preformatted, collapse_space
 
 
@@ -198,7 +198,7 @@ class _Folding:
                     ids, closes = iter(inside), isinstance(content, Edge)
                 if isinstance(content, Node):
                     below: list[Child] = []
-                    inner = said_inside(content, content in valued, said)
+                    inner = find_said_inside(content, content in valued, said)
                     shown.append((content, below, inner))
                     if inside:
                         children, said = below, inner

@@ -19,7 +19,16 @@ import msgspec
 from cdpengine._snapshot import roles
 from cdpengine._snapshot.node import Document, Kind, Node, pause_collector
 from cdpengine._snapshot.roles import kind_of, role_and_kind, role_name
-from cdpengine._snapshot.sources.finish import EDGE, Child, Edge, Hint, Shown, finish, said_inside, unwrapped
+from cdpengine._snapshot.sources.finish import (
+    EDGE,
+    Child,
+    Edge,
+    Hint,
+    Shown,
+    find_said_inside,
+    finish,
+    unwrap,
+)
 from cdpengine._snapshot.text import LineBreak, Preformatted, collapse_space
 
 Scalar = str | int | float | bool | None
@@ -230,7 +239,7 @@ class Parts:
                 each
                 for child in opened.children[opened.start : opened.end]
                 if child not in gone
-                for each in (unwrapped(child, wrappers) if isinstance(child, Node) else (child,))
+                for each in (unwrap(child, wrappers) if isinstance(child, Node) else (child,))
             )
             captions = tuple((number, labels.get(number)) for number in set(opened.captions) if number)
             self.found[opened.number] = Part(top, opened.said, captions)
@@ -292,7 +301,7 @@ def _nodes_of(walk: Walk, ids: Sequence[int], frame_id: str | None, parts: Parts
         if name and role in named_by_content:
             said = name
         elif node.value is not None or node.states is not nothing or node.clickable:
-            said = said_inside(node, node.value is not None, said)
+            said = find_said_inside(node, node.value is not None, said)
         inner: list[Child] = []
         shown.append((node, inner, said))
         inside.append((inner, said))

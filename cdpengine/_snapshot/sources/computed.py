@@ -51,15 +51,15 @@ from cdpengine._snapshot.sources.walk import (
     Installed,
     Kept,
     KnownListeners,
-    answered,
     ask_nodes,
+    ask_walk,
     document_object,
     forget_walk,
     give_names,
-    installed_walk,
+    install_walk,
+    list_walks,
     node_ids,
     number_elements,
-    remembered_walks,
     wait_laid_out,
 )
 from cdpengine.errors import ProtocolError, RemoteError
@@ -78,7 +78,7 @@ async def read_computed(request: FrameRequest) -> Document:
     return await read_walk(request, None, "computed")
 
 
-async def supported(request: FrameRequest) -> bool:
+async def is_supported(request: FrameRequest) -> bool:
     """Say whether the browser gives elements their computed role and name. One or two round trips."""
     context = await request.worlds.context(request.session, request.frame_id)
     return await context.evaluate(OFFERED, returns=object) is True
@@ -94,7 +94,7 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
     waited = False
     for remaining in reversed(range(TRIES)):
         try:
-            installed = await installed_walk(request, kit)
+            installed = await install_walk(request, kit)
             kept = installed.kept if kit is None and _may_reuse(request) else None
             async with Listening(request, installed) as listening:
                 walk = await _run_walk(request, installed, kept, waited=waited)
@@ -114,7 +114,7 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
                     if document is None:
                         installed.kept = NOTHING_KEPT
                         continue  # what was to be used once more cannot be: all of it is read
-                    if await listening.changed(walk.presumed, still=walk.same):
+                    if await listening.has_changed(walk.presumed, still=walk.same):
                         if remaining:
                             continue  # what began to listen may be in need of a line
                         listening.refusal = "others listened to clicks each time that it was read"
@@ -189,7 +189,7 @@ def _document(request: FrameRequest, installed: Installed, walk: Walk, kept: Kep
 def _keep(request: FrameRequest, installed: Installed, kept: Kept) -> None:
     """Keep parts for the next walk, of so many documents of the session as were read last."""
     installed.kept = kept
-    keeping = [each for each in remembered_walks(request.session) if each.kept.number]
+    keeping = [each for each in list_walks(request.session) if each.kept.number]
     for each in keeping[:-_FRAMES_WITH_PARTS]:
         each.kept = NOTHING_KEPT
 
@@ -198,7 +198,7 @@ async def _run_walk(
     request: FrameRequest, installed: Installed, kept: Kept | None, *, waited: bool
 ) -> Walk | None:
     """Let the walk go, once. None when its world has another document by now."""
-    text = await answered(
+    text = await ask_walk(
         request,
         installed,
         {
@@ -297,7 +297,7 @@ class Listening:
             return KnownListeners(own, own, kept, framework=False, still=still)
         return KnownListeners({**dict.fromkeys(handed[1:], False), **own}, own, kept, still=still)
 
-    async def changed(self, presumed: Sequence[int] = (), *, still: bool = False) -> bool:
+    async def has_changed(self, presumed: Sequence[int] = (), *, still: bool = False) -> bool:
         """Say whether others listen than the walk took for listening; from now on it knows.
 
         `presumed` are the numbers of those of which it only presumed so. `still` says that the document said the

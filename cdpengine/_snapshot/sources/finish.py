@@ -43,7 +43,7 @@ Child = str | Edge | Hint | Node
 a folded element, a node."""
 
 Shown = tuple[Node, list[Child], str | None]
-"""A node, what is right inside of it, and the name that text inside may repeat (see `said_inside`)."""
+"""A node, what is right inside of it, and the name that text inside may repeat (see `find_said_inside`)."""
 
 # A text is not looked for in a name longer than this, so that time stays linear.
 _LONGEST_SEARCHED = 2000
@@ -58,7 +58,7 @@ def is_named_by_text(node: Node) -> bool:
     return node.clickable and node.kind == "structural" and node.role not in roles.STRUCTURAL_ROLES
 
 
-def said_inside(node: Node, has_value: bool, said: str | None) -> str | None:
+def find_said_inside(node: Node, has_value: bool, said: str | None) -> str | None:
     """Return what text inside of the node may repeat: its name or, where `said`, what is said outside of it.
 
     None when such text is the field's value, which is shown already.
@@ -98,7 +98,7 @@ def finish(
             in_lines = node.role in roles.CELL_ROLES and node.name != "" and has_lines(raw)
             if in_lines:
                 said = ""  # a name has no line breaks
-            node.children = _finished(raw, said, gone, labels, frame_id, wrappers, noted)
+            node.children = _finish(raw, said, gone, labels, frame_id, wrappers, noted)
             if noted or hints:
                 noted.clear()
                 hint = _hints(raw, hints)
@@ -125,10 +125,10 @@ def finish(
             gone.add(node)
             if hint:
                 hints[node] = hint
-    return _finished(top, "", gone, labels, frame_id, wrappers, noted)
+    return _finish(top, "", gone, labels, frame_id, wrappers, noted)
 
 
-def _finished(
+def _finish(
     raw: Sequence[Child],
     said: str | None,
     gone: set[Node],
@@ -166,7 +166,7 @@ def _finished(
                 before = children.pop()
                 gone.add(before)
                 child.states = (("count", _count(before) + 1),)
-            children += unwrapped(child, wrappers)
+            children += unwrap(child, wrappers)
     if pieces:
         end_run()
     return children
@@ -199,7 +199,7 @@ def _repeats(text: str, said: str | None) -> bool:
     return len(text) < len(said) <= _LONGEST_SEARCHED and f" {text} " in f" {said} "
 
 
-def unwrapped(node: Node, wrappers: AbstractSet[Node]) -> Sequence[Node]:
+def unwrap(node: Node, wrappers: AbstractSet[Node]) -> Sequence[Node]:
     """Return what stands in the node's place: itself, or what is in a wrapper, whose children are none."""
     return node.children if node in wrappers else (node,)
 

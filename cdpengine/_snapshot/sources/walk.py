@@ -145,7 +145,7 @@ def _installation(kit: str | None) -> str:
     return own(f"{script('_snapshot/sources/walk')}({kit}, {parts})")
 
 
-async def installed_walk(request: FrameRequest, kit: str | None) -> Installed:
+async def install_walk(request: FrameRequest, kit: str | None) -> Installed:
     """Return the walk of the frame's document, made now when it is not known."""
     session = request.session
     known = remembered.get(session)
@@ -194,7 +194,7 @@ async def installed_walk(request: FrameRequest, kit: str | None) -> Installed:
     return installed
 
 
-def remembered_walks(session: Session) -> list[Installed]:
+def list_walks(session: Session) -> list[Installed]:
     """Return the walks of the session's frames, those read last at the end."""
     return list(remembered.get(session, {}).values())
 
@@ -253,7 +253,7 @@ async def wait_laid_out(request: FrameRequest, installed: Installed) -> None:
     await installed.function.post(CALL, {"do": "wait", "milliseconds": milliseconds}, how=SETTLED_VALUE).raw()
 
 
-async def answered(request: FrameRequest, installed: Installed, what: dict[str, Any]) -> str | None:
+async def ask_walk(request: FrameRequest, installed: Installed, what: dict[str, Any]) -> str | None:
     """Ask the walk for something that it answers with a text. None when its world has another document by now."""
     milliseconds = min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000
     arguments: list[object] = [{**what, "milliseconds": milliseconds, "known": len(installed.ids) - 1}]
@@ -288,11 +288,11 @@ async def _number(request: FrameRequest, installed: Installed, last: int, group:
     adopted = False
     while len(ids) <= last:
         first = len(ids)
-        nodes = await _taken(installed, first, min(last, first + _TAKEN_AT_ONCE - 1), group)
+        nodes = await _take(installed, first, min(last, first + _TAKEN_AT_ONCE - 1), group)
         closed = {
             first + place: root
             for place, node in enumerate(nodes)
-            if node is not None and (root := node.closed_root()) is not None
+            if node is not None and (root := node.find_closed_root()) is not None
         }
         if closed:
             await _adopt(request, installed, closed, group)
@@ -304,7 +304,7 @@ async def _number(request: FrameRequest, installed: Installed, last: int, group:
     return adopted
 
 
-async def _taken(
+async def _take(
     installed: Installed, first: int, upto: int, group: ObjectGroup
 ) -> Sequence[_NodeValue | None]:
     """Ask for the elements with the numbers from `first` to `upto`; None for one that is gone."""
@@ -395,7 +395,7 @@ class _NodeValue(msgspec.Struct, rename="camel", gc=False):
     local_name: str = ""
     shadow_root: _ShadowRoot | None = None
 
-    def closed_root(self) -> int | None:
+    def find_closed_root(self) -> int | None:
         """Return the backend node id of the closed shadow root that a page attached.
 
         What the browser itself attaches, to a `select` for example, is called closed too.

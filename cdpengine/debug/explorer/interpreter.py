@@ -272,7 +272,7 @@ class Interpreter:
             self._target = self._line_target(self.browser.session, None)
         elif rest in ids and any(info.target_id == ids[rest] for info in self.browser.targets):
             page = self.browser.page(ids[rest])
-            session = await self._attached(ids[rest]) if page is None else page.session
+            session = await self._attach(ids[rest]) if page is None else page.session
             self._target = self._line_target(session, page)
         else:
             raise InvalidArgumentError(
@@ -283,7 +283,7 @@ class Interpreter:
             await self._listen(self.patterns)
         return Output(f"commands go to {self.place}")
 
-    async def _attached(self, target_id: str) -> Session:
+    async def _attach(self, target_id: str) -> Session:
         """Return a session of a target that is no page, attaching one if there is none."""
         sessions = self.browser.session.connection.targets.sessions
         for session in sessions.values():

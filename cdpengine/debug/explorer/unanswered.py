@@ -207,12 +207,12 @@ class LineTarget:
             from cdpengine._evaluate.recovery import check_recovery
 
             return await self.page.recover(allow=check_recovery(allow), timeout=timeout)
-        if await self._probed():
+        if await self._probe():
             return RecoveryReport(responsive=True)
         step = await self._terminate()
-        return RecoveryReport(steps=(step,), responsive=await self._probed())
+        return RecoveryReport(steps=(step,), responsive=await self._probe())
 
-    async def _probed(self) -> bool:
+    async def _probe(self) -> bool:
         with trio.move_on_after(_TERMINATION), suppress(SessionGoneError, ConnectionLostError):
             await answers(self.session)
             return True

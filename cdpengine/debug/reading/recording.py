@@ -92,7 +92,7 @@ class Recording:
             try:
                 line = _decode_line(raw)
             except _NOT_DECODED as error:
-                self._damaged(number, str(error) if raw.endswith(b"\n") else _BREAKS_OFF)
+                self._note_damage(number, str(error) if raw.endswith(b"\n") else _BREAKS_OFF)
                 continue
             self.closed_in_order = line.k == "end"
             if line.k in KINDS:
@@ -114,7 +114,7 @@ class Recording:
 
     def report(self, reason: str) -> None:
         """Add to `damage` what a reader found wrong with the line that was given last."""
-        self._damaged(self._number, reason)
+        self._note_damage(self._number, reason)
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         number = 1
@@ -123,10 +123,10 @@ class Recording:
                 raw = self._text.readline()
             except CutOff as cut:
                 if not self._line_breaks_off(number):  # else the same was said of it
-                    self._damaged(number + 1, str(cut))
+                    self._note_damage(number + 1, str(cut))
                 return
             except (Unreadable, OSError) as error:
-                self._damaged(number + 1, str(error))
+                self._note_damage(number + 1, str(error))
                 return
             if not raw:
                 return
@@ -136,7 +136,7 @@ class Recording:
     def _line_breaks_off(self, number: int) -> bool:
         return bool(self.damage) and self.damage[-1] == Damage(number, _BREAKS_OFF)
 
-    def _damaged(self, number: int, reason: str) -> None:
+    def _note_damage(self, number: int, reason: str) -> None:
         self.damaged_lines += 1
         if len(self.damage) < _DAMAGE_KEPT:
             self.damage.append(Damage(number, reason))

@@ -272,20 +272,20 @@ class EnteredTexts:
         for _ in range(most):
             if not self._noted:
                 break
-            entered += self._entered(self._noted.popleft())
+            entered += self._note_entered(self._noted.popleft())
         return entered
 
     def end(self) -> list[Entered]:
         """Return what is to be written of all that is left."""
         entered: list[Entered] = []
         while self._noted:
-            entered += self._entered(self._noted.popleft())
+            entered += self._note_entered(self._noted.popleft())
         for key, run in self._runs.items():
             if key not in self._torn:
-                entered += self._ended(run)
+                entered += self._end(run)
         return entered
 
-    def _entered(self, call: _Call) -> list[Entered]:
+    def _note_entered(self, call: _Call) -> list[Entered]:
         self._bytes_out += len(call.before) + len(call.after)
         try:
             before, after = (json.loads(raw)["params"] for raw in (call.before, call.after))
@@ -299,9 +299,9 @@ class EnteredTexts:
             return []
         run = self._runs.setdefault(key, Run())
         run.add(call.line, find_typed(call.method, before))
-        return self._ended(run) if run.is_due else []
+        return self._end(run) if run.is_due else []
 
-    def _ended(self, run: Run) -> list[Entered]:
+    def _end(self, run: Run) -> list[Entered]:
         text, characters = run.text, run.characters
         run.text, run.characters = "", 0
         return [Entered(run.last, typed=self._by.of(text, characters) or UNKNOWN)] if text else []

@@ -75,7 +75,7 @@ class _Index:
         self._forms = list(by_head.values())
         self._automaton = _automaton(list(by_head))
 
-    def found(self, data: bytes) -> bool:
+    def is_in(self, data: bytes) -> bool:
         return any(True for _ in self.places(data))
 
     def places(self, data: bytes) -> Iterator[tuple[int, int]]:
@@ -143,7 +143,7 @@ class KnownSecrets:
 
     def add_entered(self, text: str) -> None:
         """Keep a text that was entered as a whole: typed, filled, set."""
-        for part in _entered_parts(text):
+        for part in _split_entered(text):
             if part not in self.given:
                 self._keep(part, self._entered, _MOST_ENTERED)
 
@@ -151,7 +151,7 @@ class KnownSecrets:
         """Keep a text that is being typed, in the place of what it was before it grew."""
         if any(known.startswith(text) for known in self._entered):
             return  # its beginning is found already
-        for part in _entered_parts(before):
+        for part in _split_entered(before):
             self._entered.pop(part, None)  # where it is still looked for, that does no harm
             if part in self._fresh:
                 self._fresh.remove(part)
@@ -159,7 +159,7 @@ class KnownSecrets:
 
     def add_seen(self, text: str) -> None:
         """Keep a text that stood where secrets stand; of a list of values ("a=1; b=2"), each value too."""
-        for part in _seen_parts(text) if len(text) <= _LONGEST else ():
+        for part in _split_seen(text) if len(text) <= _LONGEST else ():
             if part not in self.given and part not in self._entered:
                 self._keep(part, self._seen, _MOST_SEEN)
 
@@ -182,13 +182,13 @@ class KnownSecrets:
 
     # --- looking ---------------------------------------------------------------------------------------------
 
-    def found(self, text: str | bytes) -> bool:
+    def is_in(self, text: str | bytes) -> bool:
         """Say whether one of them is in a text, or in the bytes of one."""
         indexes = self._indexes()
         if not indexes:
             return False
         data = text if isinstance(text, bytes) else _utf8(text)
-        return any(index.found(data) for index in indexes)
+        return any(index.is_in(data) for index in indexes)
 
     def parts(self, data: bytes, ends: Sequence[int]) -> Iterator[int]:
         """Give the numbers of the parts of some bytes in which one is; `ends` says where each part ends."""
@@ -281,7 +281,7 @@ def _whole_letter(data: bytes, end: int) -> int:
 _LINE_END = re.compile("\r\n|\r|\n")
 
 
-def _entered_parts(text: str) -> set[str]:
+def _split_entered(text: str) -> set[str]:
     parts = {text, text.strip()}
     if "\n" in text or "\r" in text:  # lines are shown apart, and their ends differ from place to place
         lines = _LINE_END.split(text)
@@ -294,7 +294,7 @@ _LISTED = re.compile(r"[\w!#$%&'*.^`|~+\-]+=[^;\s]*(?:[;\s]+[\w!#$%&'*.^`|~+\-]+
 
 
 @lru_cache(500)
-def _seen_parts(secret: str) -> frozenset[str]:
+def _split_seen(secret: str) -> frozenset[str]:
     parts = {secret}
     if _LISTED.fullmatch(secret):
         parts |= {part.partition("=")[2] for part in re.split(r"[;\s]+", secret)}

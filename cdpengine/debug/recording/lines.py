@@ -212,11 +212,11 @@ class LineMaker:
             for each in traffic
         ]
         lines: list[bytes] = []
-        for seen in self._sifted(traffic, raws):
+        for seen in self._sift(traffic, raws):
             self._add(lines, seen)
         return lines
 
-    def _sifted(self, traffic: Sequence[Traffic], raws: Sequence[bytes]) -> list[_Seen]:
+    def _sift(self, traffic: Sequence[Traffic], raws: Sequence[bytes]) -> list[_Seen]:
         called: dict[tuple[str, int | None], str] = {}
         seen = []
         looked_at = []

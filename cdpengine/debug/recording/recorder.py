@@ -134,7 +134,7 @@ class Recorder:
         self._making = threading.Lock()  # held while messages are taken out of it
         self._bytes_in = 0  # changed by the engine's thread only
         self._bytes_made = 0  # changed by who holds the lock
-        first = [header.encoded(), *(self._maker.target(began, *each) for each in known)]
+        first = [header.encode(), *(self._maker.target(began, *each) for each in known)]
         compressed = path.suffix == ".zst"
         if compressed:
             with packages_named():
@@ -293,7 +293,7 @@ async def record(
     product = browser.version.product
     claim = partial(create_recording, Path(path), overwrite=overwrite)
     options = _Options(redactor, limit, queued, product)
-    async with _recording(browser.instruments, claim, options, known) as recorder:
+    async with _record(browser.instruments, claim, options, known) as recorder:
         yield recorder
 
 
@@ -308,7 +308,7 @@ async def record_as_asked(instruments: Instruments) -> AsyncIterator[Recorder]:
     kept = os.environ.get("CDPENGINE_RECORD_KEEP_ARGUMENTS") == "1"
     unredacted = os.environ.get("CDPENGINE_RECORD_UNREDACTED") == "1"
     redactor = None if unredacted else Redactor(keep_arguments=kept)
-    async with _recording(instruments, create_as_asked, _Options(redactor), drop_empty=True) as recorder:
+    async with _record(instruments, create_as_asked, _Options(redactor), drop_empty=True) as recorder:
         yield recorder
 
 
@@ -329,7 +329,7 @@ async def record_traffic(
     redactor = None if unredacted else Redactor(keep_arguments=keep_arguments)
     claim = partial(create_recording, Path(path), overwrite=overwrite)
     options = _Options(redactor, limit, foreign=True)
-    async with _recording(instruments, claim, options, drop_empty=True) as recorder:
+    async with _record(instruments, claim, options, drop_empty=True) as recorder:
         yield recorder
 
 
@@ -355,7 +355,7 @@ class _Options:
 
 @asynccontextmanager
 @trio.lowlevel.enable_ki_protection
-async def _recording(
+async def _record(
     instruments: Instruments,
     claim: Claim,
     options: _Options,

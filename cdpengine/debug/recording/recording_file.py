@@ -234,7 +234,7 @@ class FileWriter:
             if compressor is not None:
                 now = time.monotonic()
                 flush = not given or now - flushed >= _FLUSHED_EACH
-                self._write(compressor.compressed(b"".join(pieces), flush=flush))
+                self._write(compressor.compress(b"".join(pieces), flush=flush))
                 flushed = now if flush else flushed
             elif sys.platform == "win32" or size > 2 * _AT_ONCE:
                 self._write(b"".join(pieces))
@@ -262,7 +262,7 @@ class _Compressor:
         self._compressor = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
         self._block = zstandard.COMPRESSOBJ_FLUSH_BLOCK
 
-    def compressed(self, data: bytes, *, flush: bool) -> bytes:
+    def compress(self, data: bytes, *, flush: bool) -> bytes:
         """Return what is to be written of it; with `flush` all of it can be read then."""
         compressed = self._compressor.compress(data)
         return compressed + self._compressor.flush(self._block) if flush else compressed

@@ -82,7 +82,7 @@ class Redactor:
         secrets: Iterable[str] = (),
         keep_arguments: bool = False,
     ) -> None:
-        self.patterns = tuple(_compiled(pattern) for pattern in patterns)
+        self.patterns = tuple(_compile(pattern) for pattern in patterns)
         self.keep_arguments = keep_arguments
         self.known = KnownSecrets(secrets)
         self._bodies = BodyRedactor(self.text, self.known, self._looks_secret, bool(self.patterns))
@@ -258,10 +258,10 @@ class Redactor:
         return (method not in CALLS and holds_secrets(method)) or self._speaks(message)
 
     def _speaks(self, message: bytes) -> bool:
-        return self._looks_secret(message.lower()) or self.known.found(message)
+        return self._looks_secret(message.lower()) or self.known.is_in(message)
 
     def _looks_secret(self, low: bytes, words: Search = IN_JSON) -> bool:
-        return (b"@" in low and _QUICK_USER.search(low) is not None) or words.found(low)
+        return (b"@" in low and _QUICK_USER.search(low) is not None) or words.is_in(low)
 
     def _drop_values_of_cookies(self, message: bytes) -> bytes | None:
         """Return a list of cookies without their values, by its text: as `redact` does, for a quarter of the time.
@@ -281,7 +281,7 @@ class Redactor:
             return None
         pieces[2::3] = [_REDACTED_VALUE] * (len(pieces) // 3)
         clean = b"".join(pieces)
-        if self.known.found(clean):
+        if self.known.is_in(clean):
             return None
         if len(pieces) == 1:
             return message
@@ -418,7 +418,7 @@ def _group_replaced(match: re.Match[str]) -> str:
     return match[0][: start - match.start()] + REDACTED + match[0][end - match.start() :]
 
 
-def _compiled(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
+def _compile(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
     try:
         compiled = re.compile(pattern) if isinstance(pattern, str) else pattern
     except re.error as error:

@@ -223,7 +223,7 @@ class _Attribute:
 
 def hide_in_markup(text: str, hide: Hide) -> str:
     """Return a text without the values of secret fields that stand in it as HTML; escaped HTML too."""
-    if not _MARKUP.found(text.lower().encode("utf-8", "surrogatepass")):
+    if not _MARKUP.is_in(text.lower().encode("utf-8", "surrogatepass")):
         return text
     pieces: list[str] = []
     done = 0

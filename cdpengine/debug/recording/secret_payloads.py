@@ -86,7 +86,7 @@ class PayloadRedactor:
     def _clean_headers(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return parameters without the values of headers that the program made up itself."""
 
-        def hidden(name: Any, value: Any) -> Any:
+        def hide_value(name: Any, value: Any) -> Any:
             secret = isinstance(name, str) and is_secret_header(name)
             return hide_all(value, self.known.add_entered) if secret else value
 
@@ -94,10 +94,10 @@ class PayloadRedactor:
         for name in ("headers", "responseHeaders"):
             held = clean.get(name)
             if isinstance(held, dict):
-                clean[name] = {key: hidden(key, value) for key, value in held.items()}
+                clean[name] = {key: hide_value(key, value) for key, value in held.items()}
             elif isinstance(held, list):
                 clean[name] = [
-                    {**each, "value": hidden(each.get("name"), each.get("value"))}
+                    {**each, "value": hide_value(each.get("name"), each.get("value"))}
                     if isinstance(each, dict)
                     else each
                     for each in held

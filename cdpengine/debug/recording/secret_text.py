@@ -75,7 +75,7 @@ def redact_text(text: str, remember: Remember | None = None) -> str:
     if "@" in text:
         text = _USER.sub(lambda user: user[0] if _SHORT_USER.fullmatch(user[1]) else f"://{REDACTED}", text)
     low = lower(text)
-    if SCHEMES.found(low.encode("utf-8", "surrogatepass")):
+    if SCHEMES.is_in(low.encode("utf-8", "surrogatepass")):
         text = _drop_credentials(text)
         low = lower(text)
     if "eyJ" in text:

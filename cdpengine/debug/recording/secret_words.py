@@ -57,7 +57,7 @@ class Search:
             [spelled for _, spelled in found], matchkind=MatchKind.LeftmostLongest
         )
 
-    def found(self, text: str | bytes) -> bool:
+    def is_in(self, text: str | bytes) -> bool:
         """Say whether one of the words is there."""
         if isinstance(text, str):
             return any(True for _ in self.ends(text))

@@ -103,16 +103,16 @@ class Divergences:
     def cut(self, item: Received) -> ReplayDivergedError:
         """Say that a reply is not there."""
         reason = "its reply was cut when it was recorded: record with limit=0"
-        return self._lacking(item, reason)
+        return self._report_lacking(item, reason)
 
     def withheld(self, item: Received) -> ReplayDivergedError:
         """Say that what a script returned or threw is not in a reply."""
         reason = (
             "its result was withheld when it was recorded: record with keep_arguments=True (--keep-arguments)"
         )
-        return self._lacking(item, reason)
+        return self._report_lacking(item, reason)
 
-    def _lacking(self, item: Received, reason: str) -> ReplayDivergedError:
+    def _report_lacking(self, item: Received, reason: str) -> ReplayDivergedError:
         return ReplayDivergedError(
             path=self._path, line=item.line, got=item.method, expected=(), reason=reason
         )
@@ -216,7 +216,7 @@ class DifferenceDescriber:
         self, method: str, recorded: Any, asked: Any, differences: Iterable[Difference], most: int = 12
     ) -> list[str]:
         """Return the lines of a diff: "- " what was recorded, "+ " what was asked, "~ " what is not shown."""
-        recorded, asked = self._cleaned(method, recorded), self._cleaned(method, asked)
+        recorded, asked = self._clean(method, recorded), self._clean(method, asked)
         lines: list[str] = []
         for difference in differences:
             if len(lines) >= 2 * most:
@@ -240,7 +240,7 @@ class DifferenceDescriber:
             return [f"~ {place}: it differs in what is not shown here"]
         return [f"- {place}: {shown[0]}", f"+ {place}: {shown[1]}"]
 
-    def _cleaned(self, method: str, params: Any) -> Any:
+    def _clean(self, method: str, params: Any) -> Any:
         if not isinstance(params, dict):
             return {}
         message = msgspec.json.encode({"method": method, "params": params})
@@ -292,11 +292,11 @@ def _drop_literals(script: str, other: Any) -> str:
     """Return a script in which texts that the other one does not hold are not shown."""
     held = other if isinstance(other, str) else ""
 
-    def shown(found: re.Match[str]) -> str:
+    def hide_unless_held(found: re.Match[str]) -> str:
         literal, quote = found[0], found[0][0]
         return literal if literal in held or quote == "/" else f"{quote}{_UNSHOWN}{quote}"
 
-    return _LITERAL.sub(shown, script)
+    return _LITERAL.sub(hide_unless_held, script)
 
 
 def _shorten(text: str) -> str:

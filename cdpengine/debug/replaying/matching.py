@@ -118,7 +118,7 @@ def same(recorded: Any, asked: Any) -> bool:
         if recorded.keys() != asked.keys():
             return False
         return all(
-            _made_up(key, value, asked[key]) or same(value, asked[key]) for key, value in recorded.items()
+            _is_made_up(key, value, asked[key]) or same(value, asked[key]) for key, value in recorded.items()
         )
     if isinstance(recorded, list) and isinstance(asked, list):
         return len(recorded) == len(asked) and all(map(same, recorded, asked))
@@ -174,7 +174,7 @@ class _Comparison:
         for key in [*recorded, *(key for key in asked if key not in recorded)]:
             inner = (*path, key)
             old, new = recorded.get(key, MISSING), asked.get(key, MISSING)
-            if _made_up(key, old, new):
+            if _is_made_up(key, old, new):
                 continue
             if old is MISSING or new is MISSING:
                 yield Difference(inner, old, new)
@@ -242,7 +242,7 @@ class _Comparison:
             self.trial.pair_freely(old_folder, new_folder)
 
 
-def _made_up(key: Any, recorded: Any, asked: Any) -> bool:
+def _is_made_up(key: Any, recorded: Any, asked: Any) -> bool:
     """Say whether two values of a field mean the same to the browser whatever they are."""
     if key in VOLATILE:
         return True
@@ -306,11 +306,11 @@ class Renaming:
         """Begin to compare one call with a recorded one."""
         return Trial(self)
 
-    def asked(self, recorded: str) -> str | None:
+    def find_asked(self, recorded: str) -> str | None:
         """Return the name that stands for a recorded one, None where none is known."""
         return self._asked.get(recorded)
 
-    def recorded(self, asked: str) -> str | None:
+    def find_recorded(self, asked: str) -> str | None:
         """Return the recorded name that an asked one stands for, None where none is known."""
         return self._recorded.get(asked)
 
@@ -391,8 +391,8 @@ class Trial:
 
     def pair(self, kind: Kind, recorded: str, asked: str) -> bool:
         """Say whether a name may stand for a recorded one, and keep the pair."""
-        known = self._renaming.asked(recorded) or self.pairs.get(recorded)
-        back = self._renaming.recorded(asked) or self._back.get(asked)
+        known = self._renaming.find_asked(recorded) or self.pairs.get(recorded)
+        back = self._renaming.find_recorded(asked) or self._back.get(asked)
         if known is not None or back is not None:
             return known == asked and back == recorded
         if recorded != asked and not self._renaming.may_pair(kind, recorded, asked):
@@ -404,7 +404,7 @@ class Trial:
 
     def pair_freely(self, recorded: str, asked: str) -> None:
         """Have a path stand for a recorded one, unless it does already: several may come to lie in one folder."""
-        if self._renaming.asked(recorded) is None and self._renaming.recorded(asked) is None:
+        if self._renaming.find_asked(recorded) is None and self._renaming.find_recorded(asked) is None:
             self.pairs.setdefault(recorded, asked)
 
     def _fits_parts(self, recorded: str, asked: str, parts: list[Part]) -> bool:

@@ -145,7 +145,7 @@ class Playback:
         if call is None and (told := self._find_told(method)) is not None:
             self._at_once.append(self._reply(told, asked))
         elif call is None:
-            code, text = self._gone(envelope) or (DIVERGED, str(self._diverged(client, envelope)))
+            code, text = self._answer_gone(envelope) or (DIVERGED, str(self._report(client, envelope)))
             self._at_once.append(Delivery(client, _refusal(asked, code, text)))
         elif not self._typing.is_as_recorded(typist, call.typed, self._by):
             error = self._keep(self._told.another_typed(method, call))
@@ -198,14 +198,14 @@ class Playback:
             self._next += 1
         return deliveries
 
-    def held_back(self) -> float | None:
+    def find_pause(self) -> float | None:
         """Return for how many seconds the program did nothing in the recording where it is now, None at its end.
 
         After that time, and a patience, it does not do what is recorded next, and `pass_over` may be called.
         """
         if self._next >= len(self._received):
             return None
-        missing = self._missing()
+        missing = self._find_missing()
         before = max(
             (
                 call.seconds
@@ -220,10 +220,10 @@ class Playback:
 
     def pass_over(self) -> None:
         """Go on without the calls that hold back what comes next; they can still be asked."""
-        for call in self._missing():
+        for call in self._find_missing():
             call.passed_over = True
 
-    def _missing(self) -> list[RecordedCall]:
+    def _find_missing(self) -> list[RecordedCall]:
         """Return the calls that were not asked and hold back what comes next: one at least."""
         blocked = self._received[self._next]
         missing = [call for call in self.calls if _holds_back(call) and call.position < blocked.position]
@@ -285,7 +285,7 @@ class Playback:
         trial.accept()
         return call
 
-    def _diverged(self, client: Client, envelope: Envelope) -> ReplayDivergedError:
+    def _report(self, client: Client, envelope: Envelope) -> ReplayDivergedError:
         method, session = envelope.method or "", envelope.session_id or ""
         connection = client.connection
         if connection is None:
@@ -322,7 +322,7 @@ class Playback:
             else:
                 self._gone_sessions.add(params.get("sessionId", ""))
 
-    def _gone(self, envelope: Envelope) -> tuple[int, str] | None:
+    def _answer_gone(self, envelope: Envelope) -> tuple[int, str] | None:
         """Return Chrome's answer to a call for what is over: whether a program still asks is a matter of luck."""
         if envelope.session_id in self._gone_sessions:
             return NO_SESSION, "Session with given id not found."

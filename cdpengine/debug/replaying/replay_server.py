@@ -98,7 +98,7 @@ class Replay:
     @asynccontextmanager
     async def open_transport(self) -> AsyncIterator[Transport]:
         """Connect a client within this process; for `cdpengine._protocol.connection.open_connection`."""
-        with self._joined(BROWSER_PATH) as (client, line):
+        with self._join(BROWSER_PATH) as (client, line):
             yield _InProcess(self, client, line)
 
     # --- HTTP and websockets -----------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ class Replay:
         path = http_params(request.target)["path"]
         if not path.startswith("/json"):
             return HttpAnswer(404, b"A recording has nothing but /json.\n")
-        with self._joined(request.target) as (client, line):
+        with self._join(request.target) as (client, line):
             known = self._playback.ask_http(client, request.method, request.target)
             self._send_due()
             if known:
@@ -147,7 +147,7 @@ class Replay:
             await socket.refuse(403, "web pages are not let in\n")
             return
         await socket.accept()
-        with self._joined(socket.request.target) as (client, line):
+        with self._join(socket.request.target) as (client, line):
             async with open_body_nursery() as nursery:
                 nursery.start_soon(_write, socket, line, name=f"replay to client {client.number}")
                 try:
@@ -174,7 +174,7 @@ class Replay:
                 await changed.wait()
             if changed.is_set():
                 continue
-            waited = self._playback.held_back() if self._lines else None
+            waited = self._playback.find_pause() if self._lines else None
             with trio.move_on_after(math.inf if waited is None else waited):
                 await changed.wait()
             if not changed.is_set():
@@ -195,7 +195,7 @@ class Replay:
         if line is not None:  # else it has left
             line.send.send_nowait(delivery.message)
 
-    def _joined(self, path: str) -> _Joined:
+    def _join(self, path: str) -> _Joined:
         return _Joined(self._playback, self._lines, path)
 
 
