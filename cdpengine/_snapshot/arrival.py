@@ -26,7 +26,7 @@ BOUND = 1.5
 """Seconds that a look waits for first content, counted from when the document came; at most half of its time."""
 
 _TICK = 0.1
-"""Seconds until an empty document is looked at again where no event tells: scripts fill it without one."""
+"""Seconds after which an empty document is looked at again: scripts fill documents without any event."""
 
 LOADING = "the document is still loading: more of it may come"
 LEAVING = "a navigation is under way: this is still the document before it"
@@ -56,7 +56,7 @@ class Arrival:
         self._frames = {self.page.target_id, *self.page.navigation.take_set_off()}
 
     async def wait_begun(self) -> None:
-        """Wait until what was asked for has come, or has come to nothing."""
+        """Wait until the navigation that was asked for has arrived or failed."""
         if self._find_leaving():
             with trio.move_on_at(self._end):
                 await self.page.wait_for(lambda: not self._find_leaving())
@@ -66,11 +66,11 @@ class Arrival:
         return self._frames.intersection(asked) if asked else set()
 
     def begin_look(self) -> None:
-        """Note how far each frame is: what Chrome tells of it from now on, a look may have been too early for."""
+        """Note how far each frame is. What Chrome reports of it after this, the look may have missed."""
         self._before = {frame.id: _progress(frame) for frame in self.page.frames}
 
     async def may_come(self, capture: Capture) -> bool:
-        """Wait for a sign that there is more where something captured has nothing in it; False: it is taken so."""
+        """Wait for a sign of more content where a captured document is empty. False: take it as it is."""
         self._frames.add(capture.document.frame_id or "")
         for document in capture.documents:
             frame = self.page.frames.get(document.frame_id or "")

@@ -55,7 +55,7 @@ class Scope:
 
     `root` is a backend node id. `source` forces one source for all frames. `raw` keeps the accessibility trees,
     `boxes`, `clickables`, `pointer` and `fresh` ask for what their fields in `FrameRequest` say. `reader` reads
-    each document in place of a source: it answers the elements that own the frames to be read, too, as nodes.
+    each document in place of a source; its document has the elements that own the frames to be read as nodes, too.
     """
 
     frame: Frame
@@ -85,8 +85,8 @@ async def capture(page: PageTarget, worlds: IsolatedWorlds, scope: Scope, second
     """Read the frame and all frames in it; `seconds` is the time that there is (math.inf: no end).
 
     None when the frame's document was replaced, or the frame removed, meanwhile: what was read then is no longer
-    the page. Raises as `Session.call` does for that frame; what happens to the frames in it is said at their
-    elements.
+    the page. Raises as `Session.call` does for that frame; the elements of the frames in it say what happened to
+    those.
     """
     return await _Capturing(page, worlds, scope, seconds).run()
 
@@ -117,11 +117,11 @@ class _Reading:
 
 
 _NOT_USED: Any = {"owner_known": trio.Event(), "time": trio.CancelScope(), "owner_time": trio.CancelScope()}
-"""The outermost frame has no owner to wait for, and ends with the whole: it is not given these anew each time."""
+"""The outermost frame waits for no owner and ends with the whole, so one set of these serves all captures."""
 
 
 class _Capturing:
-    """One try at the whole of it."""
+    """One attempt to capture everything."""
 
     def __init__(self, page: PageTarget, worlds: IsolatedWorlds, scope: Scope, seconds: float) -> None:
         self._page = page
@@ -141,7 +141,7 @@ class _Capturing:
         outermost = self._readings[frame.id] = _Reading(frame.id, frame.url, **_NOT_USED)
         document = None
         if self._scope.root is not None or not self._page.frames.children(frame.id):
-            # Nothing is to be read beside it: most pages, which need no task for it.
+            # Most pages have no frames: they are read without any task.
             document = await self._read_outermost(outermost)
             if document is None:
                 return None
@@ -224,7 +224,7 @@ class _Capturing:
         self._end_if_hidden(reading)
 
     def _end_if_hidden(self, reading: _Reading) -> None:
-        """Stop to read a frame whose element is not shown."""
+        """Stop reading a frame whose element is not shown."""
         parent = reading.parent
         if parent is not None and parent.document is not None and reading.owner_known.is_set():
             reading.hidden = reading.owner is None or reading.owner not in parent.nodes
@@ -232,7 +232,7 @@ class _Capturing:
                 self._end(reading)
 
     def _end(self, reading: _Reading) -> None:
-        """Stop to read a frame and those in it: there is nothing that they could be shown below."""
+        """Stop reading a frame and those in it: no node is there that they could be shown below."""
         reading.time.cancel()
         for child in self._readings.values():
             if child.parent is reading:
@@ -240,7 +240,10 @@ class _Capturing:
                 self._end(child)
 
     async def _read_child(self, reading: _Reading, nursery: trio.Nursery) -> None:
-        """Read a frame in a frame, within its share, and those in it. No error of its leaves here."""
+        """Read a frame in a frame, within its share of the time, and the frames in it.
+
+        Its errors do not leave this method.
+        """
         if reading.parent is not None and reading.parent.document is not None:
             await reading.owner_known.wait()  # its parent is read already: it may be known to be hidden
         if reading.hidden:
@@ -295,7 +298,7 @@ class _Capturing:
     async def _read(self, reading: _Reading, share: float) -> Document | None:
         """Read the frame's document, again where it was replaced meanwhile; None when the frame is gone.
 
-        Where it is the outermost one, None also when it was replaced: with it go all frames in it.
+        The outermost frame gives None also when its document was replaced: all frames in it go with it.
         """
         root = self._scope.root if reading.parent is None else None
         while True:
@@ -345,7 +348,7 @@ class _Capturing:
                 return None
 
     async def _hears_of(self, replaced: Callable[[], bool]) -> bool:
-        """Wait a moment for the news that the document was replaced; whether they came."""
+        """Wait a moment for the report that the document was replaced; return whether it came."""
         with trio.move_on_after(_NAVIGATION_TIMEOUT):
             await self._page.changes.wait_for(replaced)
         return replaced()

@@ -73,7 +73,10 @@ def diff(previous: str, current: str) -> SnapshotDiff:
 
 
 def apply(previous: str, diff_text: str) -> str:
-    """Return the current text. Raises InvalidArgumentError when the diff is none, or one of another text."""
+    """Return the current text.
+
+    Raises InvalidArgumentError when `diff_text` is not a diff, or is one of another text.
+    """
     head, _, rest = diff_text.partition("\n")
     known = _HEAD.match(head)
     if known is None:
@@ -145,7 +148,7 @@ def _reindented(before: list[str], start: int, count: int, first: str) -> list[s
 
 
 def _renumber(line: str, shifts: dict[str, int]) -> str:
-    """Return the line with its nth shifted as the shift of lines that begin like it says; nth=0 is not shown."""
+    """Return the line with its nth shifted as `shifts` says for lines that begin like it; nth=0 is not shown."""
     match = _NTH.match(line) if shifts else None
     if match is None or not shifts.get(match[2]):
         return line
@@ -225,7 +228,7 @@ class _Writer:
         return following
 
     def _is_kept(self, old: int, new: int) -> bool:
-        """Say whether the line is as it was, but for its nth: a new shift of that is one step for all alike."""
+        """Say whether at most the line's nth changed. A new shift of nth is one step for all lines like it."""
         one, other = self._before[old], self._after[new]
         if _renumber(one, self._shifts) == other:
             return True

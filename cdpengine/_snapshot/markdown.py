@@ -158,7 +158,7 @@ def _lone_codes(inlines: Sequence[Inline]) -> list[Inline]:
 
 
 def _write_marked(inlines: Sequence[Inline], depth: int, before: str, after: str, line_break: str) -> str:
-    """Write what has its first `depth` marks written around it already, between those two characters."""
+    """Write runs whose first `depth` marks are written already, between the characters `before` and `after`."""
     groups = _groups(inlines, depth)
     edges = [_edges(group, depth) for _, group in groups]
     written: list[str] = []

@@ -22,7 +22,7 @@ _SMALL_GAP = 400
 """Where lines are paired by trying, at most this many pairs are tried, so that time stays linear."""
 
 _LEAST_MOVED = 24
-"""A single shorter line, without a ref, is not worth saying that it moved."""
+"""Characters from which on a move of a single line without a ref is reported."""
 
 
 def width_of(line: str) -> int:
@@ -70,7 +70,8 @@ def _key(line: str) -> Hashable:
 def match_lines(before: list[str], after: list[str]) -> tuple[list[int], dict[int, tuple[int, int]]]:
     """Return for each line of `after` the line of `before` that it goes on from, -1 for none.
 
-    These go up. The other mapping has runs that moved: line of `after` to (line of `before`, how many).
+    The lines of `before` rise. The second result has the runs that moved: {line of `after`: (line of `before`,
+    count)}.
     """
     matches = [-1] * len(after)
     keys_before = _Lazy(before, _key)
@@ -193,7 +194,7 @@ def _once(keys: _Lazy, low: int, high: int) -> dict[Hashable, int]:
 
 
 def _find_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return a longest part of the pairs, which are in order of the second, whose first goes up as well."""
+    """Return a longest rising subsequence of pairs that are sorted by their second element: the first rises, too."""
     ends: list[int] = []  # the least first element with which a run of that length can end
     at: list[int] = []
     behind: list[int] = []

@@ -74,16 +74,15 @@ class Node:
 class Document:
     """The nodes of one frame's document: `roots` are the outermost shown ones, in the order of the page.
 
-    `source` and `reason` say where they came from and why from there; `nodes_seen` counts what the source
-    looked at, `milliseconds` is the time by step. `cut` says that the source stopped before the end, for want
-    of time. `parts_reused` counts parts whose nodes are those of an earlier document. `viewport` is the width
-    and height of the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility
-    tree, kept on request, and `loose` are nodes made for what only that tree has. `renderer_id` names the
-    process that the document is in (_page/frames.py); documents read by one program have all of them one, or
-    none has. `unknown` says what could not be asked, `skipped` counts what `content-visibility: auto` keeps from
-    the source, `skipped_acting` what of that can be acted on.
-    `shared` is there where later documents may have the same nodes (`once_more`). `loading` says what was
-    still on its way when it was read, "" for nothing.
+    `source` and `reason` say where they came from and why from there; `nodes_seen` counts what the source looked
+    at, `milliseconds` is the time by step. `cut` says that the source stopped before the end, for want of time.
+    `parts_reused` counts parts whose nodes are those of an earlier document. `viewport` is the width and height of
+    the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility tree, kept on
+    request, and `loose` are nodes made for what only that tree has. `renderer_id` names the process that the
+    document is in (_page/frames.py); of the documents that one program reads, all have it or none has. `unknown`
+    says what could not be asked, `skipped` counts what `content-visibility: auto` keeps from the source,
+    `skipped_acting` what of that can be acted on. `shared` is there where later documents may have the same nodes
+    (`once_more`). `loading` says what was still on its way when it was read, "" for nothing.
     """
 
     roots: list[Node]
@@ -132,7 +131,7 @@ class Document:
 
 @attrs.define(eq=False)
 class SharedNodes:
-    """What was last made of nodes that several documents have, kept by these documents: texts, and refs."""
+    """What was last made of nodes that several documents share: their texts and their refs."""
 
     renderings: dict[SnapshotOptions, tuple[Mapping[Node, Ref], Rendering]] = attrs.field(factory=dict)
     given: Given | None = None

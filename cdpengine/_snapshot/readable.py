@@ -181,7 +181,7 @@ class _Open:
 
 
 class _Building:
-    """The page as far as it has been gone through."""
+    """The blocks of the page so far."""
 
     def __init__(self, frame: FrameBlocks) -> None:
         self._frame = frame
@@ -190,7 +190,7 @@ class _Building:
         self._inlines: list[Inline] = []
         self._code: list[str] = []
         self._gap = 2
-        self._at_start = True  # of a line, or behind a space: the next space is none
+        self._at_start = True  # at the start of a line, or after a space: the next space collapses
 
     def run(self, parts: Sequence[Any]) -> tuple[Block, ...]:
         for part in parts:
@@ -267,7 +267,7 @@ class _Building:
             self._gap = max(self._gap, strength)
 
     def _take(self) -> Inlines:
-        """Take the text so far; spaces and breaks at its edges, and spaces at the ends of lines, are none."""
+        """Take the text so far, without spaces and breaks at its edges and without spaces at the ends of lines."""
         out: list[Inline] = []
         for inline in self._inlines:
             if isinstance(inline, Break):
@@ -366,7 +366,7 @@ class _Building:
             self._add(block)
 
     def _closed(self, top: _Open) -> None:
-        """Make of an element that ended what it is."""
+        """Turn an element that ended into its block."""
         if top.kind == "cell":
             row = self._nearest("row")
             if row is None:
@@ -410,7 +410,7 @@ class _Building:
         return Paragraph(tuple(map(_bold, inlines)) if top.kind == "dt" else inlines)
 
     def _add_item(self, blocks: tuple[Block, ...]) -> None:
-        """Add an item to its list; items that are in none follow each other in one of their own."""
+        """Add an item to its list; items outside of a list share one of their own."""
         parent = self._stack[-1]
         if parent.kind in ("ul", "ol"):
             parent.items.append(blocks)

@@ -87,7 +87,10 @@ class _Entry:
 
 @attrs.define(eq=False)
 class _Renderer:
-    """The nodes of one renderer process, by backend node id. `known`: `id` is the process's, no loader's."""
+    """The nodes of one renderer process, by backend node id.
+
+    `known`: `id` is that of the process, not of a document.
+    """
 
     id: str | None
     known: bool
@@ -183,7 +186,7 @@ class RefTable:
         return given
 
     def _find_given(self, document: Document) -> Mapping[Node, Ref] | None:
-        """Return the refs of a document whose very nodes got theirs last, and from here; None of any other."""
+        """Return the refs of a document whose nodes were the last to get refs from this table; None for any other."""
         known = None if document.shared is None else document.shared.given
         if known is None or known.table is not self or known.state != (self._snapshots, self._drops):
             return None
@@ -215,7 +218,8 @@ class RefTable:
                 if entry is None or entry.seen == snapshot:
                     self._give(node, view, given)
                 else:
-                    # What `_give` does, of one that is as it was: most are, and a call for each takes longer.
+                    # What `_give` does for a node that did not change: most did not, and a call for each takes
+                    # longer.
                     ref, role, name = entry.ref, node.role, node.name
                     group = groups.get((role, name))
                     if group is None:
@@ -310,8 +314,8 @@ class RefTable:
     def lookup(self, text: str) -> Ref:
         """Return the ref that "e3", "@e3", "ref=e3" or "3" names.
 
-        Raises NodeNotFoundError when it is no ref, or one that this page never gave; StaleRefError when it was
-        dropped. That the ref is known does not say that the node still is in the document.
+        Raises NodeNotFoundError when the text is not a ref, or one that this page never gave; StaleRefError when
+        it was dropped. A known ref's node may be gone from the document.
         """
         ref_id = parse_ref_text(text)
         if ref_id is None:
@@ -334,7 +338,7 @@ class RefTable:
         raise StaleRefError(ref=ref_id, description=description, reason=reason, became="dropped")
 
     def knows(self, ref: Ref) -> bool:
-        """Tell whether this table gave that very Ref, and did not drop it since."""
+        """Say whether this table gave this Ref and still keeps it."""
         entry = self._by_id.get(ref.id)
         return (
             entry is not None
@@ -374,8 +378,8 @@ class RefTable:
     def successor(self, ref: Ref, loader_id: str | None) -> Ref | None:
         """Return what stands in the place of a node that is gone, by (role, name, nth); None when not sure.
 
-        To be asked right after the whole of document `loader_id` was looked at. It is sure when the document
-        has as many of that role and name as the ref's had, and the one in its place was not there beside it.
+        Call it right after the whole of document `loader_id` was read. The answer is sure when the document has as
+        many nodes of that role and name as the ref's document had, and the node in its place is a new one.
         """
         old = self._by_id.get(ref.id)
         if old is None or not old.alike:
@@ -404,7 +408,7 @@ class RefTable:
 
     def _make_room(self, given: int) -> None:
         if len(self._by_id) > max(self._max_refs, given):
-            # Somewhat more than needed goes, for it takes a look at all of them.
+            # More than needed goes at once, as each time takes a look at all of them.
             self.shrink(
                 max(self._max_refs * 7 // 8, given),
                 f"it was not in the latest snapshots, and at most {self._max_refs} refs are kept",

@@ -163,7 +163,7 @@ class Snapshot:
         return WantedRef(known, name, text, exact, saying)
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it as JSON can say it. In mode aria `nodes` has the accessibility tree, node by node."""
+        """Return all of it as values of JSON. In mode aria `nodes` has the accessibility tree, node by node."""
         out: dict[str, Any] = {
             "mode": self.mode,
             "url": self.url,

@@ -101,7 +101,7 @@ def ax_lines(
     indent: str,
     max_depth: int | None,
 ) -> Lines:
-    """Return the lines of all trees. A document that has no tree is shown by its nodes, which a remark says."""
+    """Return the lines of all trees. A document without a tree is shown by its nodes, and a remark says so."""
     lines = Lines()
     for visit, depth, show in _visits(document, refs, describe, lines.remarks):
         if max_depth is not None and depth > max_depth:
@@ -219,7 +219,7 @@ def _tree_of_nodes(document: Document) -> AXTree:
 
 
 def value_text(given: AXValue | AXName | None) -> str:
-    """Return a role, name or value as text; what is neither text nor a number as nothing."""
+    """Return a role, name or value as text; "" for what is neither text nor a number."""
     value = None if given is None else given.value
     if isinstance(value, str):
         return value
@@ -255,7 +255,7 @@ def to_json(document: Document, refs: Mapping[Node, Ref], *, ignored: bool = Fal
     """Return the trees as a flat list of what JSON can say, parents before children.
 
     Keys are the protocol's where the protocol has the thing; `childIds` count within one `frameId`, and are those
-    of nodes in the list: in the place of one that is left out stand those in it. `properties` is a mapping, `ref`
+    of nodes in the list: the children of a node that is left out take its place. `properties` is a mapping, `ref`
     is None for a node without one.
     """
     out: list[dict[str, Any]] = []
@@ -358,7 +358,7 @@ def _plain(given: AXPropertyValue) -> object:
 
 IGNORED_PROPERTIES = frozenset(
     {"editable", "focusable", "invalid", "level", "multiline", "readonly", "settable"}
-    | {"url"}  # Chrome did not tell it in WebArena's day
+    | {"url"}  # Chrome did not report it when WebArena was made
 )
 
 FOLDED_WITHOUT_NAME = frozenset(
@@ -373,7 +373,7 @@ FOLDED_WITHOUT_NAME = frozenset(
 ALWAYS_FOLDED_WITHOUT_NAME = frozenset({"listitem"})
 
 LEFT_OUT = frozenset({"InlineTextBox"})
-"""The pieces of a StaticText, which Chrome did not tell in WebArena's day."""
+"""The pieces of a StaticText, which Chrome did not report when WebArena was made."""
 
 
 def webarena_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Lines:

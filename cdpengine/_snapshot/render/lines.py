@@ -42,7 +42,7 @@ class Lines:
     undescribed: dict[Node, str] = attrs.field(factory=dict)
 
     def leave_out_repeated(self, *, with_texts: bool) -> set[Node]:
-        """Take the descriptions that the lines after them repeat out of the texts, and return whose they were."""
+        """Take out of the texts the descriptions that the lines after them repeat; return the nodes that had them."""
         repeated: set[Node] = set()
         for place, node in enumerate(self.nodes) if self.undescribed else ():
             if node is None or node not in self.undescribed:
@@ -58,7 +58,7 @@ def says_description(
 ) -> bool:
     """Say whether the node's description is what is shown inside of it, or what the line after it says.
 
-    `with_texts`, texts stand on the lines of what they are all of.
+    `with_texts`: a text that is all of an element's content stands on its line.
     """
     node = nodes[place]
     if node is None or not node.description:
@@ -180,7 +180,7 @@ def state_texts(states: Iterable[tuple[str, str | int | float | bool]]) -> list[
 # --- options -------------------------------------------------------------------------------------------------
 
 Mode = Literal["role", "ai", "aria", "numbered", "webarena"]
-"""How a snapshot reads. Each mode's file says what a line of it is."""
+"""How a snapshot reads. modes.py and ax_modes.py say what a line of each is."""
 
 _MODES: tuple[str, ...] = get_args(Mode)
 
@@ -209,7 +209,7 @@ class SnapshotOptions:
     max_depth: leave out lines that are indented deeper than this; 0 keeps the outermost lines.
     max_chars: cut at a line end, so that the text has at most this many characters, the remark about what was
         left out included (the remark is there even when it alone is longer).
-    max_tokens: the same in tokens of a language model, as `size.estimate_tokens` counts them.
+    max_tokens: the same in tokens of a language model, as `estimate_tokens` counts them.
     refs: "actions" gives refs to what can be acted on, and to content that has a name (headings, images, items);
         "all" to every element that has a line. Texts have none, and what Chrome does not show (`ignored`).
     ignored: in mode aria, also the nodes that Chrome's tree holds but does not show, with Chrome's reasons.

@@ -40,9 +40,9 @@ class Rendering:
 
     `nodes` are what its lines stand for, in order; None for a line that stands for no node.
 
-    `repeated` are those whose description the lines after them say.
-    `unshown` are the refs of nodes that the options left out. `gaps` say, one text each, which parts of the page
-    that were not read: frames that did not answer, documents that were read only in part.
+    `repeated` are those whose description the lines after them say. `unshown` are the refs of nodes that the
+    options left out. `gaps` name the parts of the page that were not read, one text each: frames that did not
+    answer, documents that were read only in part.
     """
 
     text: str
@@ -62,7 +62,7 @@ class Rendering:
 
     @cached_property
     def tokens(self) -> int:
-        """About how many tokens the text is, see `size.estimate_tokens`."""
+        """About how many tokens the text is, see `estimate_tokens`."""
         return estimate_tokens(self.text)
 
 
@@ -127,7 +127,7 @@ def _render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptio
 
 
 def _describe_skipped(document: Document, mode: Mode) -> str:
-    """Say what is in no source that was asked, in frames too; "" where nothing is."""
+    """Say how many elements no source had, in frames too; "" for none."""
     found = [document, *(node.document for node in walk(document.roots) if node.document is not None)]
     count = sum(each.skipped for each in found)
     if not count:
@@ -142,7 +142,7 @@ def _describe_skipped(document: Document, mode: Mode) -> str:
 
 
 def _find_gaps(document: Document, refs: Mapping[Node, Ref]) -> list[str]:
-    """Return what is not known of the page."""
+    """Return which parts of the page were not read, and why."""
     gaps = ["the document was read only in part, for want of time"] if document.cut else []
     if document.loading:
         gaps.append(document.loading)

@@ -42,7 +42,7 @@ from cdpengine._snapshot.sources.walk import (
 from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
 
 _LOOKING = 0.8
-"""The part of its share after which it is not waited for clickables any more."""
+"""The part of the frame's time after which clickables are not waited for."""
 
 
 async def read_ax(request: FrameRequest) -> Document:
@@ -108,7 +108,7 @@ _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCI
 
 
 async def check_bounds(session: Session, nodes: Sequence[Node]) -> None:
-    """Take the bounds of 0 that no attribute gives away from the nodes. One round trip.
+    """Remove from the nodes the bounds of 0 that no attribute gives. One round trip.
 
     Raises as `Session.call` does, but for elements that are gone.
     """
@@ -130,7 +130,7 @@ async def check_bounds(session: Session, nodes: Sequence[Node]) -> None:
 
 
 def keep_given(node: Node, attributes: Mapping[str, str]) -> None:
-    """Take away the bounds of 0 of which no attribute of the element is a number. Pure."""
+    """Remove the bounds of 0 for which the element has no attribute with a number. Pure."""
     node.states = tuple(
         (state, value)
         for state, value in node.states
@@ -150,7 +150,7 @@ def _holds(reply: msgspec.Raw | bytes, number: int) -> bool:
 
 
 async def _clickables(request: FrameRequest) -> tuple[Clickables | None, str]:
-    """Look for what the page made clickable; where that fails, the reason says so. It never costs the document."""
+    """Look for what the page made clickable; a failure is said in the reason, and never loses the document."""
     if not request.clickables:
         return None, ""
     with trio.move_on_after(request.seconds * _LOOKING) as time_left:

@@ -62,11 +62,11 @@ def decode_ax_tree(raw: bytes | memoryview | msgspec.Raw) -> AXTree:
 
 
 _CHUNK = 256
-"""Nodes that are decoded at a time: enough for msgspec to be at full speed, too few to weigh anything."""
+"""Nodes that are decoded at a time: enough for msgspec to be at full speed, too few to take much memory."""
 
 
 def ax_nodes(raw: bytes | memoryview | msgspec.Raw) -> Iterator[Sequence[AXNode]]:
-    """Decode the nodes of a reply a few at a time, in its order. Who lets go of them never holds the whole tree.
+    """Decode the nodes of a reply a few at a time, in its order. A caller that releases them never holds the whole tree.
 
     Raises as `decode_ax_tree`, before the first nodes.
     """

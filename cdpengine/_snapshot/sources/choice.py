@@ -112,7 +112,7 @@ SECONDS_PER_FRAGMENT_AND_ELEMENT = 15e-9
 SECONDS_AT_LEAST = 5e-3
 
 WORST_SHARE = 0.7
-"""How much of the time there is the tree may take by the forecast. The rest is for a slower machine."""
+"""The part of the time that the tree may take by the forecast; the rest is for slower machines."""
 
 
 @attrs.frozen(kw_only=True)

@@ -44,8 +44,8 @@ class Walk(msgspec.Struct, gc=False):
     `roles`, plus 1 when it can take the focus, or a kind of row below 0. `uids` are the walk's own numbers of
     elements, and of captions in rows that are their borders; `texts` names and texts. `extras` are (row, key,
     value) one after the other, `boxes` (row, x, y, width, height), `labels` (caption, name that it gave).
-    `presumed` are the numbers of what seems to listen to presses, to be confirmed (see listeners.py).
-    `last` is the greatest number given so far. Parts of the document (see parts.py) stand between rows OPENED
+    `presumed` are the numbers of what seems to listen to presses, to be confirmed (see computed.py).
+    `last` is the greatest number given so far. Parts of the document (see `Parts`) stand between rows OPENED
     and CLOSED, or are one row REUSED, with their numbers for uids; `number` is that of the walk, 0 when no part
     is kept. `same` stands for all the rest: it is what the walk before said. `lacking` stands for
     all the rest, too: the walk was given no source for roles and names that Chrome does not have; and so does
@@ -85,7 +85,7 @@ _ESCAPE = re.compile(
 def decode_walk(text: str) -> Walk:
     """Decode the walk's answer. Half a surrogate pair, which a page can write, becomes U+FFFD.
 
-    Raises ValueError when it is no such answer.
+    Raises ValueError for any other text.
     """
     try:
         return _decode(text)

@@ -65,7 +65,7 @@ from cdpengine._snapshot.sources.walk import (
 from cdpengine.errors import ProtocolError, RemoteError
 
 _FRAMES_WITH_PARTS = 64
-"""Of how many frames of a session the parts are remembered."""
+"""Frames of a session whose parts are remembered."""
 
 
 async def read_computed(request: FrameRequest) -> Document:
@@ -187,7 +187,7 @@ def _document(request: FrameRequest, installed: Installed, walk: Walk, kept: Kep
 
 
 def _keep(request: FrameRequest, installed: Installed, kept: Kept) -> None:
-    """Keep parts for the next walk, of so many documents of the session as were read last."""
+    """Keep parts for the next walk. Only the documents of the session that were read last keep theirs."""
     installed.kept = kept
     keeping = [each for each in list_walks(request.session) if each.kept.number]
     for each in keeping[:-_FRAMES_WITH_PARTS]:
@@ -197,7 +197,7 @@ def _keep(request: FrameRequest, installed: Installed, kept: Kept) -> None:
 async def _run_walk(
     request: FrameRequest, installed: Installed, kept: Kept | None, *, waited: bool
 ) -> Walk | None:
-    """Let the walk go, once. None when its world has another document by now."""
+    """Run the walk once. None when its world has another document by now."""
     text = await ask_walk(
         request,
         installed,
@@ -300,8 +300,8 @@ class Listening:
     async def has_changed(self, presumed: Sequence[int] = (), *, still: bool = False) -> bool:
         """Say whether others listen than the walk took for listening; from now on it knows.
 
-        `presumed` are the numbers of those of which it only presumed so. `still` says that the document said the
-        same as when it was last walked.
+        `presumed` are the numbers of elements that it only presumed to listen. `still` says that the document said
+        the same as when it was last walked.
         """
         if self._call is None:
             return False
@@ -353,8 +353,8 @@ async def tell_listeners(
     """Tell the walk which elements began to listen to presses and which ended since it was `told`.
 
     `presumed` are the numbers of those that it took for listening: of these it gets those that do not. Returns
-    whether any element was not what the walk took it for. Those of other frames' documents, which the same
-    question gave, are left out. Raises as `Session.call` does.
+    whether the walk was wrong about any element. Elements of other frames' documents, which Chrome's answer has
+    too, are left out. Raises as `Session.call` does.
     """
     gone = [number for number in told if number not in listening]
     new = [number for number, captures in listening.items() if told.get(number) is not captures]
@@ -410,7 +410,7 @@ async def _tell(
     refuted: Sequence[int] = (),
     objects: Iterable[RemoteHandle] = (),
 ) -> bool:
-    """Tell the walk; return whether any of these was not what it took it for."""
+    """Tell the walk; return whether it was wrong about any of these."""
     if not ids and not gone and not refuted:
         return False
     what: dict[str, Any] = {

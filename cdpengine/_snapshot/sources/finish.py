@@ -200,7 +200,7 @@ def _repeats(text: str, said: str | None) -> bool:
 
 
 def unwrap(node: Node, wrappers: AbstractSet[Node]) -> Sequence[Node]:
-    """Return what stands in the node's place: itself, or what is in a wrapper, whose children are none."""
+    """Return what stands in the node's place: the node, or of a wrapper its children, which are not wrappers."""
     return node.children if node in wrappers else (node,)
 
 
@@ -264,7 +264,7 @@ def _hints(raw: Sequence[Child], of: Mapping[Node, str]) -> str:
 
 
 def _is_bare(node: Node) -> bool:
-    """Say whether nothing is shown of the node, but letters of icon fonts."""
+    """Say whether the node shows nothing but letters of icon fonts."""
     if node.value is not None or node.placeholder or node.document is not None:
         return False
     if not all(child.kind == "text" for child in node.children):

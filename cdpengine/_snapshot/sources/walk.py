@@ -60,7 +60,7 @@ _LONGEST_BARE = 0.5
 """Seconds in which a document is laid out that Chrome had no layout of; after that it is shown as it is."""
 
 TRIES = 6
-"""How often a document may be replaced, or begin to listen to clicks, under the walk before it is left at that."""
+"""How often a document may be replaced, or begin to listen to clicks, while it is walked."""
 
 _FRAMES_KEPT = 200
 _MOST_NUMBERS = 1_000_000
@@ -68,12 +68,12 @@ _MOST_NUMBERS = 1_000_000
 
 _LONGEST = 24 * 3600.0
 _KEPT_BACK = 0.1
-"""Of its share the walk in the page leaves this part to what comes after it."""
+"""The part of its time that the walk in the page leaves to what comes after it."""
 
 
 @attrs.frozen(eq=False)
 class Kept:
-    """The parts of the walk `number`, the last one of the document of which the answer came; 0: none.
+    """The parts of the document's latest walk that was answered, which has the number `number`; 0: none.
 
     `document` is what was made of that walk.
     """
@@ -91,8 +91,8 @@ class KnownListeners:
     """What the walk knows of who listens to presses, by backend node id, and whether on their way down, too.
 
     `reply` is Chrome's answer that `own` was made of: what listens itself. `all` has what a framework hands
-    presses to, as well. `framework` says whether there was a sign of one, `still` that the document said what it
-    had said.
+    presses to, as well. `framework` says whether there was a sign of one, `still` whether the document said the
+    same as before.
     """
 
     all: Mapping[int, bool]
@@ -208,7 +208,7 @@ def forget_walk(session: Session, frame_id: str, kit: str | None) -> None:
 
 
 def forget_frames_but(session: Session, there: Callable[[str], object | None]) -> None:
-    """Forget the walks of frames that are gone: those of whose id `there` gives None."""
+    """Forget the walks of frames that are gone: those for whose id `there` returns None."""
     for frame_id, kit in list(remembered.get(session, ())):
         if there(frame_id) is None:
             forget_walk(session, frame_id, kit)
