@@ -112,7 +112,7 @@ BUSY = 1.5
 
 
 def advise(report: BenchReport) -> list[str]:
-    """Return what there is to say, most important first; empty when nothing looks slow for its reason."""
+    """Return advice, most important first; empty when nothing looks slow for a known reason."""
     return [
         *_judge_load(report),
         *_judge_way(report),
@@ -433,7 +433,7 @@ CASE_LIMIT = 30.0
 """Seconds that one case may take."""
 
 Progress = Callable[[int, int, str], None]
-"""Is told how many cases are done, of how many, and the name of the next one ("" at the end)."""
+"""Called with how many cases are done, of how many, and the name of the next one ("" at the end)."""
 
 
 async def measure_browser(

@@ -194,7 +194,7 @@ def _once(keys: _Lazy, low: int, high: int) -> dict[Hashable, int]:
 
 
 def _find_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return a longest rising subsequence of pairs that are sorted by their second element: the first rises, too."""
+    """Return a longest subsequence of pairs, sorted by their second element, in which the first rises too."""
     ends: list[int] = []  # the least first element with which a run of that length can end
     at: list[int] = []
     behind: list[int] = []

@@ -186,7 +186,7 @@ class RefTable:
         return given
 
     def _find_given(self, document: Document) -> Mapping[Node, Ref] | None:
-        """Return the refs of a document whose nodes were the last to get refs from this table; None for any other."""
+        """Return the refs of a document whose nodes were the last to get refs here; None for any other."""
         known = None if document.shared is None else document.shared.given
         if known is None or known.table is not self or known.state != (self._snapshots, self._drops):
             return None

@@ -191,14 +191,14 @@ def run_interruptible(run: Callable[[], int]) -> int:
         if not _is_interruption(error):
             traceback.print_exception(error)
     if interruption.wishes.first is None:
-        # A signal may end the process now, with nothing undone but this. What fails here fails again, and is told
-        # of, when Python ends.
+        # A signal may end the process now, with nothing undone but this. What fails here fails again, and is
+        # reported, when Python ends.
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
         interruption.uninstall()
         return status
-    # None may end the process with another status now. Python gives handlers up while it ends, but leaves signals
-    # ignored; until then the third one still counts, should a thread not let it end.
+    # No signal may end the process with another status now. Python gives handlers up while it ends, but leaves
+    # signals ignored; until then the third one still counts, should a thread not let it end.
     interruption.is_over = True
     atexit.register(interruption.ignore)
     _flush()

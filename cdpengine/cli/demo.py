@@ -295,7 +295,7 @@ class Tour:
 
 
 class _NotSo(Exception):
-    """What a step claims is not what the page shows."""
+    """The page does not show what a step claims."""
 
 
 def _check(holds: bool, otherwise: str) -> None:
@@ -309,7 +309,7 @@ async def _expect(page: Page, expression: str, expected: object) -> None:
 
 
 async def _browser_process(browser: Browser) -> int:
-    """Return the operating system's id of the browser's main process, as it tells it itself."""
+    """Return the operating system's id of the browser's main process, which the browser reports."""
     reply = await browser.session.call("SystemInfo.getProcessInfo")
     return next(int(process["id"]) for process in reply["processInfo"] if process["type"] == "browser")
 
@@ -350,14 +350,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the name is http.server's
-        """Stay silent: the demo's own steps are what is to be read."""
+        """Log nothing: the demo prints its own steps."""
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of a browser that left before it had its answer; a closed tab does that."""
+        """Ignore a browser that left before it had its answer: a closed tab does that."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 

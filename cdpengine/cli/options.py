@@ -34,7 +34,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Failed(Exception):
-    """The command did its work and the answer is no; what there is to say has been said."""
+    """The command did its work and the result is a failure, which was printed already."""
 
 
 @attrs.frozen

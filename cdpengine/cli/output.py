@@ -89,7 +89,7 @@ def show_progress(text: str) -> None:
 
 
 def print_json(document: object) -> None:
-    """Print what `to_plain` makes of it as one JSON document, with escapes for what a terminal could obey."""
+    """Print a value, as `to_plain` makes it, as one JSON document; what a terminal could obey is escaped."""
     plain = to_plain(document)
     text = escape_json(json.dumps(plain, ensure_ascii=False, indent=2))
     # Python's escapes, for what the output's encoding lacks, would be no JSON.
@@ -146,7 +146,7 @@ def limit() -> int | None:
 
 
 def has_colours() -> bool:
-    """Say whether standard output takes colours: a terminal, and nobody said no."""
+    """Say whether standard output takes colours: it is a terminal, and NO_COLOR is not set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -193,7 +193,7 @@ def fit_middle(text: str, columns: int) -> str:
 
 
 def painter(styles: dict[str, str]) -> Callable[[str, str], str]:
-    """Return what colours a text by the name of a style; it changes nothing where there are no colours."""
+    """Return a function that colours a text by the name of a style, and changes nothing without colours."""
     if not has_colours():
         return lambda text, _style: text
     from rich.color import ColorSystem

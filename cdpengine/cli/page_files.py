@@ -291,7 +291,7 @@ def screenshot(
     timeout = timeout_ms / 1000
     overwrite = may_overwrite()
     with errors_as_json(wanted=as_json):
-        # What cannot be is said before a browser starts.
+        # Refuse wrong options before a browser starts.
         ImageOptions(format_of(output, image_format), quality, scale, omit_background)
 
         async def take() -> None:
@@ -389,7 +389,7 @@ def pdf(
     if footer is not None:
         options["footer"] = footer
     with errors_as_json(wanted=as_json):
-        print_params(options)  # what cannot be is said before a browser starts
+        print_params(options)  # refuse wrong options before a browser starts
 
         async def save() -> None:
             async with source.open_page(url, timeout=timeout) as page:

@@ -171,7 +171,7 @@ class _Interrupts:
 
     @contextmanager
     def stop_on_signal(self) -> Iterator[trio.CancelScope]:
-        """Have what is in the block cancelled, also by a signal that came since the line was entered."""
+        """Cancel the block on the signal, also on one that came since the line was entered."""
         with self._scope as scope:
             yield scope
         self._scope = trio.CancelScope()

@@ -169,7 +169,7 @@ def _tell(passed_over: Sequence[str]) -> int:
 
 _STYLES = {"-": "red", "+": "green", "bold": "bold", "head": "cyan", "told": "yellow"}
 _MUCH = 2.0
-"""Times slower or faster from which on a method's median is told."""
+"""Times slower or faster from which on a method's median is printed."""
 
 _ENOUGH_MS = 1.0
 """Milliseconds below which both medians are noise."""

@@ -242,7 +242,7 @@ async def _serve_client(on_http: HttpHandler, on_socket: SocketHandler, stream: 
 
 
 async def _first_request(stream: trio.SocketStream) -> tuple[HttpRequest, bytes] | None:
-    """Return what a client asks, and the bytes of it; None when it went away, or asked nonsense and was told."""
+    """Return a client's request and its bytes; None when it went away, or was refused for an invalid request."""
     try:
         return await _read_request(stream)
     except h11.RemoteProtocolError as error:

@@ -128,7 +128,7 @@ _FOLDER_PARTS = re.compile(rf"(?P<root>{_ROOT})(?P<name>.*)", re.DOTALL)
 _OF_PYTEST = re.compile(r"pytest-of-.*[/\\]pytest-\d+", re.DOTALL)
 _ENDS_STEM = re.compile(r"(?:^|[^0-9A-Za-z]|tmp)$")
 _WORD = re.compile(r"\w+", re.ASCII)
-_NUMBERED = re.compile(r"(.*?)[0-9]{8,}", re.DOTALL)  # Go and Java put a number of chance behind it
+_NUMBERED = re.compile(r"(.*?)[0-9]{8,}", re.DOTALL)  # Go and Java put a random number behind it
 _ENDING = re.compile(r"\.[0-9A-Za-z]{1,8}$")
 _OF_PYTHON = re.compile(r"tmp[a-z0-9_]{8}")
 _PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
@@ -236,7 +236,7 @@ def drop_names(text: str) -> str:
 
 
 def count_oddities(word: str) -> int:
-    """Return how many places of a word speak for chance: few or none in words that people write, and join."""
+    """Return how many places of a word look random: few or none do in words that people write and join."""
     pieces = _PIECES.findall(word)
     if pieces and pieces[-1].isdigit():
         pieces.pop()  # people count their names
@@ -266,7 +266,7 @@ def _folders_play_same_part(recorded: str, asked: str) -> bool:
 
 
 _CHANCES = (6, 8, 10, 12)
-"""How many letters and digits of chance end the name of a temporary folder: Node.js and C put 6, Python 8."""
+"""How many random letters and digits end the name of a temporary folder: 6 by Node.js and C, 8 by Python."""
 
 _SHORTEST_WORD = 3
 _ODD_NAME = 2  # a short word ("myWorld") makes one

@@ -100,7 +100,7 @@ class Proxy:
         self.ws_endpoint = f"ws://{shown}:{port}{self._browser_path}"
 
     def note(self, text: str) -> None:
-        """Tell those who want to know."""
+        """Call each of `notes` with a line."""
         logger.info("%s", text)
         for tell in self.notes:
             tell(text)
@@ -216,7 +216,7 @@ class Proxy:
         try:
             await relay.run()
         finally:
-            # A client that is gone already is past caring.
+            # A client that is gone needs no reason.
             await socket.close(1001, passage.ending or _ENDED)
 
     def _list(self, passage: ProxyConnection) -> None:
@@ -250,7 +250,7 @@ class _Relay:
         self._end(await pump())
 
     def _end(self, reason: str) -> None:
-        """Note the first reason: what it ends on the other side comes of it."""
+        """Note the first reason: the end of the other side only follows from it."""
         if not self._over.is_set():
             self._passage.ending = reason
             self._over.set()

@@ -42,7 +42,7 @@ class Lines:
     undescribed: dict[Node, str] = attrs.field(factory=dict)
 
     def leave_out_repeated(self, *, with_texts: bool) -> set[Node]:
-        """Take out of the texts the descriptions that the lines after them repeat; return the nodes that had them."""
+        """Take out descriptions that the lines after them repeat; return the nodes that had them."""
         repeated: set[Node] = set()
         for place, node in enumerate(self.nodes) if self.undescribed else ():
             if node is None or node not in self.undescribed:

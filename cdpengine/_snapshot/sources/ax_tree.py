@@ -66,7 +66,7 @@ _CHUNK = 256
 
 
 def ax_nodes(raw: bytes | memoryview | msgspec.Raw) -> Iterator[Sequence[AXNode]]:
-    """Decode the nodes of a reply a few at a time, in its order. A caller that releases them never holds the whole tree.
+    """Decode the nodes of a reply, a few at a time: a caller that releases them never holds the whole tree.
 
     Raises as `decode_ax_tree`, before the first nodes.
     """

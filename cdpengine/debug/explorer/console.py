@@ -27,8 +27,10 @@ from cdpengine.debug.recording.redact import Redactor
 from cdpengine.errors import InvalidArgumentError
 
 Work = Literal["none", "question", "work", "script"]
-"""What a line has its page, or other target, do: nothing; give an answer; something that may run the page's own
-code; or run the line's own script. The end of a stopped line depends on it."""
+"""What a line makes its target do: nothing; answer; what may run the page's own code; or run the line's own script.
+
+The end of a stopped line depends on it.
+"""
 
 
 @attrs.frozen
@@ -268,7 +270,7 @@ def _wrong(method: str, expected: str) -> InvalidArgumentError:
 def bind(line: CallLine, protocol: Protocol | None) -> tuple[str, dict[str, object]]:
     """Return the method and its parameters, bare values typed as the protocol says.
 
-    A method that the protocol lacks is passed on as it is: the browser will say what it thinks of it. Raises
+    A method that the protocol lacks is passed on as it is, for the browser to refuse. Raises
     InvalidArgumentError for a parameter that the command does not have, and for one that is missing.
     """
     command = None if protocol is None else protocol.commands.get(line.method)

@@ -122,8 +122,8 @@ class Interpreter:
     async def run(self, line: str) -> Output | None:
         """Run one line. Raises EngineError for what fails, Quit for !quit.
 
-        A line that is cancelled, or runs out of time, ends what it set going on its page first: that takes a
-        fraction of a second, and `stopped` says what was done.
+        A line that is cancelled, or runs out of time, first ends what it set going on its page, in a fraction of a
+        second; `stopped` says what was done.
         """
         parsed = parse_line(line)
         self.stopped = Stopped(self._target.noun)

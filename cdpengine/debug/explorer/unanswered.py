@@ -170,7 +170,7 @@ class LineTarget:
             loading = await self._stop_loading()
             report = await self._end_script("terminate", sent=work == "script", timeout=_RECOVERY_SECONDS)
         if self.terminations() > terminated_before and not report.terminated:
-            # The engine's own recovery was there first, and could not hand its report to who was cancelled.
+            # The engine's own recovery was there first, and could not hand its report to the cancelled caller.
             step = RecoveryStep("terminate", True)
             report = RecoveryReport(steps=(step, *report.steps), responsive=report.responsive)
         return Stopped(self.noun, report, trio.current_time() - began, loading, self._gone())
@@ -192,7 +192,8 @@ class LineTarget:
     async def _end_script(self, allow: str, *, sent: bool, timeout: float) -> RecoveryReport:
         steps = await self._terminate_paused()
         if not steps and sent and self.session.error("Runtime.evaluate") is None:
-            # On the session that it was sent on, at once: Chrome hears what came before the script.
+            # At once, and on the session that the script was sent on: Chrome takes it after what came before the
+            # script.
             steps = [await self._terminate()]
         report = await self._recover_page(allow, timeout)
         return RecoveryReport(

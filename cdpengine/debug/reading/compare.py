@@ -22,10 +22,10 @@ from cdpengine.debug.reading.figures import Quantiles
 from cdpengine.debug.recording_format import Line, Message
 
 MOST_DIFFERENCES = 500
-"""Commands of one role that may differ before only the first difference is told."""
+"""Commands of one role that may differ before only the first difference is reported."""
 
 CONTEXT = 2
-"""Commands before and after a difference that are told with it."""
+"""Commands before and after a difference that are reported with it."""
 
 _decode = msgspec.json.Decoder(Message).decode
 
@@ -43,7 +43,7 @@ class Change:
 
 @attrs.frozen
 class RoleDifference:
-    """How one role differs. `changes` is None when its commands differ too much to be told one by one."""
+    """How one role differs. `changes` is None when too many of its commands differ to be listed."""
 
     role: str
     commands: tuple[int, int]
@@ -55,7 +55,7 @@ class RoleDifference:
 
     @property
     def same(self) -> bool:
-        """Whether there is nothing to tell."""
+        """Whether the role did the same in both."""
         return not (self.changes or self.first or self.refusals or self.events)
 
 
@@ -240,7 +240,7 @@ def _compare_roles(name: str, first: _Role, second: _Role, commands: Commands) -
 
 
 def _in_short(changes: list[Change]) -> Iterator[Change]:
-    """Give the changes with a little of what is around them; nothing when all is the same."""
+    """Give the changes with a few commands around each; nothing when all commands are the same."""
     near: set[int] = set()
     for index, change in enumerate(changes):
         if change.mark != " ":

@@ -145,13 +145,13 @@ class Archive:
 
 
 class PageEvent(RequestEvent, rename="camel"):
-    """A page got so far."""
+    """A page has come so far in loading."""
 
     timestamp: float = 0.0
 
 
 class Attached(RequestEvent, rename="camel"):
-    """A session begins; told on the session of what it belongs to."""
+    """A session begins; the event comes on its parent's session."""
 
     session_id: str = ""
 

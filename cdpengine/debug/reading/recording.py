@@ -99,7 +99,7 @@ class Recording:
                 yield line
 
     def message(self, line: Line) -> Message:
-        """Return the message of a line. Raises RecordingDamagedError when it is none."""
+        """Return the message of a line. Raises RecordingDamagedError when the line holds no message."""
         try:
             return _decode_message(line.msg)
         except msgspec.DecodeError as error:
@@ -122,7 +122,7 @@ class Recording:
             try:
                 raw = self._text.readline()
             except CutOff as cut:
-                if not self._line_breaks_off(number):  # else the same was said of it
+                if not self._line_breaks_off(number):  # otherwise the line has its damage already
                     self._note_damage(number + 1, str(cut))
                 return
             except (Unreadable, OSError) as error:
@@ -220,7 +220,7 @@ def _begins_a_header(raw: bytes) -> bool:
 
 
 class Unreadable(Exception):
-    """There are no more lines that can be read, although the file is not over, or not as it should be."""
+    """No more lines can be read, though the file goes on or does not end as it should."""
 
 
 class FileShrank(Unreadable):

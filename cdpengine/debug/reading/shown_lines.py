@@ -68,7 +68,7 @@ class Chooser:
         self._root = BROWSER in choice.sessions
         self._targets = tuple(target.upper() for target in choice.targets)
         self._texts = [_forms(text) for text in choice.texts]
-        # Notes say nothing of methods, durations and messages: they are shown where nothing of that is asked.
+        # Notes have no methods, durations and messages: they are shown where no filter asks for these.
         # How long an action took is said by the note of its end.
         self._notes = not (choice.methods or choice.ids or choice.texts)
 
@@ -351,7 +351,7 @@ class _Session:
 
 
 class _Rows:
-    """From lines to the rows of the page; what rows refer to by number is given as the last one."""
+    """Turns lines into rows of the page; the last row has what the others refer to by number."""
 
     def __init__(self, limit: int) -> None:
         self.actions: dict[int, str] = {}

@@ -27,10 +27,10 @@ from cdpengine.debug.normalization import drop_names
 from cdpengine.debug.recording.known_secrets import REDACTED
 
 SHORTEST = 2
-"""Withheld characters from which on a text has a fingerprint: one of a single character would tell it."""
+"""Withheld characters from which on a text has a fingerprint: that of a single character would betray it."""
 
 MOST = 256
-"""Different texts of one recording that get a fingerprint: each takes its time."""
+"""Different texts of one recording that get a fingerprint: each takes some 20 ms."""
 
 _LONGEST = 1 << 20
 _MOST_WAITING = 1_000
@@ -218,7 +218,7 @@ class Typing:
             pieces[-1] += text
 
     def is_as_recorded(self, session: object, typed: str, by: Fingerprints | None) -> bool:
-        """Say whether what was typed since the last fingerprint has this one; `typed` "" is none."""
+        """Say whether what was typed since the last fingerprint has the fingerprint `typed`, "" for none."""
         if not typed:
             return True
         text = self._since.pop(session, "")
@@ -244,21 +244,21 @@ class _Call:
 class EnteredTexts:
     """Collects the redacted calls of one recording, and computes what is to be written of them when it is asked.
 
-    `note` costs next to nothing, `take` takes its time: it is for a thread that nobody waits for.
+    `note` costs next to nothing; `take` computes, in a thread that nobody waits for.
     """
 
     def __init__(self, salt: bytes) -> None:
         self._by = Fingerprints(salt)
         self._noted: deque[_Call] = deque()
         self._runs: dict[tuple[str, str], Run] = {}
-        self._bytes_in = 0  # changed by who notes
-        self._bytes_out = 0  # changed by who takes
+        self._bytes_in = 0  # changed by the thread that notes
+        self._bytes_out = 0  # changed by the thread that takes
         self._torn: set[tuple[str, str]] = set()  # sessions of whose typing something was not taken
 
     def note(
         self, line: int, connection: str, session: str, method: str, before: bytes, after: bytes
     ) -> None:
-        """Take a call as it was and as it was redacted; beyond what may wait, it gets no fingerprint."""
+        """Take a call as it was and as it was redacted; where too many wait, it gets no fingerprint."""
         size = len(before) + len(after)
         if len(self._noted) < _MOST_WAITING and self._bytes_in - self._bytes_out + size <= _MOST_BYTES:
             self._bytes_in += size
@@ -335,7 +335,7 @@ class TypedText:
     def note_script(self, session_id: str) -> None:
         """Take that a script was run, which may have moved the focus: what is typed after it is another text.
 
-        Where a script is run before each character, it is the way of the one who types: the text goes on.
+        Where a script runs before each character, that is how the program types, and the text goes on.
         """
         if self._since.get(session_id, len(self._texts.get(session_id, ""))) > 1:
             self._texts.pop(session_id, None)

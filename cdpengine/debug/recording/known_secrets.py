@@ -40,7 +40,7 @@ _MOST_FRESH = 8
 """Secrets that are looked for by themselves before everything is compiled anew."""
 
 _ENOUGH = 8
-"""Characters of an entered text that betray it, where it is not there as a whole."""
+"""Characters of an entered text by which it is found where only its beginning stands."""
 
 _HEAD = 32
 """Bytes of a form that must be there as a whole by which it is looked for: longer ones take long to compile."""
@@ -152,7 +152,7 @@ class KnownSecrets:
         if any(known.startswith(text) for known in self._entered):
             return  # its beginning is found already
         for part in _split_entered(before):
-            self._entered.pop(part, None)  # where it is still looked for, that does no harm
+            self._entered.pop(part, None)  # that it may still be looked for does no harm
             if part in self._fresh:
                 self._fresh.remove(part)
         self.add_entered(text)
@@ -269,7 +269,7 @@ class KnownSecrets:
 
 
 def _whole_letter(data: bytes, end: int) -> int:
-    """Return the place behind the letter of UTF-8 in which a place may be."""
+    """Return the place behind the character of UTF-8 that `end` may be within."""
     while end < len(data) and data[end] & 0xC0 == 0x80:
         end += 1
     return end
@@ -409,12 +409,12 @@ def _escape_in_html(text: str) -> set[str]:
 
 
 def _in_base64(data: bytes) -> set[str]:
-    """Return what of some bytes stands in base64 whatever stands around them, for each place of the first one."""
+    """Return, for each offset of the first byte, the base64 that does not depend on the bytes around."""
     forms = set()
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + data).decode()
-        first = (0, 2, 3)[before]  # characters that what stands before has a part in
-        whole = (before + len(data)) * 8 // 6  # those that nothing behind it has a part in
+        first = (0, 2, 3)[before]  # characters that also hold bits of what stands before
+        whole = (before + len(data)) * 8 // 6  # characters that hold no bits of what stands behind
         form = encoded[first:whole]
         forms |= {form, form.replace("+", "-").replace("/", "_")}
     return forms

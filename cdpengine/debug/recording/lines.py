@@ -27,10 +27,10 @@ _HEAD = 200
 """Characters of a cut payload that are kept."""
 
 _COPIED = 4096
-"""Bytes of a message from which on it is a piece of its own."""
+"""Bytes of a message from which on it is not copied into its line."""
 
 _SEEN = 4096
-"""Characters beyond those that are looked through for secrets."""
+"""Further characters that are looked through for secrets."""
 
 _MOST_PENDING = 100_000
 """Commands without a reply that are remembered; beyond that the oldest are forgotten (their replies have no
@@ -89,7 +89,7 @@ class _Seen(msgspec.Struct, gc=False):
     """A message on its way to become a line.
 
     `envelope` is None where the bytes are not a message. `free`: whether its bytes hold nothing that may be
-    secret; None where nobody looked.
+    secret; None where they were not looked through.
     """
 
     raw: bytes
@@ -102,8 +102,8 @@ class LineMaker:
     """Makes the lines of one recording.
 
     `began` is the engine's clock when it began; `limit` is in bytes of a message, 0 for none. `foreign` says that
-    the commands are a stranger's, who did not say beforehand what he enters: what he gives to scripts is withheld
-    even where these are the engine's own. `entered` takes the calls in which something was redacted.
+    the commands come from another client, which did not say beforehand what it enters: what it gives to scripts is
+    withheld even where these are the engine's own. `entered` takes the calls in which something was redacted.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class LineMaker:
         self._sides: dict[tuple[Kind, str, str], str] = {}
         self._sifted_at = 0
         self._spans: dict[int, str] = {}  # the names of those whose line was written
-        self._ended: dict[int, str] = {}  # of these a command may still come that was posted before the end
+        self._ended: dict[int, str] = {}  # a command that was posted before the end may still come
 
     def add_secret(self, text: str) -> bytes:
         """Keep a text out of all lines from now on. Returns no line."""
@@ -204,8 +204,8 @@ class LineMaker:
     def pieces(self, *traffic: Traffic) -> list[bytes]:
         """Return the same in pieces, so that what is large need not be copied.
 
-        They are looked through for secrets all at once, which costs a fraction of a look at each; those apart that
-        hold some by what they are. The lines are the same as those of one message after the other.
+        They are looked through for secrets all at once, for a fraction of what one by one costs, except for
+        methods that hold secrets by their nature. The lines are the same as those of one message after the other.
         """
         raws = [
             message.encode("utf-8", "surrogatepass") if isinstance(message := each.message, str) else message
@@ -455,7 +455,7 @@ _BREAKS = re.compile(rb"[\r\n]")
 
 
 def _one_line(message: bytes) -> bytes:
-    """Return JSON without line breaks: between tokens they mean nothing, and within strings they are escaped."""
+    """Return JSON on one line: line breaks mean nothing between tokens, and are escaped within strings."""
     return _BREAKS.sub(b" ", message) if b"\n" in message or b"\r" in message else message
 
 
@@ -465,7 +465,7 @@ def is_protocol(target: str) -> bool:
 
 
 def _as_json(body: bytes) -> msgspec.Raw:
-    """Return a body as JSON on one line: as it is where it is some, as a text where it is not."""
+    """Return a body as JSON on one line: as it is where it is JSON, else as a text."""
     try:
         json.loads(body)
     except (ValueError, RecursionError):

@@ -67,7 +67,7 @@ _TOGETHER = 1 << 14
 millisecond) that nobody waits for it."""
 
 _CLOSE_SECONDS = 60.0
-"""Seconds that the rest may take at the end in any case."""
+"""Seconds that writing the rest may always take at the end."""
 
 _SALT = 16
 """Bytes of the salt of fingerprints: as many as make those of two recordings different."""
@@ -166,7 +166,7 @@ class Recorder:
 
     def span_ended(self, span: Span, time: float, failed: str) -> None:
         """Take the end of an action."""
-        if self.failure is None:  # else nobody takes it any more
+        if self.failure is None:  # after the end nothing takes it
             self._gathered.append(partial(self._maker.span_ended, time, span.number, span.began, failed))
 
     def add_secret(self, text: str) -> None:
@@ -228,7 +228,7 @@ class Recorder:
 
     @trio.lowlevel.enable_ki_protection  # a Ctrl-C in here would lose lines in silence
     def _make_lines(self) -> None:
-        """Make lines of what was gathered. A thread that finds another at it leaves all to that one."""
+        """Make lines of what was gathered. A thread that finds another one at work leaves everything to it."""
         gathered = self._gathered
         while gathered and self._making.acquire(blocking=False):
             try:

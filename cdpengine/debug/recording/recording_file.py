@@ -115,7 +115,7 @@ def _overwrites() -> bool:
 # --- the thread that writes ----------------------------------------------------------------------------------
 
 _PAUSE = 0.05
-"""Seconds that what is given may lie here before it is written."""
+"""Seconds after which what was given is written."""
 
 _FLUSHED_EACH = 0.2
 """Seconds after which compressed data is flushed although more waits. Where nothing waits it is flushed at once:
@@ -136,7 +136,7 @@ _LEVEL = 1
 """Of zstandard: the traffic repeats itself so much that higher ones save little and take the processor longer."""
 
 _PATIENCE = 10.0
-"""Seconds that the rest may take at the end without any of it being taken."""
+"""Seconds at the end without any progress after which the rest is given up."""
 
 TOO_SLOW = "the disk did not take it in time"
 
@@ -144,8 +144,8 @@ TOO_SLOW = "the disk did not take it in time"
 class FileWriter:
     """Writes to the open `file`, and closes it in the end.
 
-    `failure` says why it could not, None while it can. `gather` is called by the thread before it looks what
-    there is, so that somebody who gives only now and then can give what lies there.
+    `failure` says why it could not, None while it can. The thread calls `gather` before it looks for work: a giver
+    that collects can hand over what it has.
     """
 
     def __init__(self, file: int, name: str, *, compressed: bool, gather: Callable[[], None]) -> None:
@@ -180,7 +180,7 @@ class FileWriter:
             self._thread.start()
 
     def give(self, pieces: Sequence[bytes]) -> None:
-        """Have something written. Only one thread may do so at a time."""
+        """Take pieces to be written. Only one thread may call this at a time."""
         self._given.extend(pieces)
         self._bytes_in += sum(map(len, pieces))
         if self._bytes_in - self._bytes_out > _SOON:
@@ -208,7 +208,7 @@ class FileWriter:
             while not ending:
                 self._wake.wait(_PAUSE)
                 self._wake.clear()
-                ending = self._ending  # asked before it is looked what there is
+                ending = self._ending  # read before looking for work
                 self._gather()
                 self._write_given()
             if self._compressor is not None:

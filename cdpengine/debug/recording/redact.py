@@ -88,11 +88,11 @@ class Redactor:
         self._bodies = BodyRedactor(self.text, self.known, self._looks_secret, bool(self.patterns))
         self._payloads = PayloadRedactor(self.text, self.known, self._bodies, keep_arguments)
         self._typed = TypedText()
-        self._texts: dict[str, str] = {}  # short ones that were gone through: most come again
+        self._texts: dict[str, str] = {}  # short texts that were redacted: most come again
         self._calls: dict[
             bytes, bytes
-        ] = {}  # what became of calls, both without their numbers; b"": the same
-        self._texts_at = self._calls_at = 0  # which version of what is known these are of
+        ] = {}  # calls and their redacted forms, both without their numbers; b"" where they are equal
+        self._texts_at = self._calls_at = 0  # `learned` at which these were made
         self.redacted = 0
 
     @property
@@ -159,7 +159,7 @@ class Redactor:
     ) -> bytes:
         """Return the command of that number without its secrets, as `redact` does.
 
-        What was made of one is known again by all but its number: most commands come again.
+        Results are remembered for commands that differ only in their number: most come again.
         """
         named = b'{"id":%d,' % (number or 0)
         if len(message) > _SHORT_CALL or not message.startswith(named) or types_text(method):
@@ -264,9 +264,9 @@ class Redactor:
         return (b"@" in low and _QUICK_USER.search(low) is not None) or words.is_in(low)
 
     def _drop_values_of_cookies(self, message: bytes) -> bytes | None:
-        """Return a list of cookies without their values, by its text: as `redact` does, for a quarter of the time.
+        """Return a list of cookies without their values, as `redact` does, by its bytes: in a quarter of the time.
 
-        None where a value stands there in another way, or where there may be other secrets.
+        None where a value is written otherwise, or where there may be other secrets.
         """
         if self.patterns:
             return None
@@ -315,7 +315,7 @@ class Redactor:
             remember = _forget
         version = self.learned
         clean = self._clean(message, fields, cookies=cookies, remember=remember)
-        # What the message itself told to be secret may stand further up in it, too.
+        # What was learned from the message may stand further up in it, too.
         return (
             clean
             if version == self.learned
@@ -401,7 +401,7 @@ class Redactor:
 
 
 def _clean_title(title: str) -> str:
-    """Return a title that is a URL up to its first secret: with its blanks, nothing says where that one ends."""
+    """Return a title; one that is a URL only up to its first secret, as its blanks hide where that ends."""
     at = title.find(REDACTED)
     begins = re.match(r"[^\s?#]*[?#]", title)
     return title[: at + len(REDACTED)] if begins is not None and at >= begins.end() else title

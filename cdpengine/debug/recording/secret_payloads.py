@@ -28,7 +28,7 @@ from cdpengine.debug.recording.secret_words import (
 )
 
 Remember = Callable[[str], None]
-"""Keeps a secret in mind, so that it goes from other messages too."""
+"""Remembers a secret, so that it is redacted in other messages too."""
 
 
 @attrs.frozen(eq=False)

@@ -28,8 +28,8 @@ class Search:
     """Looks for words, each followed by what its regular expression says ("": anything).
 
     `whole` are words that must not be the end of a longer one. `common` says, of words that are in most texts, by
-    which letters what follows them can begin: the others are not looked at. Letters are compared as they are: who
-    does not care for their case gives words and texts in lower case. Bytes are UTF-8.
+    which letters what follows them can begin: the others are not looked at. Letters are compared as they are: for
+    a search blind to case, give words and texts in lower case. Bytes are UTF-8.
     """
 
     def __init__(
@@ -201,7 +201,7 @@ WITHHELD: dict[str, tuple[str, ...]] = {
     "Fetch.fulfillRequest": ("binaryResponseHeaders",),
     "Fetch.continueResponse": ("binaryResponseHeaders",),
 }
-"""Fields that go whole, and are too large, or too much of all kinds, to be looked for elsewhere."""
+"""Fields that are withheld whole; they are too large or too varied to be looked for elsewhere."""
 
 BASE64_FIELDS: dict[str, tuple[str, ...]] = {
     "Fetch.fulfillRequest": ("body",),
@@ -287,7 +287,7 @@ IN_JSON = Search(_WORDS, _KEYS, _COMMON)
 IN_COOKIES = Search(
     _WORDS | {"cookie": rf'(?!s":\[){_IN_NAMES_OR_TEXTS}', '"value"': '(?!:"")'}, _KEYS, _COMMON
 )
-"""For lists of cookies without their values: one that is left is not where it is expected."""
+"""For lists of cookies whose values were taken out: a value that is still found stood in an unexpected place."""
 
 
 @lru_cache(2_000)

@@ -38,7 +38,7 @@ class Divergences:
         self._describer = DifferenceDescriber()
 
     def learn(self, method: str, message: bytes) -> None:
-        """Take a call of the program: what is secret in it is kept out of what is said."""
+        """Take a call of the program: its secrets are kept out of reports."""
         self._describer.learn(method, message)
 
     def strictness(self, call: RecordedCall) -> Strictness:
@@ -183,7 +183,7 @@ class DifferenceDescriber:
     def learn(self, method: str, message: bytes) -> None:
         """Take a call: what a recorder would redact in it is secret from now on.
 
-        Not so single keys: what they make together is added by who gathers them.
+        Single keys are no secrets; the caller adds the text that they make together.
         """
         if method == "Input.dispatchKeyEvent":
             return

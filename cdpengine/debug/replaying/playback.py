@@ -124,12 +124,12 @@ class Playback:
         return self._tape.page_paths
 
     def join(self, path: str) -> Client:
-        """Take one more client; `path` is that of its websocket."""
+        """Add a client; `path` is that of its websocket."""
         self._joined += 1
         return Client(self._joined, path)
 
     def ask(self, client: Client, message: bytes | str) -> bool:
-        """Take one call; False for what is none. After it, `due` has what is to be sent."""
+        """Take one message; False when it is not a call. After it, `due` has what is to be sent."""
         try:
             envelope = decode_envelope(message)
         except msgspec.DecodeError:
@@ -155,7 +155,7 @@ class Playback:
         return True
 
     def ask_http(self, client: Client, method: str, target: str) -> bool:
-        """Take what is asked over HTTP; False for what only tells something and was not recorded.
+        """Take what is asked over HTTP; False for a question without effects that was not recorded.
 
         After it, `due` has the answer: a message that is an HttpReply.
         """
@@ -201,7 +201,7 @@ class Playback:
     def find_pause(self) -> float | None:
         """Return for how many seconds the program did nothing in the recording where it is now, None at its end.
 
-        After that time, and a patience, it does not do what is recorded next, and `pass_over` may be called.
+        When it does nothing for that time and `PATIENCE` more, `pass_over` may be called.
         """
         if self._next >= len(self._received):
             return None
@@ -240,7 +240,7 @@ class Playback:
             self._at_once.append(self._reply(call.late, asked))
 
     def _find_told(self, method: str) -> Received | None:
-        """Return the recorded answer to a call that only tells something: it may be made once more at any time."""
+        """Return the recorded answer to a question without effects, which may be asked again at any time."""
         if method not in QUESTIONS:
             return None
         answers = (item for item in self._received[: self._next] if item.call and item.method == method)
@@ -323,7 +323,7 @@ class Playback:
                 self._gone_sessions.add(params.get("sessionId", ""))
 
     def _answer_gone(self, envelope: Envelope) -> tuple[int, str] | None:
-        """Return Chrome's answer to a call for what is over: whether a program still asks is a matter of luck."""
+        """Return Chrome's answer to a call for a target that is over: timing decides if a program still asks."""
         if envelope.session_id in self._gone_sessions:
             return NO_SESSION, "Session with given id not found."
         params = decode_params(envelope.params)

@@ -75,7 +75,7 @@ class Replay:
 
     @property
     def divergence(self) -> ReplayDivergedError | None:
-        """The first divergence, None while the program keeps to the recording."""
+        """The first divergence from the recording; None so far."""
         return self._playback.divergence
 
     @property
@@ -89,7 +89,7 @@ class Replay:
         return self._playback.passed_over
 
     async def until_divergence(self) -> None:
-        """Wait until a program has left the recording, and a moment more, so that it is told."""
+        """Wait until a program has left the recording, and a moment more, so that it gets the error."""
         while self.divergence is None:
             await self._changed.wait()
             await trio.lowlevel.checkpoint()
@@ -118,7 +118,7 @@ class Replay:
         return self._never_asked(path, here)
 
     def _never_asked(self, path: str, here: str) -> HttpAnswer:
-        """Return what is known of a page that was not asked for when it was recorded."""
+        """Return an answer for a path that was not asked for when it was recorded."""
         page: object
         if path == "/json/version":
             page = {

@@ -27,17 +27,19 @@ NO_TARGET = "No target with given id"
 """How Chrome's answer begins to a call for a target that is over."""
 
 FAREWELLS = frozenset({"Target.detachFromTarget"})
-"""Calls that a program makes when it leaves: whether there is still time for them is a matter of luck."""
+"""Calls that a program makes when it leaves: whether there is still time for them depends on timing."""
 
 QUESTIONS = frozenset({"Browser.getVersion"})
-"""Calls that only tell something, always the same. How often a program makes them to see whether the browser still
-answers is a matter of time."""
+"""Questions with always the same answer.
+
+How often a program asks them, to see whether the browser still answers, depends on timing.
+"""
 
 HTTP = "(http)"
 """What stands for a connection of what was asked over HTTP: such an exchange is a call and its reply, too."""
 
 HTTP_READS = frozenset({"/json", "/json/list", "/json/version", "/json/protocol"})
-"""Paths that only tell something: to ask once more, or less often, makes no difference."""
+"""Paths that are questions without effects: asking more or less often makes no difference."""
 
 _LISTS = ("result", "internalProperties", "privateProperties")
 """Where a reply to Runtime.getProperties lists what an object has."""
@@ -175,7 +177,7 @@ class Tape:
         self.calls.sort(key=lambda call: call.position)
 
     def gave(self, name: str) -> bool:
-        """Say whether the browser told a name before the program used it: then the program made it not up."""
+        """Say whether the browser gave a name before the program used it: then the program did not make it up."""
         known = self._gave.get(name)
         if known is None:
             raw = name.encode()
@@ -218,7 +220,7 @@ class Tape:
                 self.product = str(msgspec.json.decode(message.result).get("product", ""))
 
     def _take_http(self, position: int, line: Line) -> None:
-        # The line stands where the answer came; what was told meanwhile came of the question.
+        # The line stands where the answer came; what happened between question and answer came of the question.
         asked_at = bisect_right(self._times, line.t) - 0.5
         raw = msgspec.Raw(msgspec.json.encode(http_params(line.url)))
         call = RecordedCall(asked_at, line.n, HTTP, "", 0, line.m, raw, seconds=line.t)
@@ -244,14 +246,14 @@ def page_path(connection: str) -> str | None:
 
 
 def is_http_read(method: str, target: str) -> bool:
-    """Say whether what is asked over HTTP only tells something."""
+    """Say whether what is asked over HTTP is a question without effects."""
     return method in ("GET", "HEAD") and http_params(target)["path"] in HTTP_READS
 
 
 def _lacks_a_text(method: str, result: msgspec.Raw) -> bool:
     """Say whether what a script returned or threw lacks a whole text.
 
-    The descriptions of objects that stay in the page lack theirs too: to a program, these say nothing.
+    Descriptions of objects that stay in the page lack theirs too, but mean nothing to a program.
     """
     for path, text in find_redacted_places(decode_params(result)):
         if text != REDACTED:
