@@ -40,7 +40,7 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     pid: int = 0
     salt: str = ""
 
-    def encode(self) -> bytes:
+    def encoded(self) -> bytes:
         """Return the line."""
         # Its first fields tell a recording from other files, so they are written although they are defaults.
         fields = {"cdpengine": self.cdpengine, "version": self.version, **msgspec.to_builtins(self)}

@@ -133,7 +133,7 @@ class Taped:
         if self.entered is not None:
             self.raw += [self.maker.entered(0.0, each) for each in self.entered.end()]
         header = Header(redacted=self.redacted, salt=self.salt.hex())
-        return header.encode() + b"".join(self.raw)
+        return header.encoded() + b"".join(self.raw)
 
     def play(self, folder: Path, *, strict: bool = True) -> Playback:
         path = folder / "tape.jsonl"

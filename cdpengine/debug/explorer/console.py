@@ -27,7 +27,7 @@ from cdpengine.debug.recording.redact import Redactor
 from cdpengine.errors import InvalidArgumentError
 
 Work = Literal["none", "question", "work", "script"]
-"""What a line makes its target do: nothing; answer; what may run the page's own code; or run the line's own script.
+"""What a line makes its target do: nothing; answer; what may run page code; or run the line's own script.
 
 The end of a stopped line depends on it.
 """

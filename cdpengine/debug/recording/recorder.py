@@ -134,7 +134,7 @@ class Recorder:
         self._making = threading.Lock()  # held while messages are taken out of it
         self._bytes_in = 0  # changed by the engine's thread only
         self._bytes_made = 0  # changed by who holds the lock
-        first = [header.encode(), *(self._maker.target(began, *each) for each in known)]
+        first = [header.encoded(), *(self._maker.target(began, *each) for each in known)]
         compressed = path.suffix == ".zst"
         if compressed:
             with packages_named():
