@@ -66,6 +66,9 @@ from ._evaluate.values import JSTypedArray as JSTypedArray
 from ._evaluate.values import JSValue as JSValue
 from ._evaluate.values import JSWindow as JSWindow
 from ._input.action import ActionOutcome as ActionOutcome
+from ._input.actionability.input_observer import DownloadStarted as DownloadStarted
+from ._input.actionability.input_observer import NavigationStarted as NavigationStarted
+from ._input.actionability.input_observer import PopupOpened as PopupOpened
 from ._input.forms.fill import FillValue as FillValue
 from ._input.forms.listbox import Option as Option
 from ._input.forms.upload import FileContent as FileContent
@@ -96,9 +99,6 @@ from ._network.route import Route as Route
 from ._network.settings import NETWORKS as NETWORKS
 from ._network.settings import NetworkConditions as NetworkConditions
 from ._notifier import BoundedHistory as BoundedHistory
-from ._page.activity import DownloadStarted as DownloadStarted
-from ._page.activity import NavigationStarted as NavigationStarted
-from ._page.activity import PopupOpened as PopupOpened
 from ._page.dialogs import Dialog as Dialog
 from ._page.dialogs import DialogAnswer as DialogAnswer
 from ._page.downloads.download import Download as Download

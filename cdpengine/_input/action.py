@@ -22,8 +22,11 @@ from cdpengine._input.actionability.input_observer import (
     MOVE_EVENTS,
     PRESS_EVENTS,
     TOUCH_EVENTS,
+    Activity,
+    DownloadStarted,
     InputObserver,
-    NavigationWatch,
+    NavigationStarted,
+    PopupOpened,
     Record,
     verify,
 )
@@ -35,7 +38,6 @@ from cdpengine._input.devices.keys import modifier_mask
 from cdpengine._input.devices.mouse import MouseDevice, TouchDevice, check_point
 from cdpengine._input.geometry import Point
 from cdpengine._javascript import own, script
-from cdpengine._page.activity import DownloadStarted, NavigationStarted, PopupOpened
 from cdpengine._page.dialogs import Dialog
 from cdpengine._page.scripts.page_functions import SETTLED
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
@@ -57,7 +59,7 @@ class ActionContext:
     worlds: IsolatedWorlds
     budget: Budget
     interruptions: Interruptions
-    navigation: NavigationWatch | None = None
+    navigation: Activity | None = None
 
     def inspect(
         self, node: Node, action: str, *, dragging: bool = False
@@ -385,7 +387,7 @@ async def deliver(
     observer: InputObserver,
     required: Requirements,
     *,
-    navigation: NavigationWatch | None = None,
+    navigation: Activity | None = None,
     position: tuple[float, float] | None = None,
     undo: Callable[[], Awaitable[object]] | None = None,
 ) -> tuple[Point, Record | None, bool]:

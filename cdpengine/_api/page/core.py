@@ -25,12 +25,11 @@ from cdpengine._budget import Budget, within
 from cdpengine._evaluate.evaluation import EvaluationCounters, Evaluator
 from cdpengine._evaluate.script import Script
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.input_observer import NavigationWatch
+from cdpengine._input.actionability.input_observer import Activity, watch_activity
 from cdpengine._input.devices.delivery import HeldKeys
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import MouseDevice, TouchDevice
 from cdpengine._javascript import own
-from cdpengine._page.activity import Activity, watch_activity
 from cdpengine._page.dialogs import Span
 from cdpengine._page.finding import FoundNode
 from cdpengine._page.frames import Frame, renderer_id
@@ -317,7 +316,7 @@ class PageCore:
         healed = find_successor(page, self.refs, ref, error)
         return self.node(healed), healed
 
-    def context(self, budget: Budget, navigation: NavigationWatch | None = None) -> ActionContext:
+    def context(self, budget: Budget, navigation: Activity | None = None) -> ActionContext:
         """Return what an action works with."""
         return ActionContext(
             self.keyboard, self.mouse, self.touch, self.worlds, budget, self.target, navigation
