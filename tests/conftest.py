@@ -188,7 +188,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     run_slow(config.getoption(RUN_SLOW))
-    hypothesis.settings.register_profile("shared machine", deadline=None, max_examples=rounds(40, 100))
+    hypothesis.settings.register_profile("shared machine", deadline=None, max_examples=rounds(25, 100))
     hypothesis.settings.load_profile("shared machine")
     path = os.environ.get("CDPENGINE_FAILED_TESTS")
     if path and not hasattr(config, "workerinput"):

@@ -53,6 +53,7 @@ def sent(peer: ScriptedBrowser, method: str) -> int:
     return sum(request.method == method for request in peer.received)
 
 
+@pytest.mark.slow
 async def test_a_burst_loses_nothing_where_one_keeps_up_and_costs_nothing_where_nobody_reads(
     page: cdpengine.Page, scripted: ScriptedBrowser
 ) -> None:

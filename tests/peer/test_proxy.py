@@ -12,6 +12,7 @@ import pytest
 import trio
 import trio.testing
 from pytest_httpserver import HTTPServer
+from rounds import rounds
 
 from cdpengine import debug
 from cdpengine._protocol.connection import Connection, open_connection
@@ -69,7 +70,7 @@ async def test_calls_and_events_go_through_as_they_are(
     assert passage.path == "/devtools/browser/scripted-peer"
 
 
-@pytest.mark.parametrize("megabytes", [1, 40])
+@pytest.mark.parametrize("megabytes", [1, rounds(10, 40)])
 async def test_large_messages_go_through_whole(
     peer: ScriptedPeer, connection: Connection, megabytes: int
 ) -> None:

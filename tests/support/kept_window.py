@@ -10,11 +10,15 @@ from cdpengine._protocol.transport import open_websocket
 
 @attrs.define
 class Window:
-    """A window with one page, in a browser context of its own; `target_id` is None while there is none."""
+    """A window with one page, in a browser context of its own; `target_id` is None while there is none.
+
+    `blank` is what tests/support/empty_page.js said of its blank document when a test began with it.
+    """
 
     endpoint: str
     context_id: str | None = None
     target_id: str | None = None
+    blank: list[float] | None = None
 
     async def open(self) -> None:
         """Open a window in the running Chromium, and close the one before; `close` closes it."""

@@ -98,6 +98,7 @@ def test_the_engine_is_imported_without_any_of_them() -> None:
     assert int(done.stdout.removeprefix("imported ")) > 150
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("module", sorted(MODULES["cli"] - {"pygments", "prompt_toolkit"}))
 @pytest.mark.parametrize("arguments", [("trace", "stats"), ("--version",)])
 def test_the_command_line_names_what_it_lacks(
@@ -128,6 +129,7 @@ async def main():
     assert_one_line(run({"httpx"}, program).stdout, "httpx", "debug")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("json", [False, True])
 @pytest.mark.parametrize("kind", ["jsonl.zst", "jsonl"])
 def test_commands_of_recordings_name_what_they_lack(tmp_path: Path, kind: str, json: bool) -> None:

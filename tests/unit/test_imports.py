@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from functools import lru_cache
 
 import pytest
 
 DELAYED = ["cdp", "httpx", "rich", "click", "prompt_toolkit", "cattrs", "cdpengine.cli"]
 
 
+@lru_cache
 def loaded_by(statement: str) -> set[str]:
     """Return the names of all modules that a fresh interpreter has loaded after `statement`."""
     done = subprocess.run(
