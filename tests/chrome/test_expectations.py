@@ -432,6 +432,7 @@ async def test_directories_that_are_none(apart: cdpengine.Page, tmp_path: Path) 
                 pass
 
 
+@pytest.mark.slow
 async def test_the_browser_ends_in_the_middle(site: str, tmp_path: Path) -> None:
     async with cdpengine.launch() as browser:
         page = await browser.new_page(site)

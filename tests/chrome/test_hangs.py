@@ -231,6 +231,7 @@ async def test_many_evaluates_hang_at_once_in_one_tab(
         await page.close()
 
 
+@pytest.mark.slow
 async def test_tabs_that_share_a_process_hang_at_once(browser: cdpengine.Browser, site: HTTPServer) -> None:
     pages = [await browser.new_page(site.url_for("/"))]
     for _ in range(rounds(2, 4)):

@@ -222,6 +222,7 @@ async def test_a_page_that_hangs_is_closed_where_that_is_allowed(
     assert not report.responsive
 
 
+@pytest.mark.slow
 async def test_who_crashed_with_a_page_is_named(
     browser: cdpengine.Browser, site: cdpengine.Page, silent_port: int
 ) -> None:

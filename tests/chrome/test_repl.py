@@ -408,6 +408,7 @@ def terminal(shared_endpoint: str, tmp_path: Path) -> Iterator[Terminal]:
     terminal.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 async def test_at_a_terminal(terminal: Terminal, page: cdpengine.Page, tmp_path: Path) -> None:
     def converse() -> int:
