@@ -81,6 +81,7 @@ async def run_case(case: Case, actor: Actor, places: dict[str, str]) -> str:
 GROUP = 14
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("first", range(0, len(CASES), GROUP))
 async def test_the_table(first: int, actor: Actor, site: str, tmp_path: Path) -> None:
     file = tmp_path / "upload.txt"
@@ -159,7 +160,7 @@ LEAVING = {"navigate", "back", "reload", "newTab", "close", "tabs", "focusTab", 
 """They leave the document, or need none."""
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - LEAVING))
 async def test_each_kind_ends_in_time_on_a_page_that_hangs(
     actor: Actor, stage: cdpengine.Page, kind: str

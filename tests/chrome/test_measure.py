@@ -413,7 +413,7 @@ OPERATIONS: dict[str, Callable[[cdpengine.Page, Path], Awaitable[object]]] = {
 }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("name", OPERATIONS)
 async def test_cancelled_at_each_step(
     browser: cdpengine.Browser, page: cdpengine.Page, tmp_path: Path, name: str
