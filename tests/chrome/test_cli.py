@@ -100,7 +100,7 @@ def test_the_doctor_answers_in_json() -> None:
     assert all(finding["advice"] for finding in answer["findings"] if finding["status"] == "warn")
 
 
-def test_the_doctor_says_what_to_do_about_a_browser_that_is_none(tmp_path: Path) -> None:
+def test_the_doctor_says_what_to_do_about_a_file_that_is_not_a_browser(tmp_path: Path) -> None:
     fake = tmp_path / "chrome"
     fake.write_text("#!/bin/sh\nexit 3\n")
     fake.chmod(0o755)
@@ -320,7 +320,7 @@ def test_wrong_use_is_refused_with_status_2(arguments: list[str], said: str) -> 
     assert "Traceback" not in done.stderr
 
 
-def test_a_page_that_does_not_load_is_told_with_chromes_reason(
+def test_a_page_that_does_not_load_is_reported_with_chromes_reason(
     shared_endpoint: str, closed_port: int
 ) -> None:
     done = run_here("snapshot", f"http://127.0.0.1:{closed_port}/", "--json", "--endpoint", shared_endpoint)
@@ -331,7 +331,7 @@ def test_a_page_that_does_not_load_is_told_with_chromes_reason(
     assert "net::ERR_CONNECTION_REFUSED" in done.stderr
 
 
-def test_an_endpoint_where_nobody_listens_is_told(closed_port: int) -> None:
+def test_an_endpoint_where_nobody_listens_is_reported(closed_port: int) -> None:
     endpoint = f"http://127.0.0.1:{closed_port}"
     done = run_here("evaluate", "about:blank", "1", "--endpoint", endpoint, "--json")
     assert done.returncode == 1

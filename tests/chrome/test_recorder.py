@@ -141,7 +141,7 @@ async def test_an_action_that_failed_says_with_what(page: cdpengine.Page, tmp_pa
     assert [line.failed for line in ends] == ["EvaluationFailedError", "EvaluationTimeoutError", ""]
 
 
-async def test_what_does_not_fit_into_the_queue_is_counted_and_told(
+async def test_what_does_not_fit_into_the_queue_is_counted_and_reported(
     page: cdpengine.Page, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.jsonl"
@@ -156,7 +156,7 @@ async def test_what_does_not_fit_into_the_queue_is_counted_and_told(
     assert sum(line.count for line in lines if line.k == "lost") == lost
 
 
-async def test_a_full_disk_is_told_at_the_end(page: cdpengine.Page) -> None:
+async def test_a_full_disk_is_reported_at_the_end(page: cdpengine.Page) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
     with pytest.raises(cdpengine.RecordingFailedError, match="no space is left on the disk"):

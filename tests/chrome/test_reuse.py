@@ -185,7 +185,9 @@ CHANGES = {
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(("change", "shown"), CHANGES.values(), ids=CHANGES)
-async def test_what_no_one_is_told_of_is_seen(page: cdpengine.Page, change: str, shown: str | None) -> None:
+async def test_changes_without_an_event_are_seen(
+    page: cdpengine.Page, change: str, shown: str | None
+) -> None:
     await page.set_content(PAGE)
     await page.snapshot()
     assert await compared(page) > 30

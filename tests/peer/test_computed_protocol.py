@@ -184,7 +184,7 @@ async def test_a_browser_that_does_not_offer_it(connection: Connection, peer: Sc
         await read_computed(request)
 
 
-async def test_a_walk_that_throws_is_told(connection: Connection, peer: ScriptedPeer) -> None:
+async def test_a_walk_that_throws_is_reported(connection: Connection, peer: ScriptedPeer) -> None:
     ScriptedDocuments(peer)
     request = await request_of(connection, peer)
     peer.on("Runtime.callFunctionOn", THROWN, nth=2)

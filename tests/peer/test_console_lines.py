@@ -246,7 +246,7 @@ async def test_nothing_is_asked_of_a_page_whose_line_ends_soon(
 # --- lines that run out of time ----------------------------------------------------------------------------------
 
 
-async def test_a_script_that_runs_out_of_time_is_ended_and_told_as_what_it_is(
+async def test_a_script_that_runs_out_of_time_is_ended_and_named_as_such(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)

@@ -79,7 +79,7 @@ async def test_nothing_is_lost_whoever_makes_the_lines(tmp_path: Path, size: int
     assert [line.n for line in lines] == list(range(1, 601))
 
 
-async def test_what_does_not_fit_is_counted_and_told_where_it_is_missing(tmp_path: Path) -> None:
+async def test_what_does_not_fit_is_counted_where_it_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     recorder = recorder_at(path, queued=500)
     for number in range(3):
@@ -95,7 +95,7 @@ async def test_what_does_not_fit_is_counted_and_told_where_it_is_missing(tmp_pat
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-async def test_a_full_disk_is_told_at_the_end_and_takes_no_memory() -> None:
+async def test_a_full_disk_is_reported_at_the_end_and_takes_no_memory() -> None:
     instruments = Instruments()
     with pytest.raises(cdpengine.RecordingFailedError, match="no space is left on the disk"):
         async with record_traffic(instruments, "/dev/full") as recorder:
@@ -111,7 +111,7 @@ async def test_a_full_disk_is_told_at_the_end_and_takes_no_memory() -> None:
             assert not [item for item in recorder._gathered if not isinstance(item, Traffic)]
 
 
-async def test_a_fault_of_the_recorders_own_is_told_without_the_message(tmp_path: Path) -> None:
+async def test_an_error_of_the_recorder_is_reported_without_the_message(tmp_path: Path) -> None:
     instruments = Instruments()
     with pytest.raises(cdpengine.RecordingFailedError, match=r"TypeError in \w+\.py, line [0-9]+") as told:
         async with record_traffic(instruments, tmp_path / "a.jsonl"):

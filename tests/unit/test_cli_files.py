@@ -126,7 +126,7 @@ def test_a_file_that_exists_is_refused_by_name(
 
 @pytest.mark.parametrize("way", WRITING, ids=" ".join)
 @pytest.mark.usefixtures("environment")
-def test_a_folder_that_is_not_there_is_told_before_a_browser_starts(
+def test_a_missing_folder_is_refused_before_a_browser_starts(
     tmp_path: Path, way: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "r.jsonl").write_text("")

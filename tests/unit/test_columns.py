@@ -135,7 +135,7 @@ def test_any_depths_make_a_tree(rows: list[tuple[int, int, str]]) -> None:
     assert sum(node.kind == "interactive" for node in walk(made.roots)) == buttons
 
 
-def test_the_walk_is_told_what_the_tables_say() -> None:
+def test_the_walk_gets_what_the_tables_say() -> None:
     bits = role_bits()
     assert bits["strong"] & 1
     assert bits["generic"] & 2

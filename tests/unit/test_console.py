@@ -93,7 +93,7 @@ def test_other_lines(line: str, expected: object) -> None:
         ("!", "!targets"),
     ],
 )
-def test_lines_that_are_none(line: str, expected: str) -> None:
+def test_empty_lines_and_comments_are_no_lines(line: str, expected: str) -> None:
     with pytest.raises(InvalidArgumentError, match=expected):
         parse_line(line)
 

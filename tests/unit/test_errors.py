@@ -177,7 +177,7 @@ def test_what_was_typed_is_in_no_message_and_in_no_json() -> None:
         lambda: check_text("hunter2 \ud800"),
     ],
 )
-def test_what_was_passed_is_not_told(call: Callable[[], object]) -> None:
+def test_an_error_does_not_repeat_what_was_passed(call: Callable[[], object]) -> None:
     with pytest.raises(errors.InvalidArgumentError) as caught:
         call()
     assert "hunter2" not in str(caught.value)

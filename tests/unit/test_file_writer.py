@@ -60,7 +60,7 @@ def test_what_somebody_else_has_is_asked_for_to_the_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_what_cannot_be_written_is_told() -> None:
+def test_a_failure_to_write_is_reported() -> None:
     writer = FileWriter(os.open("/dev/full", os.O_WRONLY), "full", compressed=False, gather=nothing)
     writer.start()
     writer.give([b"a line"])
@@ -82,7 +82,7 @@ def test_a_disk_that_takes_nothing_is_left_alone() -> None:
         os.close(reading)  # and so the thread ends
 
 
-def test_an_error_of_who_gathers_is_told(tmp_path: Path) -> None:
+def test_an_error_of_gather_is_reported(tmp_path: Path) -> None:
     def gather() -> None:
         raise ValueError
 
@@ -139,7 +139,7 @@ def decoded(path: Path) -> bytes:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_what_cannot_be_written_at_the_start_is_told() -> None:
+def test_a_failure_to_write_at_the_start_is_reported() -> None:
     writer = FileWriter(os.open("/dev/full", os.O_WRONLY), "full", compressed=False, gather=nothing)
     writer.give([b"a line"])
     writer.start()

@@ -88,7 +88,7 @@ def test_a_line_is_not_given_before_it_is_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["plain", "zst"])
-def test_damage_on_the_way_is_told(tmp_path: Path, kind: str) -> None:
+def test_damage_on_the_way_is_reported(tmp_path: Path, kind: str) -> None:
     raw = recorded().bytes()
     lines = raw.splitlines(keepends=True)
     if kind == "plain":

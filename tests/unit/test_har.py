@@ -170,7 +170,7 @@ def test_a_request_without_an_answer_says_why(
     assert entry["request"]["postData"] == {"mimeType": "text/plain", "text": "a=b", "params": []}
 
 
-def test_events_that_were_cut_are_told_of(tmp_path: Path) -> None:
+def test_events_that_were_cut_are_reported(tmp_path: Path) -> None:
     recorded = exchange()
     recorded.maker._limit = 500
     sent(recorded, "2", "data:" + "x" * 1000)

@@ -149,7 +149,7 @@ def test_a_page_connection_is_played_to_the_client_of_its_path() -> None:
     assert "result" in Program(playback, "/devtools/page/AB").ask("Page.enable")[0]
 
 
-def test_a_question_that_only_tells_something_may_be_asked_more_or_less_often() -> None:
+def test_a_question_without_effects_may_be_asked_more_or_less_often() -> None:
     tape = Tape()
     tape.call(1, "Browser.getVersion")
     tape.reply(1, "Browser.getVersion", product="X/1")

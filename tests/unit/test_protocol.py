@@ -33,7 +33,7 @@ def test_names_are_found_in_any_case(name: str) -> None:
     assert (entry.kind, entry.name) == ("command", "Tree.grow")
 
 
-def test_a_wrong_name_tells_those_that_are_near() -> None:
+def test_the_error_of_a_wrong_name_lists_near_ones() -> None:
     with pytest.raises(InvalidArgumentError, match=r"Tree\.grow"):
         protocol().find("Tree.grw")
     with pytest.raises(InvalidArgumentError, match=r"Tree\.grow"):
@@ -103,7 +103,7 @@ def test_a_protocol_does_not_differ_from_itself() -> None:
     assert diff_protocols(protocol(), protocol()) == []
 
 
-def test_every_kind_of_change_is_told() -> None:
+def test_every_kind_of_change_is_listed() -> None:
     after = document()
     tree = after["domains"][0]
     tree["commands"][0]["parameters"][1] = {"name": "height", "type": "integer"}

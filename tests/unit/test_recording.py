@@ -67,7 +67,7 @@ def test_replies_of_other_connections_are_not_mixed_up() -> None:
     assert (stranger.k, stranger.m, stranger.ms, stranger.c) == ("reply", "", None, "evaluation session")
 
 
-def test_sessions_are_told_with_their_targets() -> None:
+def test_sessions_are_recorded_with_their_targets() -> None:
     info = {"targetId": "T1", "type": "page", "url": "https://example.com/"}
     target, attached, event = lines_of(
         received({"method": "Target.attachedToTarget", "params": {"sessionId": "S1", "targetInfo": info}}),
@@ -80,7 +80,7 @@ def test_sessions_are_told_with_their_targets() -> None:
     assert (event.T, event.m) == ("T1", "Page.loadEventFired")
 
 
-def test_a_session_attached_by_hand_is_told_too() -> None:
+def test_a_session_attached_by_hand_is_recorded_too() -> None:
     *_, target, event = lines_of(
         sent({"id": 9, "method": "Target.attachToTarget", "params": {"targetId": "T2", "flatten": True}}),
         received({"id": 9, "result": {"sessionId": "S2"}}),
@@ -126,7 +126,7 @@ def test_the_end_of_an_action_says_how_long_it_took_once() -> None:
 
 
 @pytest.mark.parametrize("message", ["no json", "[1]", "{}", '{"id": "x"}', "\ud800"])
-def test_a_message_that_is_none_is_a_stray(message: str) -> None:
+def test_what_is_not_a_message_is_a_stray(message: str) -> None:
     (line,) = lines_of(Traffic(1.0, "received", "main", message))
     assert line.k == "stray"
 

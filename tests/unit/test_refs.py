@@ -265,7 +265,7 @@ def test_a_ref_that_was_never_given(text: str) -> None:
         table.lookup(text)
 
 
-def test_what_is_no_ref_is_said_to_be_none() -> None:
+def test_a_text_that_is_not_a_ref_is_refused_as_such() -> None:
     with pytest.raises(NodeNotFoundError, match=r'"#buy\\u202e": not a ref; refs look like "e3"'):
         RefTable().lookup("#buy\u202e")
 

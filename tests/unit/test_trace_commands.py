@@ -175,7 +175,7 @@ def damaged(kind: str) -> bytes:
     ("another shape", "line 101: "),
     ("foreign", "line 1: this is no recording"),
 ])  # fmt: skip
-def test_damage_is_told_with_its_line_after_all_that_could_be_read(
+def test_damage_is_reported_with_its_line_after_all_that_could_be_read(
     arguments: list[str], kind: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, out_path = tmp_path / "a.jsonl", tmp_path / "out"
@@ -372,7 +372,7 @@ def cut_off(path: Path, *, lines: int, rest: int) -> Path:
     "command",
     ["show", "stats", "stats --json", "diff", "export --perfetto", "export --har", "export --html"],
 )
-def test_of_a_recording_that_was_cut_off_all_is_used_and_the_cut_is_told(
+def test_a_recording_that_was_cut_off_is_used_and_the_cut_is_reported(
     tmp_path: Path, command: str, name: str, rest: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = 9

@@ -117,7 +117,7 @@ def test_a_command_more(change: Callable[[Recorded], None], marks: list[str]) ->
     assert not compared(run(change), run()).same
 
 
-def test_another_order_is_told_as_such() -> None:
+def test_another_order_of_commands_is_reported() -> None:
     def change(recorded: Recorded) -> None:
         recorded.exchange("First", "5E55")
         recorded.exchange("Second", "5E55")
@@ -139,7 +139,7 @@ def test_a_refusal_is_a_difference() -> None:
     assert role.refusals == (("A.b: no [-32000]", 0, 1),)
 
 
-def test_a_kind_of_event_is_a_difference_and_a_number_of_events_none() -> None:
+def test_kinds_of_events_make_a_difference_and_their_numbers_do_not() -> None:
     def noisy(recorded: Recorded) -> None:
         for _ in range(3):
             recorded.event("Page.loadEventFired", "5E55")
@@ -169,7 +169,7 @@ def test_two_sessions_of_one_page_have_a_role_each() -> None:
     assert compared(run(second_session), run()).only_first == ("page 1, session 2",)
 
 
-def test_durations_are_told_as_a_ratio() -> None:
+def test_durations_are_compared_as_a_ratio() -> None:
     def slow(recorded: Recorded) -> None:
         recorded.exchange("A.b", "5E55", after=0.4)
 
@@ -179,7 +179,7 @@ def test_durations_are_told_as_a_ratio() -> None:
     assert count.ratio == pytest.approx(4, rel=0.03)
 
 
-def test_of_what_is_too_different_the_first_difference_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_too_much_differs_the_first_difference_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_DIFFERENCES", 2)
 
     def other(recorded: Recorded) -> None:

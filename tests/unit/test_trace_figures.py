@@ -90,7 +90,7 @@ def test_events_a_second(times: list[float], rate: float | None, busiest: tuple[
     assert (figures.busiest_second, figures.busiest_events) == busiest
 
 
-def test_gaps_that_were_told_and_those_that_were_not() -> None:
+def test_gaps_that_the_recorder_noted_and_others() -> None:
     recorded = Recorded()
     recorded.exchange("A.b")
     recorded.lost(7)
