@@ -89,7 +89,7 @@ async def read_document(request: FrameRequest, wanted: Source | None, captures: 
     """
     began = trio.current_time()
     if wanted is None or wanted == "hybrid":
-        document = await _best(request)
+        document = await _read_best(request)
         if wanted == "hybrid":
             document.source, document.reason = "hybrid", f"asked for, on what is best: {document.reason}"
     else:
@@ -230,9 +230,9 @@ async def _add_boxes(
         document.reason += "; there was no time to ask for its boxes"
 
 
-async def _best(request: FrameRequest) -> Document:
+async def _read_best(request: FrameRequest) -> Document:
     began = trio.current_time()
-    source, reason = await _choice(request)
+    source, reason = await _choose_source(request)
     if source != "dom":
         seconds = request.seconds * FIRST_PART
         with trio.move_on_after(seconds) as time:
@@ -268,7 +268,7 @@ async def _with_skipped(request: FrameRequest, document: Document, began: float)
     return document
 
 
-async def _choice(request: FrameRequest) -> tuple[_Plain, str]:
+async def _choose_source(request: FrameRequest) -> tuple[_Plain, str]:
     connection = request.session.connection
     if connection in _offer_computed:
         return "computed", "the browser gives roles and names inside the page"
