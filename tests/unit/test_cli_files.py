@@ -28,6 +28,7 @@ RECORDED: dict[tuple[str, ...], list[str]] = {
     ("trace-page",): [URL, "-o", "OTHER"],
     ("proxy",): ["--listen", "0", "--upstream", URL],
     ("repl",): [],
+    ("run",): ["RECORDING"],
 }
 WRITING: dict[tuple[str, ...], list[str]] = {
     **{(*command, "--record"): [*arguments, "--record", "FILE"] for command, arguments in RECORDED.items()},
@@ -39,6 +40,7 @@ WRITING: dict[tuple[str, ...], list[str]] = {
     ("protocol", "save", "file"): ["FILE"],
 }
 READING = {
+    ("run", "script"),
     ("proxy", "--faults"),
     ("protocol", "list", "--file"),
     ("protocol", "show", "--file"),
