@@ -113,17 +113,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 SLOW_FILES = (
-    "test_canaries_chrome.py", "test_hangs.py", "test_examples.py", "test_cli.py", "test_replay.py",
-    "test_expectations.py", "test_recovery_pages.py", "test_waiting.py", "test_reuse.py", "test_page_goes_away.py",
-    "test_process.py", "test_snapshot_frames.py", "test_evaluation_sessions_chrome.py", "test_launch.py", "test_navigation.py",
-    "test_cookies_and_storages.py", "test_arrival.py", "test_losing.py", "test_emulation_pages.py", "test_repl.py",
-    "test_proxy_faults.py", "test_private_browsers.py", "test_soak.py", "test_cancellation_pages.py", "test_hindrances.py",
-    "test_finding.py", "test_hard_pages.py", "test_stale_refs.py", "test_dialogs.py", "test_kills.py", "test_dom_source.py",
-    "test_lines_of_sources.py", "test_terminals.py", "test_evaluate.py", "test_fill.py", "test_sources_agree.py",
-    "test_pictures_chrome.py", "test_measure.py", "test_content.py", "test_activity.py", "test_page_settings.py",
-    "test_benchmark_peers.py",
+    "test_canaries_chrome.py", "test_process.py", "test_cli.py", "test_act.py", "test_replay.py",
+    "test_expectations.py", "test_waiting.py", "test_examples.py", "test_recovery_pages.py", "test_recorder.py",
+    "test_fill.py", "test_measure.py", "test_navigation.py", "test_launch.py", "test_deadlines_of_objects.py",
+    "test_shape.py", "test_pictures_chrome.py", "test_extras.py", "test_stale_refs.py", "test_drift.py",
+    "test_reuse.py", "test_discretion.py", "test_hangs.py", "test_repl.py", "test_evaluation_sessions_chrome.py",
+    "test_hard_pages.py", "test_activity.py", "test_select.py", "test_act_scripts.py", "test_snapshot_frames.py",
+    "test_evaluate.py", "test_drag.py", "test_dialogs.py", "test_proxy_faults.py", "test_click_places.py",
+    "test_ending_signals.py", "test_click.py", "test_finding.py", "test_deadlines.py", "test_proxy.py",
+    "test_cookies_and_storages.py", "test_contexts.py", "test_pages.py", "test_no_foreign_errors.py",
+    "test_decompression.py", "test_drag_between_processes.py", "test_arrival.py", "test_emulation_pages.py",
+    "test_content_visibility.py", "test_protocol_chrome.py", "test_imports.py", "test_hindrances.py",
+    "test_responses.py", "test_dom_source.py", "test_click_refusals.py", "test_routes.py", "test_replay_server.py",
+    "test_delivery_table.py", "test_values.py", "test_trickling_endpoints.py", "test_pointer_frames.py",
+    "test_private_browsers.py", "test_drag_lists.py", "test_cancellation_pages.py", "test_pointer_delivery.py",
+    "test_lines_of_sources.py", "test_content.py",
 )  # fmt: skip
-"""Files of ten seconds and more, the slowest first."""
+"""Files of five seconds and more, the slowest first."""
 
 
 def usual_run(items: list[pytest.Item]) -> set[str]:

@@ -176,6 +176,7 @@ async def test_an_empty_page_that_goes_on_loading_says_so(page: cdpengine.Page, 
     assert trio.current_time() - started < BOUND / 2
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("html", [HEAD, HEAD + "<body>", HEAD + "<div></div>"])
 async def test_an_empty_page_is_empty_at_once(page: cdpengine.Page, site: Site, html: str) -> None:
     site.parts = [html]

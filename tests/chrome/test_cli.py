@@ -174,6 +174,7 @@ def cups(httpserver: HTTPServer) -> str:
     return f"http://localhost:{httpserver.port}/"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("arguments", "printed"),
     [
@@ -232,6 +233,7 @@ def test_a_value_is_printed(shared_endpoint: str, expression: str, printed: str)
     assert done.stdout == printed + "\n"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("expression", "value"),
     [("document.title", "Kettle & Crane, a small shop"), ("NaN", "NaN"), ("1 / -0", "-Infinity")],

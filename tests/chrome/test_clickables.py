@@ -102,6 +102,7 @@ async def id_of(page: cdpengine.Page, node: Node) -> str:
     return str(dict(zip(attributes[::2], attributes[1::2], strict=True)).get("id", ""))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("reader", READERS)
 async def test_what_was_made_clickable_is_found_and_nothing_else(
     page: cdpengine.Page, reader: Reader
@@ -114,6 +115,7 @@ async def test_what_was_made_clickable_is_found_and_nothing_else(
     assert document.unknown == ""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("reader", READERS)
 async def test_nodes_stand_where_their_elements_are(page: cdpengine.Page, reader: Reader) -> None:
     await page.set_content(PAGE)
@@ -166,6 +168,7 @@ async def read_names(page: cdpengine.Page, reader: Reader) -> list[str]:
     return [node.name for node in clickables(await reader(await frame_request(page)))]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("reader", READERS)
 async def test_attributes_count_where_they_are_listeners(page: cdpengine.Page, reader: Reader) -> None:
     """The walk presumes that they are, until Chrome says what listens; a page can take its handlers back."""

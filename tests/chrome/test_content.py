@@ -235,6 +235,7 @@ def framed(image: Image.Image, x: int, y: int, width: int, height: int) -> bool:
     ) == (255, 255, 255)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("scrolls", "pictures"), [(0, 1), (1, 2), (9, 2)])
 async def test_a_picture_is_taken_again_where_the_page_scrolled_meanwhile(
     site: cdpengine.Page, browser: cdpengine.Browser, scrolls: int, pictures: int

@@ -168,6 +168,7 @@ async def test_a_navigation_ends_it_by_name(page: cdpengine.Page) -> None:
         await page.goto("data:text/html,elsewhere")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["alert", "confirm", "prompt"])
 async def test_dialogs_wait_for_nobody(page: cdpengine.Page, kind: str) -> None:
     value = await page.evaluate(f"{kind}('hello')", timeout=20)

@@ -94,6 +94,7 @@ async def test_five_cuts_in_a_row(page: cdpengine.Page) -> None:
     assert target(page).evaluation_session_rebuilds.total() == 5
 
 
+@pytest.mark.slow
 async def test_a_cut_while_pages_are_opened(browser: cdpengine.Browser) -> None:
     pages: list[cdpengine.Page] = []
     some = trio.Event()

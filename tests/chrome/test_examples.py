@@ -131,6 +131,7 @@ EXAMPLES_OF_PAGES = [block for page in pages() for block in blocks(page) if bloc
 SITE = "<title>Example Domain</title><h1>Example Domain</h1><a href='/more'>More</a>"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "block", [block for block in EXAMPLES_OF_PAGES if block.is_program], ids=lambda block: block.name
 )

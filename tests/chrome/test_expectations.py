@@ -128,6 +128,7 @@ async def test_popups_of_every_kind(browser: cdpengine.Browser, shown: cdpengine
     assert shown.popups == []
 
 
+@pytest.mark.slow
 async def test_popups_are_where_they_were_sent_or_closed(apart: cdpengine.Page) -> None:
     for number in range(5):
         async with apart.expect_popup(timeout=10) as expected:

@@ -70,6 +70,7 @@ async def test_a_page_that_had_crashed_before_we_came(
         await works(dead)
 
 
+@pytest.mark.slow
 async def test_a_page_that_hung_before_we_came_can_be_taken_elsewhere(
     page: cdpengine.Page, site: HTTPServer, shared_endpoint: str
 ) -> None:

@@ -56,6 +56,7 @@ async def test_the_answer_says_where_it_went(page: cdpengine.Page, site: HTTPSer
     assert await page.title() == "one"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("url", "reason"), [
     ("chrome://crash", "something to do for Chrome, such as crashing the page"),
     ("no-such-scheme:x", "Chrome has no document for no-such-scheme: URLs"),

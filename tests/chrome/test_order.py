@@ -89,7 +89,7 @@ WAYS: dict[str, Callable[[Stage], Awaitable[object]]] = {
 }
 
 
-@pytest.fixture(params=["websocket", "pipe"])
+@pytest.fixture(params=["websocket", pytest.param("pipe", marks=pytest.mark.slow)])
 async def stage(
     request: pytest.FixtureRequest, shared_endpoint: str, httpserver: HTTPServer
 ) -> AsyncIterator[Stage]:

@@ -34,6 +34,7 @@ async def test_what_pycdp_does_not_know(protocol: Protocol) -> None:
     assert "Autofill.enable" in {finding.name for finding in found if not finding.breaks}
 
 
+@pytest.mark.slow
 async def test_a_browser_that_lacks_something_is_reported(protocol: Protocol, tmp_path: Path) -> None:
     document = json.loads(protocol.source)
     page = next(domain for domain in document["domains"] if domain["domain"] == "Page")

@@ -139,6 +139,7 @@ FORM = (
 TERMINATED = "the script that ran was terminated, and the page answers"
 
 
+@pytest.mark.slow
 async def test_a_stopped_line_leaves_a_page_that_answers(
     browser: cdpengine.Browser, shared_endpoint: str
 ) -> None:

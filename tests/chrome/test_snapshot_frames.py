@@ -150,6 +150,7 @@ async def test_what_is_in_one_element(nested: cdpengine.Page, source: Source | N
     assert outline(await nested.snapshot(root="iframe.in", source=source)) == LINES[22:]
 
 
+@pytest.mark.slow
 async def test_roots_that_cannot_be(nested: cdpengine.Page) -> None:
     whole = await nested.snapshot()
     with pytest.raises(cdpengine.NodeNotFoundError, match="matches this selector"):

@@ -66,6 +66,7 @@ async def test_brought_into_the_state(form: FormPage, markup: str, wanted: bool,
     assert len(await form.told("click")) == len(clicked)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("checked", "wanted", "clicks"), [(False, True, 1), (True, True, 2), (True, False, 1)]
 )

@@ -113,6 +113,7 @@ async def test_position_turns_with_the_element(stage: Stage) -> None:
 # --- dialogs, cancellation, what is left behind ---------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("event", ["click", "mousedown", "mousemove"])
 async def test_dialog_on_click_does_not_hang(stage: Stage, event: str) -> None:
     await stage.show(BUTTON)

@@ -102,6 +102,7 @@ async def test_display_contents(stage: Stage) -> None:
     assert await stage.js("reached") is True
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "transform", ["rotate(45deg)", "scale(.3)", "skewX(50deg)", "rotate(120deg) scale(1.5)"]
 )
@@ -202,6 +203,7 @@ async def frame_node(stage: Stage, httpserver: HTTPServer, style: str, extra: st
     return await stage.node("frame.contentDocument.querySelector('#inner')", frame=frames[0]["id"])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "style",
     [

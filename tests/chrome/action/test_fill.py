@@ -273,6 +273,7 @@ async def test_a_password_is_never_told(form: FormPage) -> None:
     assert "other" not in str(caught.value)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("rule", "value", "state"),
     [

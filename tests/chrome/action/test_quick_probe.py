@@ -67,6 +67,7 @@ CLOSELY = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("body", CLOSELY.values(), ids=CLOSELY)
 async def test_what_is_not_plain_to_see_is_measured(stage: Stage, body: str) -> None:
     await stage.show(body)

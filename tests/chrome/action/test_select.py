@@ -325,6 +325,7 @@ async def test_a_listbox_of_several(form: FormPage) -> None:
     assert [target for _, target, _ in await form.told("click")] == ["o2", "o3", "o1"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("markup", "wanted", "error", "reason"),
     [

@@ -176,6 +176,7 @@ async def test_not_now(stage: Stage, markup: str, error: type[NotInteractableErr
     assert await stage.record() == []
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "markup",
     [
