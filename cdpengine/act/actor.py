@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -56,13 +57,15 @@ class Actor:
 
     It sees the pages of `context`, or of the whole browser without one. `evaluate_enabled` False refuses every
     request that runs a script of the caller's: evaluate, wait with a function, and URLs that are scripts.
-    `search_engines` are those that a search request can name.
+    `search_engines` are those that a search request can name. `files` is the folder in which the files lie that
+    requests may name, to be read or written; None refuses them all.
     """
 
     browser: Browser
     context: BrowserContext | None = None
     evaluate_enabled: bool = True
     search_engines: Mapping[str, SearchEngine] = ENGINES
+    files: Path | Literal["anywhere"] | None = "anywhere"
     _current: str | None = None
     _turns: dict[str, trio.Lock] = attrs.field(factory=dict, init=False)
     _seen: dict[str, Seen] = attrs.field(factory=dict, init=False)
@@ -164,6 +167,20 @@ class Actor:
         """Return what was seen of the document that the page has now."""
         last = self._seen.get(page.target_id)
         return last if last is not None and last.document == _document_of(page) else None
+
+    # --- files ------------------------------------------------------------------------------------------------
+
+    def check_file(self, what: str, path: str) -> None:
+        """Raise InvalidArgumentError for a file that requests may not name. `what` is the field that names it."""
+        if self.files == "anywhere":
+            return
+        if self.files is None:
+            raise InvalidArgumentError(
+                what=what, given="a file's name", expected="none: no files may be named here"
+            )
+        root = self.files.resolve()
+        if not Path(path).resolve().is_relative_to(root):
+            raise InvalidArgumentError(what=what, given="a file elsewhere", expected=f"a file within {root}")
 
     # --- what is armed ----------------------------------------------------------------------------------------
 

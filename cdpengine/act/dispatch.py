@@ -58,6 +58,7 @@ async def dispatch(
     performance: Performance | None = None
     try:
         _check_scripts(parsed, evaluate_enabled=evaluate_enabled and actor.evaluate_enabled)
+        await _check_files(parsed, actor)
         performance = await _begin(actor, parsed, deadline)
         return await _perform(performance, parsed)
     except EngineError as error:
@@ -98,6 +99,14 @@ def _with_page(response: ActResponse, performance: Performance) -> ActResponse:
     if page is None:
         return response
     return attrs.evolve(response, target_id=page.target_id, url=describe_url(page.url))
+
+
+async def _check_files(request: ActRequest, actor: Actor) -> None:
+    """Raise InvalidArgumentError for a file that may not be named. To look where a link leads asks the disk."""
+    for name in ("path", "paths", "directory"):
+        given = getattr(request, name, None)
+        for path in () if given is None else (given,) if isinstance(given, str) else given:
+            await trio.to_thread.run_sync(actor.check_file, f"{request.kind}.{name}", path)
 
 
 def _check_scripts(request: ActRequest, *, evaluate_enabled: bool) -> None:

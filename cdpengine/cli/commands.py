@@ -26,6 +26,7 @@ import trio
 
 from cdpengine._launch.ending_signals import ENDING_SIGNALS, Wishes, cancel_main_task
 from cdpengine._version import __version__
+from cdpengine.cli.acting import run, serve
 from cdpengine.cli.bench import bench
 from cdpengine.cli.demo import demo
 from cdpengine.cli.doctor import doctor
@@ -36,7 +37,6 @@ from cdpengine.cli.page_output import evaluate, markdown, snapshot, text
 from cdpengine.cli.protocol import protocol
 from cdpengine.cli.proxy import proxy
 from cdpengine.cli.repl import repl
-from cdpengine.cli.run import run
 from cdpengine.cli.trace import trace
 from cdpengine.errors import (
     ActionSyntaxError,
@@ -85,6 +85,7 @@ for command in (
     protocol,
     repl,
     run,
+    serve,
     trace,
 ):
     commands.add_command(command)

@@ -50,6 +50,9 @@ _OPTIONAL = {
     "ahocorasick_rs": ("ahocorasick-rs", "finds secrets in traffic", "debug"),
     "zstandard": ("zstandard", "compresses recordings", "debug"),
     "httpx": ("httpx", "passes HTTP on for the proxy", "debug"),
+    "starlette": ("starlette", "routes the service's requests", "service"),
+    "hypercorn": ("hypercorn", "serves HTTP", "service"),
+    "prometheus_client": ("prometheus-client", "counts for Prometheus", "service"),
     "PIL": ("pillow", "draws on pictures", "pictures"),
 }
 """By the names of modules: the package, what it is for, and the extra that brings it (pyproject.toml)."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import attrs
 import pytest
 import trio
 import trio.testing
-from act_cases import CASES, PAGE, RESULTS, SECOND, SMALLEST, Case, fill_in, holds
+from act_cases import CASES, PAGE, RESULTS, SECOND, SMALLEST, run_case
 from busy_machine import slack
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
@@ -44,38 +46,12 @@ async def actor(browser: cdpengine.Browser, site: str) -> AsyncIterator[Actor]:
         yield Actor(browser, context, search_engines={**ENGINES, **engines})
 
 
-async def run_case(case: Case, actor: Actor, places: dict[str, str]) -> str:
-    """Do what a case says on a page of its own state; return what is wrong, "" for nothing."""
-    context = actor.context
-    assert context is not None
-    for page in context.pages[1:]:
-        await page.close()
-    actor.evaluate_enabled = True
-    opening = {"kind": "navigate" if context.pages else "newTab", "url": f"{places['site']}/stage"}
-    response = await dispatch(actor, opening)
-    assert response.ok, response
-    current = actor.current
-    assert current is not None
-    await context.storage.clear_cookies()
-    actor.evaluate_enabled = case.evaluate_enabled
-    *before, last = case.steps
-    seen = ""
-    for step in before:
-        response = await dispatch(actor, fill_in(step, places, seen))
-        seen = response.result["snapshot"] if step["kind"] == "snapshot" else seen
-        if response.ok is step.get("_fails", False):
-            return f"{case.name}: {step} was answered with {response.to_json()}"
-    answer = (await dispatch(actor, fill_in(last, places, seen))).to_json()
-    if not holds(fill_in(case.expected, places, ""), answer):
-        return f"{case.name}: got {str(answer)[:1500]}, expected {case.expected}"
-    if case.record is not None:
-        with trio.move_on_after(3):
-            while len(await current.evaluate("record")) < len(case.record):  # noqa: ASYNC110 - events come a moment later
-                await trio.sleep(0.01)
-        record = tuple(await current.evaluate("record"))
-        if record != case.record:
-            return f"{case.name}: the page recorded {record}, expected {case.record}"
-    return ""
+@pytest.fixture
+async def stage(actor: Actor, site: str) -> cdpengine.Page:
+    assert (await dispatch(actor, {"kind": "newTab", "url": f"{site}/stage"})).ok
+    page = actor.current
+    assert page is not None
+    return page
 
 
 GROUP = 14
@@ -87,7 +63,15 @@ async def test_the_table(first: int, actor: Actor, site: str, tmp_path: Path) ->
     file = tmp_path / "upload.txt"
     file.write_text("x")
     places = {"site": site, "folder": str(tmp_path), "file": str(file)}
-    wrong = [await run_case(case, actor, places) for case in CASES[first : first + GROUP]]
+    without_scripts = attrs.evolve(actor, evaluate_enabled=False)
+
+    async def ask(request: dict[str, Any]) -> dict[str, Any]:
+        return (await dispatch(actor, request)).to_json()
+
+    async def ask_without_scripts(request: dict[str, Any]) -> dict[str, Any]:
+        return (await dispatch(without_scripts, request)).to_json()
+
+    wrong = [await run_case(case, ask, ask_without_scripts, places) for case in CASES[first : first + GROUP]]
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
@@ -97,17 +81,53 @@ def test_the_table_is_large_enough() -> None:
     assert {step["kind"] for case in CASES for step in case.steps} >= set(KINDS)
 
 
+# --- files ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", ["none", "own"])
+async def test_files_may_be_named_in_their_folder_alone(
+    actor: Actor, stage: cdpengine.Page, tmp_path: Path, folder: str
+) -> None:
+    """Every field that names a file, by every way out of the folder."""
+    own, outside = tmp_path / "own", tmp_path / "outside"
+    own.mkdir()
+    outside.mkdir()
+    (outside / "secret.txt").write_text("x")
+    (own / "mine.txt").write_text("x")
+    (own / "link.txt").symlink_to(outside / "secret.txt")
+    (own / "linked").symlink_to(outside)
+    actor.files = own if folder == "own" else None
+    ways_out = [
+        str(outside / "secret.txt"),
+        "../outside/secret.txt",
+        "link.txt",
+        "linked/x.png",
+        f"{own}/../outside/x",
+        "/etc/x",
+    ]
+    for path in (*ways_out, *([str(own / "mine.txt")] if folder == "none" else [])):
+        for request in (
+            {"kind": "upload", "selector": "#file", "paths": [path]},
+            {"kind": "fileChooser", "paths": [path]},
+            {"kind": "screenshot", "path": path},
+            {"kind": "pdf", "path": path},
+            {"kind": "download", "directory": path, "timeoutMs": 100},
+        ):
+            answer = await dispatch(actor, request)
+            assert answer.error is not None
+            assert answer.error.kind == "invalidArgument", request
+            assert answer.error.message.startswith(str(request["kind"]))
+    assert sorted(path.name for path in outside.iterdir()) == ["secret.txt"]
+    if folder == "own":
+        assert (
+            await dispatch(actor, {"kind": "upload", "selector": "#file", "paths": [str(own / "mine.txt")]})
+        ).ok
+        assert (await dispatch(actor, {"kind": "screenshot", "path": str(own / "shot.png")})).ok
+
+
 # --- turns, time and cancellation ----------------------------------------------------------------------------
 
 HANGING = "for (const end = Date.now() + 60000; Date.now() < end; );"
-
-
-@pytest.fixture
-async def stage(actor: Actor, site: str) -> cdpengine.Page:
-    assert (await dispatch(actor, {"kind": "newTab", "url": f"{site}/stage"})).ok
-    page = actor.current
-    assert page is not None
-    return page
 
 
 async def test_what_changes_a_page_waits_its_turn_and_the_rest_does_not(

@@ -8,10 +8,11 @@ text that holds another one.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import attrs
+import trio
 
 PAGE = """<!doctype html><title>Stage</title><link rel=icon href="data:,">
 <script>
@@ -309,3 +310,45 @@ def _ref_of(name: str, seen: str) -> str:
     match = re.search(rf'"{name}" \[ref=(e\d+)\]', seen)
     assert match, f"no {name} in {seen}"
     return match[1]
+
+
+Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+"""One way in: a request as JSON, and its answer as JSON."""
+
+
+async def run_case(case: Case, ask: Ask, ask_without_scripts: Ask, places: Mapping[str, str]) -> str:
+    """Do what a case says on a page of its own state, and return what is wrong, "" for nothing.
+
+    `ask_without_scripts` is the same way in, where the scripts of callers are refused.
+    """
+    tabs = (await ask({"kind": "tabs"}))["result"]
+    for tab in tabs[1:]:
+        await ask({"kind": "close", "targetId": tab["targetId"]})
+    opened = await ask({"kind": "navigate" if tabs else "newTab", "url": f"{places['site']}/stage"})
+    assert opened["ok"], opened
+    await ask({"kind": "clearCookies"})
+    page = opened["targetId"]
+
+    async def record() -> tuple[str, ...]:
+        answer = await ask({"kind": "evaluate", "function": "record", "targetId": page})
+        return tuple(answer["result"])
+
+    way = ask if case.evaluate_enabled else ask_without_scripts
+    *before, last = case.steps
+    seen = ""
+    for step in before:
+        answer = await way(fill_in(step, places, seen))
+        seen = answer["result"]["snapshot"] if step["kind"] == "snapshot" else seen
+        if answer["ok"] is step.get("_fails", False):
+            return f"{case.name}: {step} was answered with {answer}"
+    answer = await way(fill_in(last, places, seen))
+    if not holds(fill_in(case.expected, places, ""), answer):
+        return f"{case.name}: got {str(answer)[:1500]}, expected {case.expected}"
+    if case.record is not None:
+        with trio.move_on_after(3):
+            while len(await record()) < len(case.record):  # noqa: ASYNC110 - events come a moment later
+                await trio.sleep(0.01)
+        recorded = await record()
+        if recorded != case.record:
+            return f"{case.name}: the page recorded {recorded}, expected {case.record}"
+    return ""

@@ -41,6 +41,8 @@ WRITING: dict[tuple[str, ...], list[str]] = {
 }
 READING = {
     ("run", "script"),
+    ("serve", "--files"),
+    ("serve", "--token-file"),  # made where there is none, and never written to again
     ("proxy", "--faults"),
     ("protocol", "list", "--file"),
     ("protocol", "show", "--file"),

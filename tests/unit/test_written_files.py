@@ -34,6 +34,7 @@ PLACES = {
     "_launch/owned_folder.py": ("0700 for the temporary profile, by mkdtemp; 0600 for its owner file", {
         "mkdtemp": 1, "os.open": 3,
     }),
+    "service/settings.py": (f"{PRIVATE} for the token, 0700 for its folder", {"mkdir": 1, "write_private": 1}),
     "act/reading.py": (PRIVATE, {"output_file": 1, "checked_path": 2}),
     "cli/commands.py": ("none: the null device", {"os.open": 2}),
     "debug/recording/recording_file.py": (PRIVATE, {"create_private": 1}),

@@ -1,0 +1,212 @@
+"""The commands that act by requests: `run` does an action script, `serve` answers requests over HTTP.
+
+Rule: all of a script is read before the browser starts; each step is one line of output, and what the script says
+with `stop` is the last. The service's token is printed only when it was made now, and never logged.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import trio
+
+from cdpengine.cli.options import Failed, Source, absolute_url, browser_options, json_option
+from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
+from cdpengine.errors import packages_named
+
+if TYPE_CHECKING:
+    from cdpengine.act import ScriptRun
+
+
+def _check_url(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    return None if value is None else absolute_url(ctx, param, value)
+
+
+@click.command(short_help="Do an action script.")
+@click.argument("script", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option("--url", callback=_check_url, metavar="URL", help="Where to begin; a blank page without it.")
+@click.option("--snapshot", "shows", is_flag=True, help="Print the page with its numbers at the end.")
+@json_option
+@browser_options
+def run(
+    script: Path, url: str | None, shows: bool, as_json: bool, executable: str | None, endpoint: str | None
+) -> None:
+    """Do the actions in SCRIPT ("-": standard input), one a line, to the first that fails.
+
+    The numbers are those that `cdpengine snapshot --mode numbered` shows; lines that begin with # are comments.
+
+    \b
+    Actions:
+      click [12]    hover [12]    type [7] [text] [1]    press [Control+A]    scroll [down]
+      goto [url]    new_tab    tab_focus [1]    close_tab    go_back    go_forward    stop [answer]
+
+    \b
+    Example:
+      cdpengine run --url https://example.com steps.txt
+    """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
+    text = sys.stdin.read() if str(script) == "-" else script.read_text(encoding="utf-8")
+    source = Source(executable, endpoint)
+
+    async def perform() -> tuple[ScriptRun, str | None]:
+        from cdpengine.act import Actor, NewTab, dispatch, run_script
+
+        async with source.open() as browser, browser.new_context() as context:
+            actor = Actor(browser, context)
+            opened = await dispatch(actor, NewTab(url=url))
+            if opened.error is not None:
+                raise click.ClickException(opened.error.message)
+            done = await run_script(actor, text)
+            seen = await dispatch(actor, {"kind": "snapshot", "mode": "numbered"}) if shows else None
+            return done, seen.result["snapshot"] if seen is not None and seen.ok else None
+
+    with errors_as_json(wanted=as_json):
+        from cdpengine.act import parse_script
+
+        list(parse_script(text))
+        done, seen = trio.run(perform)
+    if as_json:
+        print_json({**_describe(done), **({} if seen is None else {"snapshot": seen})})
+    else:
+        _say_steps(text, done)
+        if seen is not None:
+            say_lines(seen)
+        if done.answer:
+            say(done.answer)
+    if not done.ok:
+        raise Failed
+
+
+def _describe(done: ScriptRun) -> dict[str, object]:
+    answers = [None if step.response is None else step.response.to_json() for step in done.steps]
+    steps = [
+        {"line": step.line, "url": step.url, "response": to}
+        for step, to in zip(done.steps, answers, strict=True)
+    ]
+    # Of a script that is done to its first failure, that is the last.
+    error = {} if done.ok or not answers or answers[-1] is None else {"error": answers[-1]["error"]}
+    return {"ok": done.ok, "steps": steps, "answer": done.answer, **error}
+
+
+def _say_steps(text: str, done: ScriptRun) -> None:
+    lines = text.splitlines()
+    for step in done.steps:
+        failure = None if step.response is None else step.response.error
+        words = lines[step.line - 1].strip()
+        # What is typed may be a secret.
+        words = f"{words.partition(']')[0]}] ..." if words.startswith("type") else words
+        if failure is None:
+            say(f"{step.line}: {words}  {step.url or 'no page'}", err=True)
+        else:
+            say_lines(f"Error: line {step.line}: {words}: {failure.message}\n{failure.hint}", err=True)
+
+
+# --- the service ---------------------------------------------------------------------------------------------
+
+
+def token_path() -> Path:
+    """Return where the token is kept: in the user's folder for state."""
+    if sys.platform == "win32":
+        root = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    else:
+        root = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    return root / "cdpengine" / "token"
+
+
+@click.command(short_help="Run the engine as a service over HTTP.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port", default=8787, show_default=True, type=click.IntRange(0, 65535), help="0: any free one."
+)
+@click.option("--token-file", type=click.Path(path_type=Path), help="Where the token is; made if need be.")
+@click.option(
+    "--name", "hosts", multiple=True, metavar="HOST", help="A further name that it may be asked by."
+)
+@click.option(
+    "--origin", "origins", multiple=True, metavar="ORIGIN", help="A web page's origin that may ask it."
+)
+@click.option("--allow-private", is_flag=True, help="Let pages go to private networks and this machine.")
+@click.option(
+    "--allow", multiple=True, metavar="HOST", help="Only these hosts (*.example.com: those below it)."
+)
+@click.option("--deny", multiple=True, metavar="HOST", help="Never these hosts.")
+@click.option(
+    "--files",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of files that requests name.",
+)
+@click.option("--no-evaluate", is_flag=True, help="Refuse every request that runs a script of the caller's.")
+@click.option("--headful", is_flag=True, help="Show the browser's window.")
+@click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
+@click.option("--sessions", default=32, show_default=True, type=click.IntRange(1), help="The most sessions.")
+@click.option(
+    "--idle",
+    default=600,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Seconds unused until one ends.",
+)
+def serve(
+    host: str,
+    port: int,
+    token_file: Path | None,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
+    allow_private: bool,
+    allow: tuple[str, ...],
+    deny: tuple[str, ...],
+    files: Path | None,
+    no_evaluate: bool,
+    headful: bool,
+    executable: str | None,
+    sessions: int,
+    idle: int,
+) -> None:
+    """Answer requests over HTTP: POST /act, /snapshot, /screenshot and others; /openapi.json has all of them.
+
+    Each request needs the header "Authorization: Bearer TOKEN". Pages may go to http and https addresses of the
+    internet, unless the options say otherwise.
+
+    \b
+    Example:
+      cdpengine serve --port 8787 &
+      curl -H "Authorization: Bearer $(cat ~/.local/state/cdpengine/token)" \\
+        -d '{"kind": "navigate", "url": "https://example.com"}' http://127.0.0.1:8787/act
+    """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
+    with packages_named():
+        from cdpengine.service.serving import serve as run_service
+        from cdpengine.service.settings import ServiceSettings, keep_token
+        from cdpengine.service.url_policy import UrlPolicy
+    place = token_file or token_path()
+    try:
+        token, is_new = keep_token(place)
+    except OSError as error:
+        raise click.ClickException(f"the token's file {place} cannot be used: {error.strerror}") from error
+    settings = ServiceSettings(
+        token=token,
+        host=host,
+        port=port,
+        hosts=hosts,
+        origins=origins,
+        evaluate_enabled=not no_evaluate,
+        url_policy=UrlPolicy(allow_private=allow_private, allow=allow, deny=deny),
+        files=files,
+        executable=executable,
+        headless=not headful,
+        sessions=sessions,
+        session_idle=idle,
+    )
+
+    async def run() -> None:
+        async with run_service(settings) as listening:
+            say(f"listening on {listening.url}", err=True)
+            say(f"the token is in {place}" + (f", and is {token}" if is_new else ""), err=True)
+            await trio.sleep_forever()
+
+    try:
+        trio.run(run)
+    except OSError as error:
+        raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}") from error

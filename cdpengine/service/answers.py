@@ -1,0 +1,58 @@
+"""Responses as HTTP: which status an answer has.
+
+Rule: the body is the same JSON whichever way a request came in; the status is a hint for what reads no JSON. A
+request that was done, and whose script or page failed, is 422: it was understood, and could not be carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from cdpengine.act import ActResponse, Failure
+
+STATUS: Mapping[str, int] = {
+    "invalidArgument": 400,
+    "actionSyntax": 400,
+    "evaluationDisabled": 403,
+    "urlRefused": 403,
+    "staleRef": 409,
+    "busy": 503,
+    "connectionLost": 502,
+    "sessionGone": 502,
+    "targetCrashed": 502,
+    "browserNotFound": 502,
+    "launchFailed": 502,
+    "connectFailed": 502,
+    "protocol": 502,
+    "undecodableReply": 502,
+}
+"""By the kind of error; all others are 422."""
+
+UNPROCESSABLE = 422
+
+
+def status_of(response: ActResponse) -> int:
+    """Return the HTTP status of an answer."""
+    return 200 if response.error is None else STATUS.get(response.error.kind, UNPROCESSABLE)
+
+
+def refuse_url(response: ActResponse, reason: str) -> ActResponse:
+    """Return the answer of a request whose page was not let go somewhere."""
+    return _with_error(
+        response, "urlRefused", reason, "Go somewhere else, or have the service's policy changed."
+    )
+
+
+def answer_busy(kind: str, reason: str) -> ActResponse:
+    """Return the answer to a request that the service has no room for now."""
+    failure = Failure(kind="busy", message=reason, hint="Try again a little later.", retryable=True)
+    return ActResponse(kind=kind, ok=False, error=failure)
+
+
+def _with_error(response: ActResponse, kind: str, message: str, hint: str) -> ActResponse:
+    changed: dict[str, Any] = {"ok": False, "result": None}
+    failure = Failure(kind=kind, message=message, hint=hint, retryable=False)
+    return attrs.evolve(response, error=failure, **changed)

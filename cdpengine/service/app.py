@@ -1,0 +1,268 @@
+"""The service's routes: each is a request of `cdpengine.act`, done in the session that it names.
+
+Rule: there is one way to do a request, `_perform`; a route only says where it comes from and in which form its
+answer goes. A client that leaves cancels its request: its script is stopped, and no button stays down.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import attrs
+import trio
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from cdpengine.act import ActRequest, ActResponse, Navigate, NewTab, dispatch, parse_request
+from cdpengine.act.response import describe_failure
+from cdpengine.errors import EngineError, InvalidArgumentError
+from cdpengine.service.answers import answer_busy, refuse_url, status_of
+from cdpengine.service.metrics import CONTENT_TYPE, Metrics
+from cdpengine.service.openapi import make_document
+from cdpengine.service.sessions import Sessions, SessionsFullError
+from cdpengine.service.settings import ServiceSettings
+
+DEFAULT_SESSION = "default"
+
+SHORT_PATHS: Mapping[str, str] = {
+    "/snapshot": "snapshot",
+    "/screenshot": "screenshot",
+    "/navigate": "navigate",
+    "/console": "console",
+    "/requests": "requests",
+    "/hooks/dialog": "dialog",
+    "/hooks/file-chooser": "fileChooser",
+    "/wait/download": "download",
+}
+"""Paths that stand for one kind of request: its other fields are the body."""
+
+
+class _ClientLeftError(Exception):
+    """The client is gone: nobody wants the answer."""
+
+
+@attrs.define(eq=False)
+class Service:
+    """The service: its sessions, its limits, and what it counts."""
+
+    settings: ServiceSettings
+    sessions: Sessions
+    metrics: Metrics = attrs.field(factory=Metrics)
+    closing: trio.Event = attrs.field(factory=trio.Event)
+    _room: trio.CapacityLimiter = attrs.field(init=False)
+    _waiting: int = 0
+    _changed: trio.Event = attrs.field(factory=trio.Event)
+    _running: set[trio.CancelScope] = attrs.field(factory=set)
+
+    def __attrs_post_init__(self) -> None:
+        self._room = trio.CapacityLimiter(self.settings.requests)
+        self.metrics.show("sessions", "Sessions that are open.", lambda: len(self.sessions.names))
+        self.metrics.show(
+            "requests_under_way", "Requests that are being done.", lambda: self._room.borrowed_tokens
+        )
+        self.metrics.show("browser_up", "Whether the browser runs.", lambda: self.sessions.browser_runs)
+        self.metrics.show(
+            "browsers_started", "Browsers started so far.", lambda: self.sessions.browsers_started
+        )
+
+    def application(self) -> Starlette:
+        """Return the routes."""
+        routes = [
+            Route("/healthz", self._health, methods=["GET"]),
+            Route("/metrics", self._metrics, methods=["GET"]),
+            Route("/openapi.json", self._openapi, methods=["GET"]),
+            Route("/act", self._act, methods=["POST"]),
+            Route("/tabs", self._tabs, methods=["GET"]),
+            Route("/sessions", self._list_sessions, methods=["GET"]),
+            Route("/sessions/{name}", self._close_session, methods=["DELETE"]),
+            *(Route(path, self._short(kind), methods=["POST"]) for path, kind in SHORT_PATHS.items()),
+        ]
+        return Starlette(routes=routes, exception_handlers={404: _not_found, 405: _not_allowed})
+
+    async def until_done(self) -> None:
+        """Wait until no request is under way."""
+        while self._room.borrowed_tokens:
+            await self._changed.wait()
+
+    def cancel_running(self) -> None:
+        """Cancel the requests that still run: each is answered by name."""
+        for scope in list(self._running):
+            scope.cancel()
+
+    # --- requests ---------------------------------------------------------------------------------------------
+
+    async def perform(
+        self, session_name: str, request: ActRequest | Mapping[str, Any] | bytes
+    ) -> ActResponse:
+        """Do a request in a session, made where there is none. What goes wrong is in the response."""
+        began = trio.current_time()
+        try:
+            parsed = parse_request(request)
+            response = await self._perform_in_turn(session_name, parsed)
+            kind = parsed.kind
+        except EngineError as error:
+            kind = ""
+            response = ActResponse(kind=kind, ok=False, error=describe_failure(error))
+        self.metrics.count(
+            kind, "" if response.error is None else response.error.kind, trio.current_time() - began
+        )
+        return response
+
+    async def _perform_in_turn(self, session_name: str, request: ActRequest) -> ActResponse:
+        if self.closing.is_set():
+            return answer_busy(request.kind, "the service is ending")
+        if self._waiting >= self.settings.queue:
+            return answer_busy(request.kind, f"{self._waiting} requests wait already")
+        arrived = trio.current_time()
+        place = object()
+        self._waiting += 1
+        try:
+            with trio.move_on_after(request.timeout):
+                await self._room.acquire_on_behalf_of(place)
+        finally:
+            self._waiting -= 1
+        if place not in self._room.statistics().borrowers:
+            return answer_busy(request.kind, "no room came free within the request's time")
+        left = request.timeout - (trio.current_time() - arrived)
+        try:
+            with trio.CancelScope() as scope:
+                self._running.add(scope)
+                return await self._perform(
+                    session_name, attrs.evolve(request, timeout_ms=max(int(left * 1000), 1))
+                )
+            return answer_busy(request.kind, "the service ended before the request did")
+        finally:
+            self._running.discard(scope)
+            self._room.release_on_behalf_of(place)
+            self._changed.set()
+            self._changed = trio.Event()
+
+    async def _perform(self, session_name: str, request: ActRequest) -> ActResponse:
+        try:
+            async with self.sessions.use(session_name) as session:
+                url = request.url if isinstance(request, (Navigate, NewTab)) else None
+                refusal = "" if url is None else await self.settings.url_policy.check(url)
+                if refusal:
+                    return refuse_url(ActResponse(kind=request.kind, ok=False), refusal)
+                session.refusals.clear()
+                response = await dispatch(session.actor, request)
+                failed = response.error is not None and response.error.kind == "navigationFailed"
+                return refuse_url(response, session.refusals[-1]) if failed and session.refusals else response
+        except SessionsFullError:
+            return answer_busy(request.kind, f"all {self.settings.sessions} sessions are in use")
+
+    async def _unless_left(
+        self, request: Request, perform: Callable[[], Awaitable[ActResponse]]
+    ) -> ActResponse:
+        """Do something unless the client leaves meanwhile. Raises _ClientLeftError."""
+        done: list[ActResponse] = []
+        async with trio.open_nursery() as nursery:
+
+            async def watch() -> None:
+                while (await request.receive())["type"] != "http.disconnect":
+                    pass
+                nursery.cancel_scope.cancel()
+
+            async def run() -> None:
+                done.append(await perform())
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(watch)
+            nursery.start_soon(run)
+        if not done:
+            self.metrics.count_abandoned()
+            raise _ClientLeftError
+        return done[0]
+
+    async def _answer(self, request: Request, asked: Mapping[str, Any] | bytes) -> Response:
+        name = request.query_params.get("session", DEFAULT_SESSION)
+        try:
+            response = await self._unless_left(request, lambda: self.perform(name, asked))
+        except _ClientLeftError:
+            return Response(status_code=499)  # nobody reads it
+        return _to_http(response)
+
+    async def _act(self, request: Request) -> Response:
+        return await self._answer(request, await request.body())
+
+    async def _tabs(self, request: Request) -> Response:
+        return await self._answer(request, {"kind": "tabs"})
+
+    def _short(self, kind: str) -> Callable[[Request], Awaitable[Response]]:
+        async def handle(request: Request) -> Response:
+            body = await request.body()
+            try:
+                fields = json.loads(body) if body.strip() else {}
+                if not isinstance(fields, dict) or "kind" in fields:
+                    raise ValueError
+            except (ValueError, RecursionError):
+                error = InvalidArgumentError(
+                    what="the body",
+                    given="something else",
+                    expected=f"the fields of a {kind} request as a JSON object",
+                )
+                return _to_http(ActResponse(kind=kind, ok=False, error=describe_failure(error)))
+            response = await self._answer(request, {"kind": kind, **fields})
+            wants_picture = "image/" in request.headers.get("accept", "")
+            return _to_picture(response) if kind == "screenshot" and wants_picture else response
+
+        return handle
+
+    # --- the rest ---------------------------------------------------------------------------------------------
+
+    async def _health(self, _request: Request) -> Response:
+        await trio.lowlevel.checkpoint()
+        return JSONResponse({"ok": not self.closing.is_set()}, 503 if self.closing.is_set() else 200)
+
+    async def _metrics(self, _request: Request) -> Response:
+        await trio.lowlevel.checkpoint()
+        return Response(self.metrics.text(), media_type=CONTENT_TYPE)
+
+    async def _openapi(self, _request: Request) -> Response:
+        await trio.lowlevel.checkpoint()
+        return JSONResponse(make_document(SHORT_PATHS))
+
+    async def _list_sessions(self, _request: Request) -> Response:
+        await trio.lowlevel.checkpoint()
+        return JSONResponse({"sessions": self.sessions.names})
+
+    async def _close_session(self, request: Request) -> Response:
+        closed = await self.sessions.close(request.path_params["name"])
+        return (
+            JSONResponse({"ok": True})
+            if closed
+            else _error(404, "sessionNotFound", "there is no such session")
+        )
+
+
+def _to_http(response: ActResponse) -> Response:
+    return JSONResponse(response.to_json(), status_of(response))
+
+
+def _to_picture(response: Response) -> Response:
+    """Return the picture itself in place of the JSON that holds it."""
+    document = json.loads(bytes(response.body))
+    if not document["ok"] or "base64" not in document["result"]:
+        return response
+    result = document["result"]
+    return Response(base64.b64decode(result["base64"]), media_type=f"image/{result['format']}")
+
+
+async def _not_found(request: Request, _: Exception) -> Response:
+    await trio.lowlevel.checkpoint()
+    return _error(404, "pathNotFound", f"there is nothing at {request.url.path[:80]}", "See /openapi.json.")
+
+
+async def _not_allowed(_request: Request, _: Exception) -> Response:
+    await trio.lowlevel.checkpoint()
+    return _error(405, "methodNotAllowed", "this path is asked by another method", "See /openapi.json.")
+
+
+def _error(status: int, kind: str, message: str, hint: str = "") -> Response:
+    error = {"kind": kind, "message": message, "hint": hint, "retryable": False}
+    return JSONResponse({"ok": False, "error": error}, status)

@@ -1,0 +1,173 @@
+"""Who is let in: the token, the name that is asked, the page that asks, and how large and slow a body may be.
+
+Rule: it stands before everything else, so that no route can forget it. What is refused is answered by name, as the
+errors of requests are, before the rest of the request is read. Pure but for the reading of the body.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any
+
+import attrs
+import trio
+
+from cdpengine.service.settings import ServiceSettings
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+OPEN_PATHS = frozenset({"/healthz"})
+"""What is answered without a token: it tells nothing but that the service is there."""
+
+
+@attrs.frozen
+class Refused:
+    """An answer to a request that is not let in."""
+
+    status: int
+    kind: str
+    message: str
+    hint: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the form of all answers."""
+        error = {"kind": self.kind, "message": self.message, "hint": self.hint, "retryable": False}
+        return {"ok": False, "error": error}
+
+
+def check_headers(
+    path: str, headers: Mapping[str, str], settings: ServiceSettings, port: int
+) -> Refused | None:
+    """Return why a request is not let in by its headers (names in lower case), None where it is."""
+    host = headers.get("host", "")
+    if not _is_own_host(host, settings, port):
+        return Refused(
+            403,
+            "hostRefused",
+            "the request's Host is not a name of this service",
+            "Ask it as 127.0.0.1 or localhost, or start it with that name as one of its hosts.",
+        )
+    origin = headers.get("origin")
+    if origin is not None and origin not in settings.origins:
+        return Refused(
+            403,
+            "originRefused",
+            "web pages of this origin may not ask this service",
+            "Start the service with that origin as one of its origins.",
+        )
+    if path in OPEN_PATHS:
+        return None
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    expected = settings.token.encode()
+    if scheme.lower() != "bearer" or not hmac.compare_digest(
+        given.strip().encode("utf-8", "replace"), expected
+    ):
+        return Refused(
+            401,
+            "unauthorized",
+            "the request has no valid bearer token" if given else "the request has no bearer token",
+            "Send the header Authorization: Bearer TOKEN; the service's token file has it.",
+        )
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or int(length) > settings.body:
+        return too_large(settings)
+    return None
+
+
+def too_large(settings: ServiceSettings) -> Refused:
+    """Return the answer to a body that is too large."""
+    return Refused(
+        413,
+        "tooLarge",
+        f"the request's body has more than {settings.body} bytes",
+        "Send less in one request.",
+    )
+
+
+def _is_own_host(host: str, settings: ServiceSettings, port: int) -> bool:
+    name, colon, given_port = host.rpartition(":")
+    if not colon or host.endswith("]"):
+        name, given_port = host, ""
+    name = name.lower()
+    if name in {each.lower() for each in settings.hosts}:
+        return True
+    return name in {"127.0.0.1", "localhost", "[::1]", settings.host} and given_port in ("", str(port))
+
+
+@attrs.define(eq=False)
+class Guard:
+    """The application that lets others in, or not. `port` is the one that the service listens on."""
+
+    _inner: Application
+    _settings: ServiceSettings
+    port: int = 0
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on with its body read."""
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
+                return
+            await self._inner(scope, receive, send)
+            return
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        if (refused := check_headers(scope["path"], headers, self._settings, self.port)) is not None:
+            await answer(send, refused)
+            return
+        body = await self._read_body(receive)
+        if isinstance(body, Refused):
+            await answer(send, body)
+        elif body is not None:
+            await self._inner(scope, _replay(body, receive), send)
+
+    async def _read_body(self, receive: Receive) -> bytes | Refused | None:
+        """Return the body, why it is refused, or None where the client is gone."""
+        body = bytearray()
+        with trio.move_on_after(self._settings.body_time):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return None
+                body += message.get("body", b"")
+                if len(body) > self._settings.body:
+                    return too_large(self._settings)
+                if not message.get("more_body", False):
+                    return bytes(body)
+        seconds = self._settings.body_time
+        return Refused(
+            408, "tooSlow", f"the request's body did not come within {seconds:g} s", "Send it faster."
+        )
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return what gives the body that was read, and then what comes after it: the client's leaving."""
+    given = False
+
+    async def replay() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        await trio.lowlevel.checkpoint()
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+async def answer(send: Send, refused: Refused) -> None:
+    """Send the answer to a request that is not let in."""
+    body = json.dumps(refused.to_json()).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if refused.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if refused.status in (408, 413):
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,60 @@
+"""What the service counts, for Prometheus: requests by kind and outcome, how long they took, what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 120)
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+
+
+class Metrics:
+    """The counters of one service; they are its own, not the process's."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "cdpengine_requests",
+            "Requests that were answered, by kind and by the kind of their error.",
+            ("kind", "error"),
+            registry=self._registry,
+        )
+        self._abandoned = Counter(
+            "cdpengine_requests_abandoned",
+            "Requests whose client left before the answer.",
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "cdpengine_request_seconds",
+            "How long requests took.",
+            ("kind",),
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+
+    def show(self, name: str, meaning: str, read: Callable[[], float]) -> None:
+        """Have a figure shown that is read when it is asked for."""
+        Gauge(f"cdpengine_{name}", meaning, registry=self._registry).set_function(read)
+
+    def count(self, kind: str, error: str, seconds: float) -> None:
+        """Count a request that was answered; `error` is "" where there was none."""
+        self._requests.labels(kind, error).inc()
+        self._seconds.labels(kind).observe(seconds)
+
+    def count_abandoned(self) -> None:
+        """Count a request whose client left."""
+        self._abandoned.inc()
+
+    def text(self) -> bytes:
+        """Return all of it in Prometheus' text format."""
+        return generate_latest(self._registry)

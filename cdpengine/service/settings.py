@@ -1,0 +1,95 @@
+"""What the service is told: where it listens, whom it lets in, and how much it takes on."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from pathlib import Path
+
+import attrs
+
+from cdpengine._launch.private_files import write_private
+from cdpengine.errors import InvalidArgumentError
+from cdpengine.service.url_policy import UrlPolicy
+
+_TOKEN_BYTES = 32
+_SHORTEST_TOKEN = 16
+
+
+@attrs.frozen(kw_only=True)
+class ServiceSettings:
+    """The settings of a service. Times are seconds, sizes bytes.
+
+    `token` is what clients have to send as a bearer token. `hosts` are the names by which it may be asked besides
+    those of this machine, `origins` the web pages that may ask it; without any, none may. `sessions` is how many
+    there are at most, `session_idle` after how long one that nobody uses is closed. `requests` is how many are
+    done at the same time, `queue` how many more wait for that; `body` is the largest request, `body_time` how
+    long it may take to come. `files` is the folder whose files requests may name; None: none may be named.
+    `ending` is how long running requests may take to end when the service does.
+    """
+
+    token: str = attrs.field(repr=False)
+    host: str = "127.0.0.1"
+    port: int = 0
+    hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    evaluate_enabled: bool = True
+    url_policy: UrlPolicy = attrs.field(factory=UrlPolicy)
+    files: Path | None = None
+    executable: str | None = None
+    headless: bool = True
+    sessions: int = 32
+    session_idle: float = 600
+    requests: int = 64
+    queue: int = 256
+    body: int = 2**20
+    body_time: float = 10
+    ending: float = 5
+
+    def __attrs_post_init__(self) -> None:
+        if len(self.token) < _SHORTEST_TOKEN or not self.token.isascii() or not self.token.isprintable():
+            raise InvalidArgumentError(
+                what="token",
+                given=f"one of {len(self.token)} characters",
+                expected=f"{_SHORTEST_TOKEN} or more printable characters of ASCII",
+            )
+        for name in ("sessions", "requests", "body"):
+            if getattr(self, name) < 1:
+                raise InvalidArgumentError(what=name, given=str(getattr(self, name)), expected="1 or more")
+        for name in ("session_idle", "body_time", "ending"):
+            if not getattr(self, name) > 0:
+                raise InvalidArgumentError(
+                    what=name, given=str(getattr(self, name)), expected="more than 0 seconds"
+                )
+
+
+def make_token() -> str:
+    """Return a new token."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def keep_token(path: Path) -> tuple[str, bool]:
+    """Return the token that a file keeps, and whether it was made now. The file is readable by its owner only.
+
+    Raises InvalidArgumentError for a file that others can read, or that holds no token, and OSError.
+    """
+    try:
+        described = path.stat()
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        token = make_token()
+        write_private(path, token.encode("ascii") + b"\n", overwrite=False)
+        return token, True
+    if os.name == "posix" and stat.S_IMODE(described.st_mode) & 0o077:
+        raise InvalidArgumentError(
+            what="the token's file",
+            given=f"{path}, which others can read",
+            expected="mode 0600: remove it, or chmod 600",
+        )
+    token = path.read_text(encoding="ascii", errors="replace").strip()
+    if len(token) < _SHORTEST_TOKEN:
+        raise InvalidArgumentError(
+            what="the token's file", given=f"{path}, which holds no token", expected="a token, or no file"
+        )
+    return token, False

@@ -1,0 +1,174 @@
+"""Where a client of the service may send a page: by scheme, host and address, redirects included.
+
+Rule: what is not allowed is refused before a request leaves, with the reason. A host is judged by every address
+that its name has, because any of them may be taken. The decision itself is pure; `resolve` asks the system for
+addresses.
+
+What cannot be kept: a name may be given another address between the question here and Chrome's own. Where that
+matters, have the service's machine reach no private network, or name the hosts that are allowed.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
+
+import attrs
+import trio
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_NO_NETWORK = frozenset({"about"})
+"""Schemes of documents that come from no server and hold nothing of the caller's."""
+
+_BLANKS = "".join(map(chr, range(33)))
+
+
+@attrs.frozen(kw_only=True)
+class UrlPolicy:
+    """What URLs are allowed.
+
+    `schemes` are those that may be gone to; about: always may. `allow_private` allows addresses of private
+    networks, of this machine and link-local ones. `allow` and `deny` are patterns of hosts: "example.com" is that
+    host, "*.example.com" the hosts below it. A denied host is refused whatever else; where `allow` is not empty,
+    only its hosts are allowed, and they may be private.
+    """
+
+    schemes: frozenset[str] = frozenset({"http", "https"})
+    allow_private: bool = False
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+    def refusal(self, url: str) -> str:
+        """Return why a URL is refused by what it says, "" where that depends on its addresses, or on nothing."""
+        scheme, host = split_url(url)
+        if scheme in _NO_NETWORK:
+            return ""
+        if scheme not in self.schemes:
+            allowed = ", ".join(sorted(self.schemes))
+            return f"the scheme {scheme[:20] or 'of it'} is not allowed; allowed are {allowed}"
+        if not host:
+            return "it names no host" if scheme in ("http", "https") else ""
+        if _matches(host, self.deny):
+            return f"the host {host[:80]} is denied"
+        if self.allow and not _matches(host, self.allow):
+            return f"the host {host[:80]} is not one of those that are allowed"
+        address = parse_address(host)
+        return "" if address is None else self.refusal_of_address(host, address)
+
+    def needs_addresses(self, url: str) -> bool:
+        """Whether the decision depends on the addresses that the host's name has."""
+        scheme, host = split_url(url)
+        return (
+            scheme in self.schemes
+            and bool(host)
+            and not self.allow_private
+            and not self.allow
+            and parse_address(host) is None
+        )
+
+    def refusal_of_address(self, host: str, address: Address) -> str:
+        """Return why a host is refused for one of its addresses, "" where it is not."""
+        if self.allow_private or _matches(host, self.allow) or is_public(address):
+            return ""
+        kind = "of this machine" if address.is_loopback else "of a private network"
+        return f"the host {host[:80]} has an address {kind}"
+
+    async def check(self, url: str) -> str:
+        """Return why a URL is refused, "" where it is allowed. A name without addresses is left to the browser."""
+        if refusal := self.refusal(url):
+            return refusal
+        if not self.needs_addresses(url):
+            return ""
+        _, host = split_url(url)
+        for address in await resolve(host):
+            if refusal := self.refusal_of_address(host, address):
+                return refusal
+        return ""
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """Return the scheme and the host of a URL as browsers read it, in lower case; ("", "") for what has no scheme.
+
+    As in the URL standard: blanks and control characters at its ends do not count, nor do line breaks and tabs in
+    it, and a backslash is a slash in URLs of the web.
+    """
+    plain = re.sub(r"[\t\r\n]", "", url).strip(_BLANKS)
+    match = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", plain)
+    if match is None:
+        return "", ""
+    scheme = match[1].lower()
+    if scheme in ("http", "https", "ws", "wss", "ftp", "file"):
+        rest = plain[match.end() :].replace("\\", "/")
+        if scheme != "file":
+            rest = "//" + rest.lstrip("/")
+        plain = f"{scheme}:{rest}"
+    try:
+        host = urlsplit(plain).hostname or ""
+    except ValueError:
+        host = ""
+    return scheme, host.rstrip(".").lower()
+
+
+def parse_address(host: str) -> Address | None:
+    """Return the address that a host is, None for a name. "0x7f.1" is 127.0.0.1, as browsers read it."""
+    try:
+        return ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return _parse_number_parts(host)
+
+
+def _parse_number_parts(host: str) -> ipaddress.IPv4Address | None:
+    """Return the IPv4 address that one to four numbers are: decimal, octal (0...) or hexadecimal (0x...)."""
+    parts = host.split(".")
+    if not 1 <= len(parts) <= 4:
+        return None
+    numbers = []
+    for part in parts:
+        match = re.fullmatch(r"0x([0-9a-f]*)|0([0-7]+)|(0|[1-9][0-9]*)", part, re.IGNORECASE)
+        if match is None:
+            return None
+        if match[1] is not None:
+            numbers.append(int(match[1] or "0", 16))
+        else:
+            numbers.append(int(match[2], 8) if match[2] is not None else int(match[3]))
+    *first, last = numbers
+    if any(number > 255 for number in first) or last >= 256 ** (4 - len(first)):
+        return None
+    value = last + sum(number * 256 ** (3 - place) for place, number in enumerate(first))
+    return ipaddress.IPv4Address(value)
+
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address is one of the internet. An IPv4 address within an IPv6 one is judged as itself."""
+    if isinstance(address, ipaddress.IPv6Address):
+        within = address.ipv4_mapped or address.sixtofour
+        if within is None and address in _NAT64:
+            within = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+        if within is not None:
+            return is_public(within)
+    return address.is_global and not address.is_multicast
+
+
+async def resolve(host: str) -> Sequence[Address]:
+    """Return the addresses of a host, none where its name has none."""
+    try:
+        found = await trio.socket.getaddrinfo(host, None)
+    except OSError:
+        return ()
+    return tuple({ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found})
+
+
+def _matches(host: str, patterns: Iterable[str]) -> bool:
+    for pattern in patterns:
+        plain = pattern.lower().rstrip(".")
+        if plain.startswith("*.") and host.endswith(plain[1:]):
+            return True
+        if host == plain:
+            return True
+    return False

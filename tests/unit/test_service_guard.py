@@ -1,0 +1,201 @@
+"""Who is let in to the service: every way to ask without the right to."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import trio
+import trio.testing
+
+from cdpengine.errors import InvalidArgumentError
+from cdpengine.service.guard import Guard, check_headers
+from cdpengine.service.openapi import make_document
+from cdpengine.service.settings import ServiceSettings, keep_token
+
+TOKEN = "a-token-of-some-length"
+PORT = 8787
+GOOD = {"host": f"127.0.0.1:{PORT}", "authorization": f"Bearer {TOKEN}"}
+
+
+def settings(**more: Any) -> ServiceSettings:
+    return ServiceSettings(token=TOKEN, **more)
+
+
+@pytest.mark.parametrize(
+    "host", [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"LOCALHOST:{PORT}", f"[::1]:{PORT}", "localhost"]
+)
+def test_its_own_names_are_let_in(host: str) -> None:
+    assert check_headers("/act", {**GOOD, "host": host}, settings(), PORT) is None
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["", "evil.example", f"evil.example:{PORT}", "127.0.0.1:1", "127.0.0.1.evil.example", "127.0.0.1@evil.example", f"0.0.0.0:{PORT}"],
+)  # fmt: skip
+def test_a_foreign_host_is_refused(host: str) -> None:
+    """So a page whose name was made to lead here (DNS rebinding) gets nothing."""
+    for path in ("/act", "/healthz"):
+        refused = check_headers(path, {**GOOD, "host": host}, settings(), PORT)
+        assert refused is not None
+        assert (refused.status, refused.kind) == (403, "hostRefused")
+    assert check_headers("/act", {**GOOD, "host": "box.lan"}, settings(hosts=("box.lan",)), PORT) is None
+
+
+@pytest.mark.parametrize("origin", ["null", "https://evil.example", f"http://127.0.0.1:{PORT}", ""])
+def test_web_pages_are_refused_unless_named(origin: str) -> None:
+    refused = check_headers("/act", {**GOOD, "origin": origin}, settings(), PORT)
+    assert refused is not None
+    assert (refused.status, refused.kind) == (403, "originRefused")
+    assert check_headers("/act", {**GOOD, "origin": origin}, settings(origins=(origin,)), PORT) is None
+
+
+@pytest.mark.parametrize(
+    "given", [None, "", "Bearer", "Bearer ", f"Basic {TOKEN}", "Bearer wrong", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", "Bearer \udcff"]
+)  # fmt: skip
+def test_without_the_token_nothing_is_let_in(given: str | None) -> None:
+    headers = {name: value for name, value in GOOD.items() if name != "authorization"}
+    if given is not None:
+        headers["authorization"] = given
+    for path in ("/act", "/metrics", "/openapi.json", "/tabs", "/healthz/", "//healthz"):
+        refused = check_headers(path, headers, settings(), PORT)
+        assert refused is not None
+        assert (refused.status, refused.kind) == (401, "unauthorized")
+        assert TOKEN not in refused.message + refused.hint
+    assert check_headers("/healthz", headers, settings(), PORT) is None
+    assert check_headers("/act", {**headers, "authorization": f"bearer  {TOKEN} "}, settings(), PORT) is None
+
+
+@pytest.mark.parametrize("length", ["1048577", "9" * 30, "-1", "abc", "1e3"])
+def test_what_says_that_it_is_too_large_is_refused_before_it_is_read(length: str) -> None:
+    refused = check_headers("/act", {**GOOD, "content-length": length}, settings(), PORT)
+    assert refused is not None
+    assert refused.status == 413
+
+
+# --- the body ------------------------------------------------------------------------------------------------
+
+
+async def ask(
+    messages: list[dict[str, Any]], *, limit: int = 100, headers: Mapping[str, str] = GOOD, kind: str = "http"
+) -> tuple[int | None, Any]:
+    """Send messages through the guard to an application that says what it got; return status and body."""
+    sent: list[Any] = []
+    pending = list(messages)
+
+    async def receive() -> Any:
+        if not pending:
+            await trio.sleep_forever()
+        await trio.lowlevel.checkpoint()
+        return pending.pop(0)
+
+    async def send(message: Any) -> None:
+        await trio.lowlevel.checkpoint()
+        sent.append(message)
+
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        body = (await receive())["body"]
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": json.dumps(len(body)).encode()})
+
+    scope = {
+        "type": kind,
+        "path": "/act",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    await Guard(inner, settings(body=limit), PORT)(scope, receive, send)
+    if kind == "websocket":
+        return None, sent[0]["type"]
+    return (sent[0]["status"], json.loads(sent[1]["body"])) if sent else (None, None)
+
+
+def piece(size: int, *, more: bool) -> dict[str, Any]:
+    return {"type": "http.request", "body": b"x" * size, "more_body": more}
+
+
+async def test_a_body_comes_whole_in_any_pieces() -> None:
+    assert await ask([piece(100, more=False)]) == (200, 100)
+    assert await ask([*(piece(10, more=True) for _ in range(9)), piece(10, more=False)]) == (200, 100)
+
+
+async def test_a_body_that_grows_too_large_is_refused_at_once() -> None:
+    status, body = await ask([piece(60, more=True), piece(60, more=True)])
+    assert (status, body["error"]["kind"]) == (413, "tooLarge")
+
+
+async def test_a_body_that_comes_too_slowly_is_refused_in_time(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    began = trio.current_time()
+    status, body = await ask([piece(1, more=True)])
+    assert (status, body["error"]["kind"]) == (408, "tooSlow")
+    assert math.isclose(trio.current_time() - began, settings().body_time)
+
+
+async def test_a_client_that_leaves_is_not_answered() -> None:
+    assert await ask([piece(1, more=True), {"type": "http.disconnect"}]) == (None, None)
+
+
+async def test_there_are_no_websockets() -> None:
+    assert await ask([], kind="websocket") == (None, "websocket.close")
+
+
+# --- settings ------------------------------------------------------------------------------------------------
+
+
+def test_the_token_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
+    place = tmp_path / "state" / "token"
+    token, made = keep_token(place)
+    assert made
+    assert len(token) >= 32
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+    assert keep_token(place) == (token, False)
+    assert token not in repr(ServiceSettings(token=token))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o606])
+def test_a_token_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
+    place = tmp_path / "token"
+    place.write_text("x" * 40)
+    place.chmod(mode)
+    with pytest.raises(InvalidArgumentError, match="others can read"):
+        keep_token(place)
+
+
+@pytest.mark.parametrize("content", ["", "short", "\n"])
+def test_a_file_without_a_token_is_refused(tmp_path: Path, content: str) -> None:
+    place = tmp_path / "token"
+    place.write_text(content)
+    place.chmod(0o600)
+    with pytest.raises(InvalidArgumentError, match="holds no token"):
+        keep_token(place)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"token": "short"}, {"token": "ä" * 40}, {"token": "a b\n" * 10}, {"sessions": 0}, {"requests": 0}, {"body": 0}, {"body_time": 0}, {"ending": -1},
+     {"session_idle": math.nan}],
+)  # fmt: skip
+def test_settings_that_cannot_work_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgumentError):
+        ServiceSettings(**{"token": TOKEN, **wrong})
+
+
+def test_the_document_of_the_service_is_one() -> None:
+    document = make_document({"/snapshot": "snapshot", "/screenshot": "screenshot"})
+    for schema in document["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    assert "kind" not in document["components"]["schemas"]["TakeSnapshotFields"]["properties"]
+    text = json.dumps(document)
+    assert "$defs" not in text
+    for name in document["components"]["schemas"]:
+        assert name == "Problem" or name in text
