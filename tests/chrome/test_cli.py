@@ -133,6 +133,7 @@ def test_a_snapshot_in_json_holds_text_and_refs(shared_endpoint: str, shop: str)
     assert answer["stats"]
 
 
+@pytest.mark.slow
 def test_a_snapshot_can_be_narrowed(shared_endpoint: str, shop: str) -> None:
     snapshot = ("snapshot", shop, "--endpoint", shared_endpoint)
     whole = run_here(*snapshot).stdout

@@ -180,6 +180,7 @@ async def test_the_opener_goes(browser: cdpengine.Browser, shown: cdpengine.Page
             await shown.close()
 
 
+@pytest.mark.slow
 async def test_a_page_that_closes_itself_under_an_action(
     browser: cdpengine.Browser, shown: cdpengine.Page
 ) -> None:

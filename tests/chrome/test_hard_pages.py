@@ -85,6 +85,7 @@ async def test_a_page_that_hung_before_we_came_can_be_taken_elsewhere(
         await works(stuck)
 
 
+@pytest.mark.slow
 async def test_close_right_after_a_commit(browser: cdpengine.Browser, site: HTTPServer) -> None:
     for _ in range(rounds(3, 10)):
         page = await browser.new_page()

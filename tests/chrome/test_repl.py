@@ -187,6 +187,7 @@ async def test_a_stopped_line_leaves_a_page_that_answers(
             await browser.pages[-1].close()
 
 
+@pytest.mark.slow
 async def test_forms_and_history(browser: cdpengine.Browser, shared_endpoint: str) -> None:
     async with console(browser, shared_endpoint) as (repl, _):
         await repl.run(f"!new {FORM}")

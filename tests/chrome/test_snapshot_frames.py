@@ -217,6 +217,7 @@ async def test_many_frames(page: cdpengine.Page, httpserver: HTTPServer) -> None
         assert len(snapshot.refs) == number * 4
 
 
+@pytest.mark.slow
 async def test_frames_that_reload_all_the_time(new_tab: cdpengine.Page, httpserver: HTTPServer) -> None:
     page = new_tab
     reloading = button("Near") + "<script>setTimeout(() => location.reload(), 120)</script>"
