@@ -12,6 +12,7 @@ from urllib.parse import quote, quote_plus
 import hypothesis.strategies as st
 import pytest
 from hypothesis import example, given
+from rounds import rounds
 
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
 
@@ -122,7 +123,8 @@ def test_what_was_seen_does_not_push_out_what_was_entered() -> None:
     known.add_entered("hunter2")
     for number in range(1_000):
         known.add_seen(f"cookie-{number}")
-        known.is_in("x")
+        if number % rounds(10, 1) == 0:
+            known.is_in("x")
     assert known.is_in("hunter2")
     assert known.is_in("cookie-999")
     assert not known.is_in("cookie-1 ")
