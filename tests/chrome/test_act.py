@@ -57,7 +57,7 @@ async def stage(actor: Actor, site: str) -> cdpengine.Page:
 GROUP = 14
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("first", range(0, len(CASES), GROUP))
 async def test_the_table(first: int, actor: Actor, site: str, tmp_path: Path) -> None:
     file = tmp_path / "upload.txt"
