@@ -119,16 +119,17 @@ class Service:
         if self._waiting >= self.settings.queue:
             return answer_busy(request.kind, f"{self._waiting} requests wait already")
         arrived = trio.current_time()
+        longest = min(request.timeout, self.settings.longest)
         place = object()
         self._waiting += 1
         try:
-            with trio.move_on_after(request.timeout):
+            with trio.move_on_after(longest):
                 await self._room.acquire_on_behalf_of(place)
         finally:
             self._waiting -= 1
         if place not in self._room.statistics().borrowers:
             return answer_busy(request.kind, "no room came free within the request's time")
-        left = request.timeout - (trio.current_time() - arrived)
+        left = longest - (trio.current_time() - arrived)
         try:
             with trio.CancelScope() as scope:
                 self._running.add(scope)

@@ -24,9 +24,10 @@ class ServiceSettings:
     `token` is what clients have to send as a bearer token. `hosts` are the names by which it may be asked besides
     those of this machine, `origins` the web pages that may ask it; without any, none may. `sessions` is how many
     there are at most, `session_idle` after how long one that nobody uses is closed. `requests` is how many are
-    done at the same time, `queue` how many more wait for that; `body` is the largest request, `body_time` how
-    long it may take to come. `files` is the folder whose files requests may name; None: none may be named.
-    `ending` is how long running requests may take to end when the service does.
+    done at the same time, `queue` how many more wait for that, `longest` how long one may take whatever it asks
+    for; `body` is the largest request, `body_time` how long it may take to come. `files` is the folder whose
+    files requests may name; None: none may be named. `ending` is how long running requests may take to end when
+    the service does.
     """
 
     token: str = attrs.field(repr=False)
@@ -43,6 +44,7 @@ class ServiceSettings:
     session_idle: float = 600
     requests: int = 64
     queue: int = 256
+    longest: float = 600
     body: int = 2**20
     body_time: float = 10
     ending: float = 5
@@ -57,7 +59,7 @@ class ServiceSettings:
         for name in ("sessions", "requests", "body"):
             if getattr(self, name) < 1:
                 raise InvalidArgumentError(what=name, given=str(getattr(self, name)), expected="1 or more")
-        for name in ("session_idle", "body_time", "ending"):
+        for name in ("session_idle", "longest", "body_time", "ending"):
             if not getattr(self, name) > 0:
                 raise InvalidArgumentError(
                     what=name, given=str(getattr(self, name)), expected="more than 0 seconds"

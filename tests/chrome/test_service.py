@@ -263,7 +263,7 @@ async def test_when_the_service_ends_what_runs_is_answered_by_name(site: str) ->
 @pytest.mark.slow
 async def test_whatever_the_document_allows_is_answered_as_it_says(tmp_path: Path) -> None:
     """Schemathesis makes requests of the OpenAPI document, right and wrong ones, and holds the answers against it."""
-    async with running(url_policy=UrlPolicy()) as client:
+    async with running(url_policy=UrlPolicy(), longest=3) as client:
         document = tmp_path / "openapi.json"
         document.write_bytes((await client.http.get("/openapi.json")).content)
         command = [
@@ -275,3 +275,15 @@ async def test_whatever_the_document_allows_is_answered_as_it_says(tmp_path: Pat
             command, capture_stdout=True, check=False, env={**os.environ, "NO_COLOR": "1"}
         )
         assert done.returncode == 0, done.stdout.decode()[-6000:]
+
+
+async def test_no_request_takes_longer_than_the_service_lets_it(site: str) -> None:
+    async with running(longest=0.3) as client:
+        began = trio.current_time()
+        answer = await client.ask({"kind": "wait", "text": "never", "timeoutMs": 60_000})
+        assert not answer["ok"]
+        opened = await client.ask({"kind": "newTab", "url": f"{site}/stage"})
+        assert trio.current_time() - began < slack(5)
+        if opened["ok"]:
+            answer = await client.ask({"kind": "wait", "text": "never", "timeoutMs": 60_000})
+            assert answer["error"]["kind"] == "deadlineExceeded"

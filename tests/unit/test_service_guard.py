@@ -183,7 +183,7 @@ def test_a_file_without_a_token_is_refused(tmp_path: Path, content: str) -> None
 @pytest.mark.parametrize(
     "wrong",
     [{"token": "short"}, {"token": "ä" * 40}, {"token": "a b\n" * 10}, {"sessions": 0}, {"requests": 0}, {"body": 0}, {"body_time": 0}, {"ending": -1},
-     {"session_idle": math.nan}],
+     {"session_idle": math.nan}, {"longest": 0}],
 )  # fmt: skip
 def test_settings_that_cannot_work_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgumentError):
