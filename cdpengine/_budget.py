@@ -16,7 +16,7 @@ from types import TracebackType
 import attrs
 import trio
 
-from cdpengine.errors import DeadlineExceededError, InvalidArgumentError
+from cdpengine.errors import DeadlineExceededError, EngineError, InvalidArgumentError
 
 
 def check_seconds(what: str, seconds: float) -> float:
@@ -46,13 +46,15 @@ def check_timeout(timeout: float) -> float:
 class Budget:
     """The time that one action may take, and a record of what it was spent on.
 
-    `deadline` is absolute, in trio's clock; `timeout` is the number the caller gave, in seconds.
+    `deadline` is absolute, in trio's clock; `timeout` is the number the caller gave, in seconds. `hindrance` is
+    what stands in the way just now, where that has an error of its own: it is raised at the deadline then.
     """
 
     action: str
     timeout: float
     deadline: float
     steps: list[str] = attrs.field(factory=list)
+    hindrance: EngineError | None = None
 
     @classmethod
     def start(cls, action: str, timeout: float) -> Budget:
@@ -85,8 +87,10 @@ class Budget:
             if len(self.steps) > _MOST_STEPS:
                 del self.steps[1]
 
-    def exceeded(self) -> DeadlineExceededError:
-        """Return the error that says this budget ran out."""
+    def exceeded(self) -> EngineError:
+        """Return the error that says this budget ran out: what stood in the way, or DeadlineExceededError."""
+        if self.hindrance is not None:
+            return self.hindrance
         return DeadlineExceededError(action=self.action, timeout=self.timeout, steps=tuple(self.steps))
 
 

@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from cdpengine._budget import Budget, check_timeout, within
-from cdpengine.errors import DeadlineExceededError, InvalidArgumentError
+from cdpengine.errors import CoveredError, DeadlineExceededError, InvalidArgumentError
 
 
 @pytest.mark.parametrize("timeout", [-1, -0.001, math.nan, 10**400, True, "5", None, [1], 1j])
@@ -40,6 +40,21 @@ async def test_a_spent_budget_tells_what_was_tried(autojump_clock: trio.testing.
     assert trio.current_time() == pytest.approx(5, abs=1e-6)
     assert caught.value.steps == ("scrolling it into view", "waiting until it holds still")
     assert str(caught.value).startswith("click e7 did not finish within 5 s")
+
+
+async def test_what_stands_in_the_way_is_raised_at_the_deadline(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    """Also where all deadlines within are over at once, as in a program that wakes late."""
+    covered = CoveredError(action="click", target="button 'Go'", reason="div receives the events there")
+    with pytest.raises(CoveredError) as caught, within("click", 2) as budget, budget.scope():
+        budget.hindrance = covered
+        await trio.sleep_forever()
+    assert caught.value is covered
+    with pytest.raises(DeadlineExceededError), within("click", 2) as budget:
+        budget.hindrance = covered
+        budget.hindrance = None
+        await trio.sleep_forever()
 
 
 async def test_no_time_at_all_does_not_enter_the_body() -> None:
@@ -95,7 +110,9 @@ async def test_a_childs_steps_are_its_parents_and_bounded() -> None:
     child.step("first")
     for n in range(1000):
         child.step(f"step {n}")
-    steps = budget.exceeded().steps
+    exceeded = budget.exceeded()
+    assert isinstance(exceeded, DeadlineExceededError)
+    steps = exceeded.steps
     assert steps[0] == "first"
     assert steps[-1] == "step 999"
     assert len(steps) <= 20

@@ -67,6 +67,9 @@ from cdpengine.errors import (
 
 T = TypeVar("T")
 
+_NAMING_TIMEOUT = 0.1
+"""Seconds in which what covers a node may be asked for, for its ref."""
+
 _PASSING = (CoveredError, DisabledError, InvisibleError, UnstableError)
 """What may be otherwise a moment later."""
 
@@ -188,12 +191,17 @@ class Inspection:
             for pause in retry_pauses():
                 self._probes += 1
                 try:
-                    return await probe()
+                    found = await probe()
+                    self.budget.hindrance = None
+                    return found
                 except _Never as never:
                     raise never.error from None
                 except _PASSING as error:
                     failure = error
+                    # A program that wakes late, with all deadlines over, says what was in the way all the same.
+                    self.budget.hindrance = error
                     self.budget.step(error.reason)
+                    error.steps = tuple(self.budget.steps)
                     if self._frees:
                         hindrance.note(f"{error.reason}; {self._frees}")
                 await trio.sleep(pause)
@@ -206,7 +214,8 @@ class Inspection:
         if failure is None:
             raise self.budget.exceeded()
         if isinstance(failure, CoveredError) and self._cover is not None:
-            failure.covering_node = await covering_node(*self._cover, margin / 2)
+            with trio.CancelScope(shield=True):
+                failure.covering_node = await covering_node(*self._cover, _NAMING_TIMEOUT)
         spent = trio.current_time() - started
         if self._frees:
             failure.reason = f"{failure.reason}; {self._frees}"
