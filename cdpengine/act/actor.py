@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 _SETTLING = 1.5
 """Seconds at most in which a page may come to rest before it is looked at for a diff."""
 
+_LOOKING = 3.0
+"""Seconds at most in which a page is read for a diff; one that hangs is not waited for."""
+
 _WATCHING = 2.0
 """Seconds at most in which a page may begin to report its console and requests, before it goes to a document."""
 
@@ -149,18 +152,27 @@ class Actor:
         return snapshot
 
     async def look_before(self, page: Page, timeout: float) -> None:
-        """Take a snapshot before an action whose changes are asked for, unless its document was seen already."""
+        """Take a snapshot before an action whose changes are asked for, unless its document was seen already.
+
+        A page that does not answer is left to the action, which says so.
+        """
         if self._seen_of(page) is None:
             last = self._seen.get(page.target_id)
-            await self.look(page, timeout, **({} if last is None else last.options))
+            with suppress(DeadlineExceededError):
+                await self.look(page, min(timeout, _LOOKING), **({} if last is None else last.options))
 
     async def look_after(self, page: Page, timeout: float) -> str:
-        """Return what changed on the page since it was seen last, once it is at rest; all of a new document."""
-        started = trio.current_time()
+        """Return what changed on the page since it was seen last, once it is at rest; all of a new document.
+
+        The action is done by now: a page that cannot be read is no failure of it, and is said instead.
+        """
         with suppress(DeadlineExceededError):
             await page.settled(timeout=min(_SETTLING, timeout / 2))
-        left = max(timeout - (trio.current_time() - started), 0)
-        snapshot = await self.look(page, left, **self._seen[page.target_id].options)
+        last = self._seen.get(page.target_id)
+        try:
+            snapshot = await self.look(page, min(timeout, _LOOKING), **({} if last is None else last.options))
+        except (DeadlineExceededError, SessionGoneError) as error:
+            return f"# not read: {error}"
         return f"# a new document\n{snapshot.text}" if snapshot.diff is None else str(snapshot.diff)
 
     def _seen_of(self, page: Page) -> Seen | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -210,3 +211,53 @@ def serve(
         trio.run(run)
     except OSError as error:
         raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}") from error
+
+
+# --- MCP -----------------------------------------------------------------------------------------------------
+
+
+@click.command(short_help="Offer the browser's tools to a model, over MCP.")
+@click.option(
+    "--capability",
+    "capabilities",
+    multiple=True,
+    type=click.Choice(("more", "scripts", "storage", "files")),
+    help="Tools besides the usual ones.",
+)
+@click.option(
+    "--max-tokens", default=2_000, show_default=True, type=click.IntRange(100), help="The most of an answer."
+)
+@click.option("--no-private", is_flag=True, help="Keep pages from private networks and this machine.")
+@click.option("--headful", is_flag=True, help="Show the browser's window.")
+@click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
+def mcp(
+    capabilities: tuple[str, ...], max_tokens: int, no_private: bool, headful: bool, executable: str | None
+) -> None:
+    """Serve one client over standard input and output, by the Model Context Protocol.
+
+    An MCP client starts it by itself: give it this command.
+
+    \b
+    Example:
+      {"mcpServers": {"browser": {"command": "cdpengine", "args": ["mcp"]}}}
+    """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
+    with packages_named():
+        from cdpengine.service.mcp_server import McpSettings, run_on_stdio
+        from cdpengine.service.serving import open_service
+        from cdpengine.service.settings import ServiceSettings, make_token
+        from cdpengine.service.url_policy import UrlPolicy
+    settings = ServiceSettings(
+        token=make_token(),
+        evaluate_enabled="scripts" in capabilities,
+        files=Path.cwd() if "files" in capabilities else None,
+        url_policy=UrlPolicy(allow_private=not no_private),
+        executable=executable,
+        headless=not headful,
+    )
+
+    async def run() -> None:
+        async with open_service(settings) as service:
+            offered = McpSettings(capabilities=capabilities, max_tokens=max_tokens)
+            await run_on_stdio(partial(service.perform, "mcp"), offered)
+
+    trio.run(run)

@@ -26,7 +26,7 @@ import trio
 
 from cdpengine._launch.ending_signals import ENDING_SIGNALS, Wishes, cancel_main_task
 from cdpengine._version import __version__
-from cdpengine.cli.acting import run, serve
+from cdpengine.cli.acting import mcp, run, serve
 from cdpengine.cli.bench import bench
 from cdpengine.cli.demo import demo
 from cdpengine.cli.doctor import doctor
@@ -84,6 +84,7 @@ for command in (
     proxy,
     protocol,
     repl,
+    mcp,
     run,
     serve,
     trace,

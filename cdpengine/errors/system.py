@@ -53,6 +53,8 @@ _OPTIONAL = {
     "starlette": ("starlette", "routes the service's requests", "service"),
     "hypercorn": ("hypercorn", "serves HTTP", "service"),
     "prometheus_client": ("prometheus-client", "counts for Prometheus", "service"),
+    "mcp": ("mcp", "speaks with models' clients", "mcp"),
+    "mcp_types": ("mcp", "speaks with models' clients", "mcp"),
     "PIL": ("pillow", "draws on pictures", "pictures"),
 }
 """By the names of modules: the package, what it is for, and the extra that brings it (pyproject.toml)."""

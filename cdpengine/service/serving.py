@@ -7,7 +7,7 @@ shielded: that the program around it is cancelled begins this ending, and does n
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
@@ -36,27 +36,39 @@ class Listening:
 
 @asynccontextmanager
 async def serve(settings: ServiceSettings) -> AsyncIterator[Listening]:
-    """Run the service while the block runs. Its browser is started with the first request.
+    """Run the service while the block runs, over HTTP. Its browser is started with the first request.
 
     Raises OSError where it cannot listen there.
     """
     async with open_body_nursery() as nursery:
-        listening: Listening = await nursery.start(_run, settings)
+        listening: Listening = await nursery.start(_run, settings, _listen)
         try:
             yield listening
         finally:
             listening.service.closing.set()
 
 
-async def _run(settings: ServiceSettings, task_status: trio.TaskStatus[Listening]) -> None:
+@asynccontextmanager
+async def open_service(settings: ServiceSettings) -> AsyncIterator[Service]:
+    """Run the service while the block runs, without listening anywhere: for one client in this program."""
+    async with open_body_nursery() as nursery:
+        listening: Listening = await nursery.start(_run, settings, _listen_nowhere)
+        try:
+            yield listening.service
+        finally:
+            listening.service.closing.set()
+
+
+Listen = Callable[[Service, "trio.TaskStatus[str]"], Awaitable[None]]
+
+
+async def _run(settings: ServiceSettings, listen: Listen, task_status: trio.TaskStatus[Listening]) -> None:
     with trio.CancelScope(shield=True):
         # What the inner nursery keeps is cancelled at the end; the outer one still sends the last answers then.
         async with trio.open_nursery() as serving, trio.open_nursery() as keeping:
             service = Service(settings, Sessions(settings, keeping))
-            guard = Guard(service.application(), settings)
-            addresses = await serving.start(_listen, guard, _configure(settings), service)
-            guard.port = urlsplit(addresses[0]).port or settings.port
-            task_status.started(Listening(addresses[0], service))
+            url: str = await serving.start(listen, service)
+            task_status.started(Listening(url, service))
             await service.closing.wait()
             with trio.move_on_after(settings.ending):
                 await service.until_done()
@@ -67,16 +79,27 @@ async def _run(settings: ServiceSettings, task_status: trio.TaskStatus[Listening
             keeping.cancel_scope.cancel()
 
 
-async def _listen(
-    guard: Guard, config: Config, service: Service, task_status: trio.TaskStatus[list[str]]
-) -> None:
-    await hypercorn.trio.serve(
-        guard,  # type: ignore[arg-type]  # an ASGI application by its shape
-        config,
-        shutdown_trigger=service.closing.wait,
-        task_status=task_status,
-        mode="asgi",
-    )
+async def _listen_nowhere(_service: Service, task_status: trio.TaskStatus[str]) -> None:
+    task_status.started("")
+    await trio.lowlevel.checkpoint()
+
+
+async def _listen(service: Service, task_status: trio.TaskStatus[str]) -> None:
+    guard = Guard(service.application(), service.settings)
+
+    async def run(task_status: trio.TaskStatus[list[str]]) -> None:
+        await hypercorn.trio.serve(
+            guard,  # type: ignore[arg-type]  # an ASGI application by its shape
+            _configure(service.settings),
+            shutdown_trigger=service.closing.wait,
+            task_status=task_status,
+            mode="asgi",
+        )
+
+    async with trio.open_nursery() as nursery:
+        addresses: list[str] = await nursery.start(run)
+        guard.port = urlsplit(addresses[0]).port or service.settings.port
+        task_status.started(addresses[0])
 
 
 def _configure(settings: ServiceSettings) -> Config:

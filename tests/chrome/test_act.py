@@ -57,6 +57,7 @@ async def stage(actor: Actor, site: str) -> cdpengine.Page:
 GROUP = 14
 
 
+# Over HTTP and MCP, other parts of the table are in a usual run: together they have all of it.
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("first", range(0, len(CASES), GROUP))
 async def test_the_table(first: int, actor: Actor, site: str, tmp_path: Path) -> None:

@@ -236,6 +236,7 @@ CASES = [
     refused("a cookie that is refused", ask("setCookies", cookies=[{"name": "a", "value": "b"}]), kind="invalidArgument"),
     refused("no download", ask("download", selector="#go", timeoutMs=400), kind="deadlineExceeded"),
     # --- a page that hangs ---
+    row("an action whose changes cannot be read", ask("click", selector="#hang", diff=True), diff=Has("# not read")),
     refused("evaluate in a page that hangs", HANG, ask("wait", timeMs=100), ask("evaluate", function="1", timeoutMs=500), kind="evaluationTimeout"),
     row("and the page goes on after that", HANG, ask("wait", timeMs=100), ask("evaluate", function="1", timeoutMs=400, _fails=True), ask("click", selector="#go"), effects={"delivered": True}),
     refused("click in a page that hangs", HANG, ask("wait", timeMs=100), ask("click", selector="#go", timeoutMs=800), kind="pageUnresponsive", hint=Has("navigate")),

@@ -1,0 +1,300 @@
+"""The tools that models are offered over MCP: each is one or several kinds of requests.
+
+Rule: a tool is data: a name, a sentence, the kinds that it stands for, and which of their fields it shows. Models
+read the whole list with each conversation, so it is short: what a field means is said once, and what no model
+needs is not shown. Tools are grouped by capability; only "core" is on unless others are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Literal
+
+import attrs
+
+from cdpengine.act import KINDS
+from cdpengine.act.schema import request_schema
+from cdpengine.errors import InvalidArgumentError
+
+Capability = Literal["core", "more", "storage", "scripts", "files"]
+CAPABILITIES: tuple[Capability, ...] = ("core", "more", "storage", "scripts", "files")
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Tool:
+    """A tool. `kinds` maps what its field `action` says to a kind of request; of one kind, it has no such field.
+
+    `fields` are those that it shows, besides what its kinds cannot be without. `acts`: its answer is what changed.
+    """
+
+    name: str
+    meaning: str
+    kinds: Mapping[str, str]
+    fields: tuple[str, ...] = ()
+    capability: Capability = "core"
+    acts: bool = False
+
+    def kind_of(self, arguments: Mapping[str, Any]) -> str:
+        """Return the kind of request that a call means. Raises InvalidArgumentError."""
+        if len(self.kinds) == 1:
+            return next(iter(self.kinds.values()))
+        action = arguments.get("action", next(iter(self.kinds)))
+        if not isinstance(action, str) or action not in self.kinds:
+            expected = " or ".join(map(repr, self.kinds))
+            raise InvalidArgumentError(what=f"{self.name}.action", given=repr(action)[:40], expected=expected)
+        return self.kinds[action]
+
+    def to_request(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the request that a call means. Raises InvalidArgumentError."""
+        fields = {
+            name: value for name, value in arguments.items() if name != "action" or len(self.kinds) == 1
+        }
+        return {"kind": self.kind_of(arguments), **fields}
+
+
+_TARGET = ("ref",)
+
+TOOLS: Sequence[Tool] = (
+    Tool(
+        name="navigate",
+        meaning="Go to a URL, or through the history.",
+        kinds={"go": "navigate", "back": "back", "forward": "forward", "reload": "reload"},
+        fields=("url",),
+        acts=True,
+    ),
+    Tool(
+        name="snapshot",
+        meaning="Read the page as text. Elements have refs such as e12, which the other tools take.",
+        kinds={"": "snapshot"},
+        fields=("interactive", "root", "maxTokens"),
+    ),
+    Tool(
+        name="find",
+        meaning="Find elements by role, name or text; returns their refs.",
+        kinds={"": "find"},
+        fields=("role", "name", "text"),
+    ),
+    Tool(
+        name="click",
+        meaning="Click an element.",
+        kinds={"": "click"},
+        fields=(*_TARGET, "doubleClick", "button", "modifiers"),
+        acts=True,
+    ),
+    Tool(
+        name="type",
+        meaning="Type text into an element, at the end of what is there.",
+        kinds={"": "type"},
+        fields=(*_TARGET, "submit"),
+        acts=True,
+    ),
+    Tool(
+        name="press",
+        meaning="Press a key, such as Enter or Control+A.",
+        kinds={"": "press"},
+        fields=_TARGET,
+        acts=True,
+    ),
+    Tool(name="fill", meaning="Fill in the fields of a form.", kinds={"": "fill"}, acts=True),
+    Tool(name="select", meaning="Choose options of a list.", kinds={"": "select"}, fields=_TARGET, acts=True),
+    Tool(
+        name="hover",
+        meaning="Move the mouse onto an element.",
+        kinds={"": "hover"},
+        fields=_TARGET,
+        acts=True,
+    ),
+    Tool(name="drag", meaning="Drag an element onto another one.", kinds={"": "drag"}, acts=True),
+    Tool(
+        name="scroll",
+        meaning="Scroll the page, or an element.",
+        kinds={"": "scroll"},
+        fields=(*_TARGET, "direction"),
+        acts=True,
+    ),
+    Tool(
+        name="wait",
+        meaning="Wait until all that is given holds.",
+        kinds={"": "wait"},
+        fields=("text", "textGone", "url", "loadState", "timeMs", "timeoutMs"),
+    ),
+    Tool(
+        name="extract",
+        meaning="Read the page's text as Markdown.",
+        kinds={"": "extract"},
+        fields=(*_TARGET, "mainOnly", "maxChars"),
+    ),
+    Tool(
+        name="screenshot",
+        meaning="Take a picture of the page or an element.",
+        kinds={"": "screenshot"},
+        fields=(*_TARGET, "fullPage", "labels"),
+    ),
+    Tool(
+        name="tabs",
+        meaning="List, open, change to or close tabs.",
+        kinds={"list": "tabs", "new": "newTab", "focus": "focusTab", "close": "close"},
+        fields=("index", "url"),
+    ),
+    Tool(
+        name="dialog",
+        meaning="Say how the next dialog is answered, before the action that opens it.",
+        kinds={"": "dialog"},
+        fields=("promptText",),
+    ),
+    Tool(
+        name="console",
+        meaning="Read the console and errors.",
+        kinds={"": "console"},
+        fields=("level", "limit"),
+    ),
+    Tool(
+        name="requests",
+        meaning="List network requests.",
+        kinds={"": "requests"},
+        fields=("url", "failed", "limit"),
+    ),
+    Tool(name="search", meaning="Search the web.", kinds={"": "search"}),
+    Tool(
+        name="check",
+        meaning="Check or uncheck a box.",
+        kinds={"": "check"},
+        fields=(*_TARGET, "checked"),
+        capability="more",
+        acts=True,
+    ),
+    Tool(
+        name="scroll_into_view",
+        meaning="Scroll to an element.",
+        kinds={"": "scrollIntoView"},
+        fields=_TARGET,
+        capability="more",
+        acts=True,
+    ),
+    Tool(
+        name="highlight",
+        meaning="Mark an element for whoever watches.",
+        kinds={"": "highlight"},
+        fields=_TARGET,
+        capability="more",
+    ),
+    Tool(name="resize", meaning="Resize the viewport.", kinds={"": "resize"}, capability="more", acts=True),
+    Tool(
+        name="evaluate",
+        meaning="Run a script in the page; with a ref, the function gets that element.",
+        kinds={"": "evaluate"},
+        fields=(*_TARGET, "timeoutMs"),
+        capability="scripts",
+    ),
+    Tool(
+        name="upload",
+        meaning="Choose files in an input.",
+        kinds={"": "upload"},
+        fields=_TARGET,
+        capability="files",
+        acts=True,
+    ),
+    Tool(
+        name="file_chooser",
+        meaning="Say which files the next file chooser gets.",
+        kinds={"": "fileChooser"},
+        capability="files",
+    ),
+    Tool(
+        name="download",
+        meaning="Click an element and wait for its download.",
+        kinds={"": "download"},
+        fields=_TARGET,
+        capability="files",
+    ),
+    Tool(
+        name="pdf",
+        meaning="Print the page to a file.",
+        kinds={"": "pdf"},
+        fields=("path",),
+        capability="files",
+    ),
+    Tool(
+        name="cookies",
+        meaning="Read, set or clear cookies.",
+        kinds={"get": "cookies", "set": "setCookies", "clear": "clearCookies"},
+        fields=("cookies",),
+        capability="storage",
+    ),
+    Tool(
+        name="storage",
+        meaning="Read, set or clear local or session storage.",
+        kinds={"get": "storage", "set": "setStorage", "clear": "clearStorage"},
+        fields=("area", "items", "keys"),
+        capability="storage",
+    ),
+)
+
+
+def choose_tools(capabilities: Iterable[str]) -> list[Tool]:
+    """Return the tools of some capabilities, "core" among them. Raises InvalidArgumentError for an unknown one."""
+    wanted = {"core", *capabilities}
+    for each in wanted:
+        if each not in CAPABILITIES:
+            expected = ", ".join(map(repr, CAPABILITIES))
+            raise InvalidArgumentError(
+                what="capabilities", given=repr(each)[:40], expected=f"some of {expected}"
+            )
+    return [tool for tool in TOOLS if tool.capability in wanted]
+
+
+@cache
+def input_schema(tool: Tool) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's arguments, no longer than a model needs."""
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    if len(tool.kinds) > 1:
+        properties["action"] = {"enum": list(tool.kinds), "default": next(iter(tool.kinds))}
+    for kind in tool.kinds.values():
+        schema = request_schema(KINDS[kind])
+        needed = [name for name in schema["required"] if name != "kind"]
+        for name in (*needed, *tool.fields):
+            if name in schema["properties"]:
+                properties.setdefault(name, _shorten(schema["properties"][name]))
+        if len(tool.kinds) == 1:
+            required = needed
+    made: dict[str, Any] = {"type": "object", "properties": properties}
+    return {**made, "required": required} if required else made
+
+
+_LEFT_OUT = {
+    "minimum",
+    "maximum",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "additionalProperties",
+}
+_PLAIN = {"ref", "url", "text", "startRef", "endRef", "index", "selector"}
+"""Fields whose names say what they are."""
+
+
+def _shorten(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without bounds, which the service checks itself, and without null."""
+    short = {name: value for name, value in schema.items() if name not in _LEFT_OUT and name != "default"}
+    kind = short.get("type")
+    if isinstance(kind, list):
+        short["type"] = next(each for each in kind if each != "null")
+    if "anyOf" in short:
+        members = [_shorten(each) for each in short.pop("anyOf") if each != {"type": "null"}]
+        short |= members[0] if len(members) == 1 else {"anyOf": members}
+    if "items" in short:
+        short["items"] = _shorten(short["items"])
+    if "properties" in short:
+        short["properties"] = {
+            name: _without_description(_shorten(each)) if name in _PLAIN else _shorten(each)
+            for name, each in short["properties"].items()
+        }
+        short.pop("description", None)
+    return short
+
+
+def _without_description(schema: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in schema.items() if name != "description"}

@@ -1,0 +1,206 @@
+"""The MCP server beside a client of the protocol's own SDK: the table of cases, what answers say, and cancellation."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+import trio
+from act_cases import CASES, PAGE, SECOND, run_case
+from busy_machine import slack
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from pytest_httpserver import HTTPServer
+
+from cdpengine.act import KINDS
+from cdpengine.service.app import Service
+from cdpengine.service.mcp_server import McpSettings, ToolServer, cut
+from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS, choose_tools, input_schema
+from cdpengine.service.serving import open_service
+from cdpengine.service.settings import ServiceSettings
+from cdpengine.service.url_policy import UrlPolicy
+
+pytestmark = pytest.mark.chrome
+
+POLICY = UrlPolicy(schemes=frozenset({"http", "https", "data", "javascript"}), allow_private=True)
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> str:
+    for path, html in (("/stage", PAGE), ("/second", SECOND), ("/blank", "")):
+        httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
+    httpserver.expect_request("/file").respond_with_data(
+        "hello", headers={"Content-Disposition": 'attachment; filename="file.txt"'}
+    )
+    return httpserver.url_for("").rstrip("/")
+
+
+@asynccontextmanager
+async def connected(**offered: Any) -> AsyncIterator[tuple[Client, Service]]:
+    settings = ServiceSettings(token="x" * 32, url_policy=POLICY, files=Path("/"))
+    async with open_service(settings) as service:
+        server = ToolServer(
+            partial(service.perform, "mcp"), McpSettings(capabilities=CAPABILITIES, **offered)
+        )
+        async with Client(server.server()) as client:
+            yield client, service
+
+
+def text_of(result: types.CallToolResult) -> str:
+    return "\n".join(block.text for block in result.content if isinstance(block, types.TextContent))
+
+
+BY_KIND = {kind: (tool.name, action) for tool in TOOLS for action, kind in tool.kinds.items()}
+
+
+async def ask(client: Client, request: dict[str, Any]) -> dict[str, Any]:
+    """Ask for a request by the tool that stands for it; return the whole response."""
+    name, action = BY_KIND.get(request["kind"], (request["kind"], ""))
+    fields = {key: value for key, value in request.items() if key != "kind"}
+    result = await client.call_tool(name, {**fields, **({"action": action} if action else {})})
+    assert isinstance(result.structured_content, dict), text_of(result)
+    answer: dict[str, Any] = result.structured_content
+    assert result.is_error is not answer["ok"]
+    return answer
+
+
+async def ask_without_scripts(client: Client, service: Service, request: dict[str, Any]) -> dict[str, Any]:
+    async with service.sessions.use("mcp") as session:
+        session.actor.evaluate_enabled = False
+        try:
+            return await ask(client, request)
+        finally:
+            session.actor.evaluate_enabled = True
+
+
+# A tool that there is not is no request, and the tests' own search engines are not the server's.
+OFFERED = [
+    case
+    for case in CASES
+    if all(step["kind"] in KINDS and step.get("engine") not in ("local", "gone") for step in case.steps)
+]
+
+
+@pytest.mark.sample(3, start=2)
+@pytest.mark.parametrize("first", range(0, len(OFFERED), 14))
+async def test_the_table_over_mcp(first: int, site: str, tmp_path: Path) -> None:
+    file = tmp_path / "upload.txt"
+    file.write_text("x")
+    places = {"site": site, "folder": str(tmp_path), "file": str(file)}
+    async with connected(structured=True) as (client, service):
+        without = partial(ask_without_scripts, client, service)
+        wrong = [
+            await run_case(case, partial(ask, client), without, places)
+            for case in OFFERED[first : first + 14]
+        ]
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
+def test_every_kind_has_its_tool() -> None:
+    assert set(BY_KIND) == set(KINDS)
+
+
+async def test_the_list_of_tools_is_short() -> None:
+    """playwright-mcp has 25 tools in 20,436 characters, chrome-devtools-mcp 32 in 28,714."""
+    tools = ToolServer(partial(_never, ""), McpSettings()).list_tools()
+    text = json.dumps(
+        [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools], separators=(",", ":")
+    )
+    assert len(tools) <= 20
+    assert len(text) <= 12_000, len(text)
+    for tool in choose_tools(CAPABILITIES):
+        assert input_schema(tool)["type"] == "object"
+        assert tool.meaning.endswith(".")
+
+
+async def _never(_session: str, _request: object) -> Any:
+    raise AssertionError
+
+
+async def test_what_a_model_reads(site: str) -> None:
+    async with connected() as (client, _):
+        first = await client.call_tool("navigate", {"url": f"{site}/stage"})
+        assert 'button "Go" [ref=' in text_of(first), (
+            "what acts says what changed: here all of a new document"
+        )
+        seen = text_of(await client.call_tool("snapshot", {"interactive": True}))
+        ref = seen.partition('button "Change" [ref=')[2].partition("]")[0]
+        changed = text_of(await client.call_tool("click", {"ref": ref}))
+        assert "changed" in changed
+        assert 'button "Go"' not in changed, "and not the whole page"
+        asked = text_of(await client.call_tool("click", {"selector": "#ask"}))
+        assert "a confirm opened ('Sure?'), answered Cancel" in asked
+        covered = await client.call_tool("click", {"selector": "#under", "timeoutMs": 500})
+        assert covered.is_error
+        assert "it is covered by" in text_of(covered)
+        picture = await client.call_tool("screenshot", {})
+        assert [block.type for block in picture.content] == ["image"]
+        wrong = await client.call_tool("tabs", {"action": "opne"})
+        assert wrong.is_error
+        assert "'list' or 'new'" in text_of(wrong)
+        unknown = await client.call_tool("clik", {})
+        assert unknown.is_error
+        assert "there is no tool 'clik'" in text_of(unknown)
+
+
+async def test_a_call_that_is_cancelled_stops_its_script(site: str) -> None:
+    async with connected() as (client, _):
+        await client.call_tool("navigate", {"url": f"{site}/stage"})
+        with trio.move_on_after(0.1):
+            await client.call_tool("evaluate", {"function": "while (true);"})
+        began = trio.current_time()
+        answer = await client.call_tool("hover", {"selector": "#go", "diff": False})
+        assert not answer.is_error, text_of(answer)
+        assert trio.current_time() - began < slack(2)
+        again = text_of(await client.call_tool("evaluate", {"function": "1 + 1"}))
+        assert again == "2"
+
+
+async def test_a_page_that_hangs_holds_up_no_call(site: str) -> None:
+    async with connected() as (client, _):
+        await client.call_tool("navigate", {"url": f"{site}/stage"})
+        hung = await client.call_tool("evaluate", {"function": "while (true);", "timeoutMs": 300})
+        assert text_of(hung).startswith("evaluationTimeout")
+        assert not (await client.call_tool("click", {"selector": "#go"})).is_error
+
+
+async def test_a_long_call_tells_its_progress(site: str) -> None:
+    told: list[float] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append(progress)
+
+    async with connected() as (client, _):
+        await client.call_tool("tabs", {"action": "new"})
+        await client.call_tool("wait", {"timeMs": 2500}, progress_callback=note)
+    assert len(told) >= 2
+    assert told == sorted(told)
+
+
+async def test_as_a_program_over_standard_input_and_output(site: str) -> None:
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "cdpengine", "mcp", "--capability", "scripts"]
+    )
+    async with Client(stdio_client(command)) as client:
+        assert not (await client.call_tool("navigate", {"url": f"{site}/second"})).is_error
+        assert text_of(await client.call_tool("evaluate", {"function": "document.title"})) == "Second"
+        assert (await client.call_tool("upload", {"selector": "a", "paths": ["/x"]})).is_error
+
+
+@pytest.mark.parametrize("lines", [1, 10, 1000])
+def test_what_is_too_long_is_cut_at_a_line(lines: int) -> None:
+    text = "\n".join(f"- line {number} of the page" for number in range(lines))
+    short = cut(text, 100)
+    if lines <= 10:
+        assert short == text
+    else:
+        kept, _, last = short.rpartition("\n")
+        assert text.startswith(kept)
+        assert last == f"... {lines - len(kept.splitlines())} more lines: take a snapshot" if kept else True
