@@ -161,8 +161,17 @@ async def test_a_browser_that_dies_is_named_and_the_session_works_again(site: st
         assert client.listening.service.sessions.browsers_started == 2
 
 
-async def test_sessions_are_apart_and_are_closed_when_idle(site: str) -> None:
-    async with running(session_idle=0.5, sessions=2) as client:
+async def test_a_session_that_nobody_uses_is_closed() -> None:
+    async with running(session_idle=0.3) as client:
+        assert (await client.ask({"kind": "tabs"}))["ok"]
+        with trio.fail_after(10):
+            while (await client.http.get("/sessions")).json()["sessions"]:  # noqa: ASYNC110 - another program's
+                await trio.sleep(0.05)
+        assert (await client.ask({"kind": "tabs"}))["ok"], "and is made anew"
+
+
+async def test_sessions_are_apart_and_the_oldest_makes_room(site: str) -> None:
+    async with running(sessions=2) as client:
         for name, value in (("ada", "1"), ("bob", "2")):
             assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}, name))["ok"]
             await client.ask({"kind": "evaluate", "function": f"document.cookie = 'who={value}'"}, name)
@@ -172,9 +181,6 @@ async def test_sessions_are_apart_and_are_closed_when_idle(site: str) -> None:
         # A third one takes the place of the one that was not used for the longest time.
         assert (await client.ask({"kind": "tabs"}, "eve"))["ok"]
         assert (await client.http.get("/sessions")).json() == {"sessions": ["bob", "eve"]}
-        with trio.fail_after(10):
-            while (await client.http.get("/sessions")).json()["sessions"]:  # noqa: ASYNC110 - another program's
-                await trio.sleep(0.05)
         wrong = await client.ask({"kind": "tabs"}, "a/b")
         assert wrong["error"]["kind"] == "invalidArgument"
         assert (await client.http.delete("/sessions/ada")).status_code == 404
