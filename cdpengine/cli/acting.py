@@ -6,7 +6,6 @@ with `stop` is the last. The service's token is printed only when it was made no
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 import trio
 
-from cdpengine.cli.options import Failed, Source, absolute_url, browser_options, json_option
+from cdpengine.cli.options import Failed, Source, absolute_url, browser_options, json_option, state_folder
 from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
 from cdpengine.errors import packages_named
 
@@ -110,11 +109,7 @@ def _say_steps(text: str, done: ScriptRun) -> None:
 
 def token_path() -> Path:
     """Return where the token is kept: in the user's folder for state."""
-    if sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    else:
-        root = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    return root / "cdpengine" / "token"
+    return state_folder() / "token"
 
 
 @click.command(short_help="Run the engine as a service over HTTP.")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -83,6 +84,15 @@ class Source:
                 if self.endpoint is not None:
                     with trio.move_on_after(CLOSE_GRACE, shield=True), contextlib.suppress(EngineError):
                         await page.close()
+
+
+def state_folder() -> Path:
+    """Return where commands keep what lasts: in the user's folder for state."""
+    if sys.platform == "win32":
+        root = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    else:
+        root = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    return root / "cdpengine"
 
 
 # The options say the same as the environment variables, for this process.

@@ -9,7 +9,6 @@ What is written to the history went through `safe_line`, into a file that only i
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import History
 from prompt_toolkit.patch_stdout import patch_stdout
 
+from cdpengine.cli.options import state_folder
 from cdpengine.cli.output import say
 from cdpengine.debug.explorer.console import Candidate, safe_line
 from cdpengine.errors.texts import escape_line
@@ -62,11 +62,7 @@ class SafeHistory(History):
 
 def history_path() -> Path:
     """Return where the history is: in the user's folder for state."""
-    if sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    else:
-        root = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    return root / "cdpengine" / "history"
+    return state_folder() / "history"
 
 
 class _Completer(Completer):

@@ -174,7 +174,7 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         name="highlight",
-        meaning="Mark an element for whoever watches.",
+        meaning="Mark an element for a person who watches.",
         kinds={"": "highlight"},
         fields=_TARGET,
         capability="more",

@@ -1,7 +1,7 @@
 """Sessions by name, each with a browser context of its own, in one browser that is started again when it is gone.
 
-Rule: a session is made when it is first asked for, and closed when nobody has used it for its idle time. Whoever
-was waiting for something in a browser that ended is answered by name; the next request has a new one.
+Rule: a session is made when it is first asked for, and closed when nobody has used it for its idle time. A client
+that was waiting for something in a browser that ended is answered by name; the next request has a new one.
 """
 
 from __future__ import annotations
