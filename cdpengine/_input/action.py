@@ -32,10 +32,9 @@ from cdpengine._input.actionability.input_observer import (
 )
 from cdpengine._input.actionability.inspection import Inspection, inspect
 from cdpengine._input.actionability.probe import NO_REQUIREMENTS, Requirements, retry_pauses
-from cdpengine._input.devices.delivery import Interruptions, check_delay
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.keys import modifier_mask
-from cdpengine._input.devices.mouse import MouseDevice, TouchDevice, check_point
+from cdpengine._input.devices.mouse import Interruptions, MouseDevice, TouchDevice, check_delay, check_point
 from cdpengine._input.geometry import Point
 from cdpengine._javascript import own, script
 from cdpengine._page.dialogs import Dialog

@@ -25,8 +25,7 @@ from cdpengine._input.actionability.input_observer import (
     wait_until_reported,
 )
 from cdpengine._input.actionability.probe import NO_REQUIREMENTS, post_library_call
-from cdpengine._input.devices.delivery import release, wait_for_delivery
-from cdpengine._input.devices.mouse import MouseDevice
+from cdpengine._input.devices.mouse import MouseDevice, release, wait_for_delivery
 from cdpengine._input.geometry import Point
 from cdpengine._page.scripts.worlds import Node
 from cdpengine._protocol.calls import PendingCall

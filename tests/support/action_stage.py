@@ -13,9 +13,8 @@ from kept_window import Window
 
 from cdpengine._budget import Budget, within
 from cdpengine._input.action import ActionContext, ActionOutcome, click, hover
-from cdpengine._input.devices.delivery import HeldKeys
 from cdpengine._input.devices.keyboard import KeyboardDevice
-from cdpengine._input.devices.mouse import MouseDevice, TouchDevice
+from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._input.forms.text_entry import press, type_text
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 from cdpengine._protocol.connection import open_connection

@@ -26,9 +26,8 @@ from cdpengine._evaluate.evaluation import EvaluationCounters, Evaluator
 from cdpengine._evaluate.script import Script
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.input_observer import Activity, watch_activity
-from cdpengine._input.devices.delivery import HeldKeys
 from cdpengine._input.devices.keyboard import KeyboardDevice
-from cdpengine._input.devices.mouse import MouseDevice, TouchDevice
+from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._javascript import own
 from cdpengine._page.dialogs import Span
 from cdpengine._page.finding import FoundNode

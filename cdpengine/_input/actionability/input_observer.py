@@ -22,7 +22,7 @@ import msgspec
 import trio
 
 from cdpengine._input.actionability.probe import Handle, decode_result, post_library_call, probe_request
-from cdpengine._input.devices.delivery import Interruptions
+from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point
 from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier

@@ -48,7 +48,7 @@ from cdpengine._input.actionability.probe import (
     run,
     stale_ref_error,
 )
-from cdpengine._input.devices.delivery import Interruptions
+from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import ClickPoints, Point, Quad, choose_points, contains
 from cdpengine._javascript import script_with
 from cdpengine._page.scripts.page_functions import ObjectGroup, object_group

@@ -13,14 +13,6 @@ from contextlib import suppress
 
 import trio
 
-from cdpengine._input.devices.delivery import (
-    UNDISTURBED,
-    HeldKeys,
-    Interruptions,
-    check_delay,
-    release,
-    wait_for_delivery,
-)
 from cdpengine._input.devices.keys import (
     SHIFT,
     US,
@@ -32,6 +24,14 @@ from cdpengine._input.devices.keys import (
     editing_commands,
     key_named,
     layout_of,
+)
+from cdpengine._input.devices.mouse import (
+    UNDISTURBED,
+    HeldKeys,
+    Interruptions,
+    check_delay,
+    release,
+    wait_for_delivery,
 )
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.calls import PendingCall

@@ -13,9 +13,9 @@ from contextlib import suppress
 import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.devices.delivery import check_delay
 from cdpengine._input.devices.keyboard import check_text
 from cdpengine._input.devices.keys import Layout
+from cdpengine._input.devices.mouse import check_delay
 from cdpengine._javascript import script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.scripts.worlds import Node
