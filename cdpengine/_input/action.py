@@ -1,9 +1,9 @@
-"""Actions on nodes: what they are given, what is known of them afterwards; clicks, hovers, taps, the wheel.
+"""Actions on nodes: what they are given, what is known of them afterwards; clicks, hovers and taps.
 
-Rule: probe, then act, with nothing in between; an InputObserver in the page sees what received the input. Nothing
-is sent twice, except a press that was held back and that nothing received. Arguments are checked before anything
-is sent. The budget bounds the wait; the input itself is never cut in half. After a turn of the wheel, the end of
-the scrolling is waited for, so the next action finds the page at rest.
+Rule: probe, then act, with nothing in between; an InputObserver in the page sees what received the input, and what
+the node did not receive is an error. Nothing is sent twice, except a press that was held back and that nothing
+received. Arguments are checked before anything is sent. The budget bounds the wait; the input itself is never cut
+in half.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
-from functools import cache
 from typing import Any
 
 import attrs
@@ -28,20 +27,16 @@ from cdpengine._input.actionability.input_observer import (
     NavigationStarted,
     PopupOpened,
     Record,
-    verify,
 )
 from cdpengine._input.actionability.inspection import Inspection, inspect
 from cdpengine._input.actionability.probe import NO_REQUIREMENTS, Requirements, retry_pauses
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.keys import modifier_mask
-from cdpengine._input.devices.mouse import Interruptions, MouseDevice, TouchDevice, check_delay, check_point
+from cdpengine._input.devices.mouse import Interruptions, MouseDevice, TouchDevice, check_delay
 from cdpengine._input.geometry import Point
-from cdpengine._javascript import own, script
 from cdpengine._page.dialogs import Dialog
-from cdpengine._page.scripts.page_functions import SETTLED
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
-from cdpengine._protocol.session import Session
-from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, RemoteError
+from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, NotDeliveredError
 
 
 @attrs.frozen(eq=False)
@@ -153,12 +148,6 @@ TO_HOVER = Requirements(enabled=False)
 _TAP_CLICK_TIMEOUT = 0.4
 """Seconds in which the click of a tap comes: where a page can be zoomed by a double tap, Chrome waits 0.3 s for a
 second one. A page that prevents the touch's default has none."""
-
-_WHEEL_EVENT_TIMEOUT = 1.0
-"""Seconds in which the page's wheel event comes; it comes with the next frame."""
-
-_REST_TIMEOUT = 2.0
-"""Seconds after which a page that goes on scrolling is not waited for any longer."""
 
 _NAMES = {1: "click", 2: "double-click", 3: "triple-click"}
 
@@ -288,66 +277,6 @@ async def tap(
     )
 
 
-async def scroll_at(
-    node: Node,
-    dx: float,
-    dy: float,
-    *,
-    context: ActionContext,
-) -> ActionOutcome:
-    """Turn the wheel over the node, by CSS pixels: positive is right and down. Raises as `hover` does."""
-    delta = check_point(dx, dy, what="dx, dy")
-    mouse = context.mouse.on(node.session)
-    observer = InputObserver(("wheel",), "wheel", guard=False, on_disabled=True)
-
-    async def gesture(point: Point) -> bool:
-        dialog = await mouse.wheel_at(point, delta)
-        if not dialog:
-            await observer.linger(
-                _WHEEL_EVENT_TIMEOUT
-            )  # Chrome scrolls, and answers, before the page gets the event
-        return dialog
-
-    outcome = await perform(
-        node,
-        "scroll",
-        gesture,
-        observer,
-        TO_HOVER,
-        context=context,
-    )
-    navigation = context.navigation
-    if not outcome.dialog_opened and not (navigation and navigation.navigation_pending):
-        await rest(node.session, context.worlds, node.frame_id)
-    return outcome
-
-
-async def scroll_here(dx: float, dy: float, frame_id: str, *, context: ActionContext) -> ActionOutcome:
-    """Turn the wheel where the mouse is; `frame_id` is the main frame's. Raises InvalidArgumentError."""
-    delta = check_point(dx, dy, what="dx, dy")
-    at = context.mouse.position
-    at = at if at != (0, 0) else Point(1, 1)
-    dialog = await context.mouse.wheel_at(at, delta)
-    if not dialog:
-        await rest(context.mouse.session, context.worlds, frame_id)
-    return ActionOutcome("scroll", "", at, dialog_opened=dialog)
-
-
-@cache
-def _rest_source() -> str:
-    return own(f"({script('_input/rest')})()")
-
-
-async def rest(session: Session, worlds: IsolatedWorlds, frame_id: str) -> None:
-    """Return when nothing in the frame's document has scrolled for three animation frames, after 2 s at most."""
-    with trio.move_on_after(_REST_TIMEOUT):
-        try:
-            context = await worlds.context(session, frame_id)
-            await context.post_expression(_rest_source(), how=SETTLED).raw()
-        except RemoteError:
-            return  # the document was replaced: nothing of it scrolls any more
-
-
 async def perform(
     node: Node,
     action: str,
@@ -421,6 +350,56 @@ async def deliver(
         budget.step(f"{record.held} came in the way, and the press was held back")
         observer.renew()
         await trio.sleep(pause)
+
+
+@attrs.frozen
+class Verdict:
+    """What came of the input: whether the node received it, what did, and who received which events."""
+
+    delivered: bool
+    received_by: str
+    events: tuple[str, ...]
+    elsewhere: tuple[tuple[str, str], ...] = ()
+
+
+def verify(node: Node, action: str, record: Record | None, *, forced: bool, dialog: bool) -> Verdict:
+    """Say what received the action.
+
+    Raises NotDeliveredError unless the node did, or the page answered its beginning. Not where it was forced, or
+    where a dialog made Chrome drop the rest: then the verdict says so.
+    """
+    record_or_empty = record or Record()
+    seen, elsewhere = tuple(record_or_empty.seen), tuple(record_or_empty.astray)
+    if record_or_empty.complete:
+        return Verdict(True, node.description, seen, elsewhere)
+    answered = record_or_empty.begun and record_or_empty.answered
+    if answered or forced or dialog:
+        other = record_or_empty.other
+        return Verdict(False, node.description if seen and not other else other, seen, elsewhere)
+    raise NotDeliveredError(
+        action=action,
+        target=node.description,
+        reason=_reason(record),
+        received_by=record_or_empty.other,
+        held_back=record_or_empty.kept_back,
+        events=seen,
+        elsewhere=elsewhere,
+    )
+
+
+def _reason(record: Record | None) -> str:
+    if record is None:
+        return "the input was sent, and its document went away before it could report what received it"
+    other = record.other
+    if record.kept_back:
+        return f"{other} came in the way, so the press was held back, and nothing received it; try again"
+    lost = ", ".join(dict.fromkeys(kind for kind, _ in record.astray))
+    if record.seen:
+        rest = f"{lost} went to {other}" if lost else "nothing after that"
+        return f"it received {', '.join(record.seen)}, and {rest}; the page did nothing that explains it"
+    if lost:
+        return f"the input was sent, and {other} received it"
+    return "the input was sent, and nothing in its document received it"
 
 
 def check_position(position: tuple[float, float] | None) -> None:

@@ -17,11 +17,18 @@ import attrs
 import trio
 
 from cdpengine._budget import undoing
-from cdpengine._input.action import TO_CLICK, TO_HOVER, ActionContext, ActionOutcome, check_position, deliver
+from cdpengine._input.action import (
+    TO_CLICK,
+    TO_HOVER,
+    ActionContext,
+    ActionOutcome,
+    check_position,
+    deliver,
+    verify,
+)
 from cdpengine._input.actionability.input_observer import (
     InputObserver,
     Record,
-    verify,
     wait_until_reported,
 )
 from cdpengine._input.actionability.probe import NO_REQUIREMENTS, post_library_call

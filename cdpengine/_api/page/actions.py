@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
-from cdpengine._input.action import ActionContext, ActionOutcome, click, hover, scroll_at, scroll_here, tap
+from cdpengine._input.action import ActionContext, ActionOutcome, click, hover, tap
 from cdpengine._input.devices.keys import Layout
 from cdpengine._input.devices.mouse import check_point
 from cdpengine._input.drag import drag
@@ -34,6 +34,7 @@ from cdpengine._input.forms.text_entry import focus, press, type_text
 from cdpengine._input.forms.upload import UploadFile, check_files, upload
 from cdpengine._input.geometry import Point
 from cdpengine._input.view import scroll_into_view
+from cdpengine._input.wheel import scroll_at, scroll_here
 from cdpengine._page.scripts.worlds import Node
 from cdpengine.errors import InvalidArgumentError
 

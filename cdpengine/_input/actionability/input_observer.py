@@ -41,7 +41,6 @@ from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
-    NotDeliveredError,
     RemoteError,
     SessionGoneError,
     StaleRefError,
@@ -277,56 +276,6 @@ async def wait_until_reported(session: Session) -> None:
     """
     with suppress(SessionGoneError, RemoteError):
         await session.connection.root.post("Browser.getVersion").raw()
-
-
-@attrs.frozen
-class Verdict:
-    """What came of the input: whether the node received it, what did, and who received which events."""
-
-    delivered: bool
-    received_by: str
-    events: tuple[str, ...]
-    elsewhere: tuple[tuple[str, str], ...] = ()
-
-
-def verify(node: Node, action: str, record: Record | None, *, forced: bool, dialog: bool) -> Verdict:
-    """Say what received the action.
-
-    Raises NotDeliveredError unless the node did, or the page answered its beginning. Not where it was forced, or
-    where a dialog made Chrome drop the rest: then the verdict says so.
-    """
-    record_or_empty = record or Record()
-    seen, elsewhere = tuple(record_or_empty.seen), tuple(record_or_empty.astray)
-    if record_or_empty.complete:
-        return Verdict(True, node.description, seen, elsewhere)
-    answered = record_or_empty.begun and record_or_empty.answered
-    if answered or forced or dialog:
-        other = record_or_empty.other
-        return Verdict(False, node.description if seen and not other else other, seen, elsewhere)
-    raise NotDeliveredError(
-        action=action,
-        target=node.description,
-        reason=_reason(record),
-        received_by=record_or_empty.other,
-        held_back=record_or_empty.kept_back,
-        events=seen,
-        elsewhere=elsewhere,
-    )
-
-
-def _reason(record: Record | None) -> str:
-    if record is None:
-        return "the input was sent, and its document went away before it could report what received it"
-    other = record.other
-    if record.kept_back:
-        return f"{other} came in the way, so the press was held back, and nothing received it; try again"
-    lost = ", ".join(dict.fromkeys(kind for kind, _ in record.astray))
-    if record.seen:
-        rest = f"{lost} went to {other}" if lost else "nothing after that"
-        return f"it received {', '.join(record.seen)}, and {rest}; the page did nothing that explains it"
-    if lost:
-        return f"the input was sent, and {other} received it"
-    return "the input was sent, and nothing in its document received it"
 
 
 async def _record(call: PendingCall, node: Node) -> Record | None:

@@ -1,0 +1,74 @@
+"""The wheel: scrolling as a person does it, over a node or where the mouse is.
+
+Rule: the wheel turns once, over a node that receives events there, and the page's own wheel event says what
+received it. Then the end of the scrolling is waited for, up to 2 s, so the next action finds the page at rest; not
+where a dialog is open or another document is on its way.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import trio
+
+from cdpengine._input.action import TO_HOVER, ActionContext, ActionOutcome, perform
+from cdpengine._input.actionability.input_observer import InputObserver
+from cdpengine._input.devices.mouse import check_point
+from cdpengine._input.geometry import Point
+from cdpengine._javascript import own, script
+from cdpengine._page.scripts.page_functions import SETTLED
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
+from cdpengine._protocol.session import Session
+from cdpengine.errors import RemoteError
+
+_WHEEL_EVENT_TIMEOUT = 1.0
+"""Seconds in which the page's wheel event comes; it comes with the next frame."""
+
+_REST_TIMEOUT = 2.0
+"""Seconds after which a page that goes on scrolling is not waited for any longer."""
+
+
+async def scroll_at(node: Node, dx: float, dy: float, *, context: ActionContext) -> ActionOutcome:
+    """Turn the wheel over the node, by CSS pixels: positive is right and down. Raises as `hover` does."""
+    delta = check_point(dx, dy, what="dx, dy")
+    mouse = context.mouse.on(node.session)
+    observer = InputObserver(("wheel",), "wheel", guard=False, on_disabled=True)
+
+    async def gesture(point: Point) -> bool:
+        dialog = await mouse.wheel_at(point, delta)
+        if not dialog:
+            # Chrome scrolls, and answers, before the page gets the event.
+            await observer.linger(_WHEEL_EVENT_TIMEOUT)
+        return dialog
+
+    outcome = await perform(node, "scroll", gesture, observer, TO_HOVER, context=context)
+    navigation = context.navigation
+    if not outcome.dialog_opened and not (navigation and navigation.navigation_pending):
+        await rest(node.session, context.worlds, node.frame_id)
+    return outcome
+
+
+async def scroll_here(dx: float, dy: float, frame_id: str, *, context: ActionContext) -> ActionOutcome:
+    """Turn the wheel where the mouse is; `frame_id` is the main frame's. Raises InvalidArgumentError."""
+    delta = check_point(dx, dy, what="dx, dy")
+    at = context.mouse.position
+    at = at if at != (0, 0) else Point(1, 1)
+    dialog = await context.mouse.wheel_at(at, delta)
+    if not dialog:
+        await rest(context.mouse.session, context.worlds, frame_id)
+    return ActionOutcome("scroll", "", at, dialog_opened=dialog)
+
+
+@cache
+def _rest_source() -> str:
+    return own(f"({script('_input/rest')})()")
+
+
+async def rest(session: Session, worlds: IsolatedWorlds, frame_id: str) -> None:
+    """Return when nothing in the frame's document has scrolled for three animation frames, after 2 s at most."""
+    with trio.move_on_after(_REST_TIMEOUT):
+        try:
+            context = await worlds.context(session, frame_id)
+            await context.post_expression(_rest_source(), how=SETTLED).raw()
+        except RemoteError:
+            return  # the document was replaced: nothing of it scrolls any more
