@@ -201,6 +201,7 @@ class ClickPoints:
     `points` are to be tried in order, `frames` are the content boxes of the frames around it, `settle` asks for
     samples of its position, `outside` says why there is no point where there is none. `outer` has the points in
     the pixels of the processes around it, `outer_frames` the boxes of the frames there; both the nearest first.
+    `corner` is the top left one of the node, where that is in view.
     """
 
     points: Sequence[Point]
@@ -209,6 +210,7 @@ class ClickPoints:
     outside: str
     outer: Sequence[Sequence[Point]] = ()
     outer_frames: Sequence[Sequence[Quad]] = ()
+    corner: Point | None = None
 
 
 def choose_points(

@@ -21,7 +21,14 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._input.actionability.probe import Handle, decode_result, post_library_call, probe_request
+from cdpengine._input.actionability.probe import (
+    Handle,
+    ProbeReply,
+    decode_result,
+    post_library_call,
+    probe_request,
+    stale_ref_error,
+)
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point
 from cdpengine._logs import get_logger
@@ -29,7 +36,7 @@ from cdpengine._notifier import Notifier
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.worlds import Node
-from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.page import (
     FrameRequestedNavigation,
     FrameStartedNavigating,
@@ -276,6 +283,29 @@ async def wait_until_reported(session: Session) -> None:
     """
     with suppress(SessionGoneError, RemoteError):
         await session.connection.root.post("Browser.getVersion").raw()
+
+
+async def probe_nodes(
+    node: Node, asked: Sequence[tuple[Handle, dict[str, Any]]], observer: InputObserver | None = None
+) -> list[ProbeReply]:
+    """Run actionability.js on the nodes that are asked, in one round trip; a request is one of `probe_request`.
+
+    `observer` is the one that they arm. Raises StaleRefError where one is in its document no more: for `node`,
+    which is asked first and is in that document.
+    """
+    with pending_group() as post:
+        if observer is not None:
+            # Before the probe: once that is answered, the page has this question too. Behind it, the question
+            # could reach the page after the input, and get lost with the document that the input replaces.
+            observer.post_completion()
+        calls = [post(post_library_call(one, "probe", request)) for one, request in asked]
+        replies: list[ProbeReply] = []
+        for call, (one, _) in zip(calls, asked, strict=True):
+            reply = await decode_result(call, one.node, ProbeReply)
+            if not reply.connected:
+                raise stale_ref_error(node, reply.element, "it is no longer in the document")
+            replies.append(reply)
+    return replies
 
 
 async def _record(call: PendingCall, node: Node) -> Record | None:

@@ -16,46 +16,32 @@ the same call, sees what receives it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import attrs
 import msgspec
 import trio
 
 from cdpengine._budget import Budget
-from cdpengine._input.actionability.frame_chain import (
-    FrameChain,
-    decode_boxes,
-    decode_levels,
-    find_frame_chain,
-    points_outside,
-    windows_from_outside,
-)
-from cdpengine._input.actionability.input_observer import InputObserver
+from cdpengine._input.actionability.input_observer import InputObserver, probe_nodes
+from cdpengine._input.actionability.measuring import Cover, FullProbe
 from cdpengine._input.actionability.probe import (
     Handle,
     Hindrance,
     ProbeReply,
     Requirements,
-    covering_node,
-    decode_result,
     handle_on,
-    post_library_call,
     probe_request,
     retry_pauses,
     run,
-    stale_ref_error,
 )
 from cdpengine._input.devices.mouse import Interruptions
-from cdpengine._input.geometry import ClickPoints, Point, Quad, choose_points, contains
+from cdpengine._input.geometry import Point
 from cdpengine._javascript import script_with
 from cdpengine._page.scripts.page_functions import ObjectGroup, object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
-from cdpengine._protocol.calls import PendingCall, pending_group, result_or_none
-from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply
-from cdpengine._protocol.domains.page import LayoutMetricsReply
 from cdpengine.errors import (
     CoveredError,
     DisabledError,
@@ -87,14 +73,6 @@ _MARGIN = 0.2
 _DIALOG_CHECK_TIMEOUT = 0.01
 """Seconds that the page's state gets to say whether a dialog is open; it knows without asking Chrome."""
 
-_ALIGNMENTS = ("center", "end", "start")
-"""Where to scroll a covered node to, one after another: what is in front may be a fixed header or footer."""
-
-_ALIGN = "function (block) { this.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' }); }"
-
-
-_Rectangle = tuple[float, float, float, float]
-
 
 class _Focus(msgspec.Struct):
     focused: bool
@@ -114,13 +92,10 @@ class Inspection:
     _group: ObjectGroup
     dragging: bool = False
     _handle: Handle | None = None
-    _around: FrameChain | None = None
+    _full_probe: FullProbe | None = None
     _probes: int = 0
-    _alignments: Iterator[str] = attrs.field(factory=lambda: iter(_ALIGNMENTS))
-    _align: str | None = None
     _frees: str = ""
-    _corner: Point | None = None
-    _cover: tuple[Handle, dict[str, Any]] | None = None
+    _cover: Cover | None = None
 
     async def wait_for_point(
         self,
@@ -215,7 +190,7 @@ class Inspection:
             raise self.budget.exceeded()
         if isinstance(failure, CoveredError) and self._cover is not None:
             with trio.CancelScope(shield=True):
-                failure.covering_node = await covering_node(*self._cover, _NAMING_TIMEOUT)
+                failure.covering_node = await self._cover.find_node(_NAMING_TIMEOUT)
         spent = trio.current_time() - started
         if self._frees:
             failure.reason = f"{failure.reason}; {self._frees}"
@@ -232,8 +207,12 @@ class Inspection:
     ) -> Point:
         if self._probes == 1 and position is None and (point := await self._quick_probe(required, observer)):
             return point
-        click_points = await self._measure(position)
-        reply, around, requests = await self._probe(click_points, required, observer)
+        if self._full_probe is None:
+            self._full_probe = FullProbe(self.node, self.worlds, self._group, self._resolve, self.dragging)
+        found = await self._full_probe.ask(
+            position, observer, checked=required.receives_events, again=self._probes > 1
+        )
+        reply = found.reply
         self._frees = reply.frees
         if reply.never:
             raise _Never(self._refusal(InvisibleError, reply.never))
@@ -241,29 +220,20 @@ class Inspection:
             raise self._refusal(InvisibleError, reply.invisible)
         if required.enabled and reply.disabled:
             raise self._refusal(DisabledError, reply.disabled)
-        if required.stable and (reply.moved or any(outer.moved for _, outer in around)):
+        if required.stable and found.moved:
             raise self._refusal(UnstableError, "it keeps moving")
-        if not click_points.points and self._corner is not None and not required.area:
-            return self._corner
-        if not click_points.points:
-            raise self._refusal(InvisibleError, reply.invisible or click_points.outside)
+        if not found.points and found.corner is not None and not required.area:
+            return found.corner
+        if not found.points:
+            raise self._refusal(InvisibleError, reply.invisible or found.outside)
         if not required.receives_events:
-            return click_points.points[0]
-        replies = [reply, *(outer for _, outer in around)]
-        for index, point in enumerate(click_points.points):
-            if all(one.hits[index] for one in replies):
-                return point
-        self._align = next(self._alignments, None)
-        assert self._handle is not None
-        seen = [(self._handle, reply), *around]
-        number, (handle, covering) = next(
-            ((number, one) for number, one in reversed(list(enumerate(seen))) if not all(one[1].hits)),
-            (0, seen[0]),
-        )
+            return found.points[0]
+        if (reached := found.reached_point) is not None:
+            return reached
+        self._full_probe.align_otherwise()
+        self._cover = found.cover
+        covering = self._cover.reply
         self._frees = covering.frees
-        first = next((i for i, hit in enumerate(covering.hits) if not hit), 0)
-        request = requests[number]
-        self._cover = (handle, {**request, "points": [request["points"][first]], "observer": None})
         hint = ", and it has pointer-events: none" if reply.untouchable else ""
         raise CoveredError(
             action=self.action,
@@ -285,7 +255,7 @@ class Inspection:
         if observer is not None:
             request["observer"] = observer.arming(inside=False, checked=True)
             observer.note_armed([handle])
-        (seen,) = await self._answers([(handle, request)], observer)
+        (seen,) = await probe_nodes(node, [(handle, request)], observer)
         poor = seen.invisible or (required.enabled and seen.disabled) or not all(seen.hits)
         return None if poor else seen.point
 
@@ -329,129 +299,7 @@ class Inspection:
         return reply
 
     async def _probe_alone(self) -> ProbeReply:
-        handle = await self._resolve()
-        with pending_group() as post:
-            call = post(post_library_call(handle, "probe", probe_request(())))
-            return self._check_connected(await decode_result(call, self.node, ProbeReply))
-
-    async def _measure(self, position: tuple[float, float] | None) -> ClickPoints:
-        """Scroll the node into view and measure it, in one round trip once its frames are known."""
-        session, node_id = self.node.session, self.node.backend_node_id
-        if self._around is None:
-            self._around = await find_frame_chain(self.node, self.worlds, self._group)
-        if self._align is not None and self._handle is not None:
-            align, self._align = self._align, None
-            await run(self._handle, _ALIGN, align, msgspec.Raw)
-        # With a position it is that pixel of the node that has to come into view.
-        rect = {"rect": {"x": position[0], "y": position[1], "width": 1, "height": 1}} if position else {}
-        with pending_group() as post:
-            before = post(session.post("DOM.getContentQuads", backendNodeId=node_id))
-            scrolling = post(session.post("DOM.scrollIntoViewIfNeeded", backendNodeId=node_id, **rect))
-            after = post(session.post("DOM.getContentQuads", backendNodeId=node_id))
-            box = post(session.post("DOM.getBoxModel", backendNodeId=node_id))
-            metrics = post(session.post("Page.getLayoutMetrics"))
-            inner, outer = self._around.post_inner(post), self._around.post_outer(post)
-            await self._resolve()
-            quads_before = await _quads(before)
-            await result_or_none(scrolling, msgspec.Raw)
-            quads = await _quads(after)
-            found = await result_or_none(box, BoxModelReply)
-            model = None if found is None else found.model
-            viewports = await metrics.decoded(LayoutMetricsReply)
-            frames, levels = await decode_boxes(inner), await decode_levels(outer)
-        # A frame's own visual viewport is nothing that a person sees; the page's is smaller than its layout where
-        # it is zoomed by pinching, and quads and input count from its corner.
-        layout = viewports.css_layout_viewport
-        size = layout if self._around.outer else viewports.css_visual_viewport
-        outside = None if levels is None else windows_from_outside(levels, layout)
-        if frames is None or levels is None or outside is None:
-            return ClickPoints((), (), settle=True, outside="a frame around it has no box")
-        if not quads and model is not None:
-            quads = [Quad.from_floats(model.border)]
-        if not quads:
-            document = Quad.from_rect(0, 0, layout.client_width, layout.client_height)
-            quads = await self._area_of_an_image([document, *frames][-1])
-        viewport = Quad.from_rect(0, 0, size.client_width, size.client_height)
-        windows = [viewport, *frames, *outside]
-        corner = quads[0].top_left if quads else None
-        in_view = corner is not None and all(contains(window.polygon, corner) for window in windows)
-        self._corner = corner if in_view else None
-        click_points = choose_points(quads, windows, model, position)
-        moved = quads != quads_before or self._probes > 1
-        return attrs.evolve(
-            click_points,
-            frames=frames,
-            settle=click_points.settle or moved,
-            outer=points_outside(click_points.points, levels, layout),
-            outer_frames=[level.frames for level in levels],
-        )
-
-    async def _area_of_an_image(self, document: Quad) -> list[Quad]:
-        """Return the quad of an <area>, which has none of its own; `document` is where its document is shown."""
-        with pending_group() as post:
-            call = post(post_library_call(await self._resolve(), "area", None))
-            shape: type[_Rectangle] = _Rectangle | None  # type: ignore[assignment]
-            found: _Rectangle | None = await decode_result(call, self.node, shape)
-        if found is None:
-            return []
-        x, y, width, height = found
-        corners = Quad.from_rect(x, y, width, height).polygon
-        return [Quad(*(document.at(*corner) for corner in corners))]
-
-    async def _probe(
-        self, click_points: ClickPoints, required: Requirements, observer: InputObserver | None
-    ) -> tuple[ProbeReply, list[tuple[Handle, ProbeReply]], list[dict[str, Any]]]:
-        """Run actionability.js on the node and on the frame elements around it, in one round trip.
-
-        A point is taken to the coordinates of each document: a session's outermost has the session's own; in a
-        frame they are fractions of the frame element's content box, which holds under every affine transform.
-        Returns the node's reply, those of the frames around it, and the requests of all, the node's first.
-        """
-        handle, around = await self._resolve(), self._around
-        assert around is not None
-        levels = [([*around.inner, handle], click_points.points, click_points.frames)]
-        if click_points.outer:  # without a point nothing is measured out there
-            for level, points, frames in zip(
-                around.outer, click_points.outer, click_points.outer_frames, strict=True
-            ):
-                levels.append(([*level.handles], points, frames))
-        asked: list[tuple[Handle, dict[str, Any]]] = []
-        for handles, points, frames in levels:
-            windows: list[Quad | None] = [None, *frames]
-            for one, frame in zip(handles, windows, strict=False):
-                asked.append(
-                    (one, probe_request(points, frame, settle=click_points.settle, dragging=self.dragging))
-                )
-        if observer is not None:
-            for one, request in asked:
-                if one.node.session is self.node.session:
-                    request["observer"] = observer.arming(
-                        inside=one is not handle, checked=required.receives_events
-                    )
-        asked.sort(key=lambda each: each[0] is not handle)
-        if observer is not None:
-            observer.note_armed([one for one, _ in asked if one.node.session is self.node.session])
-        replies = await self._answers(asked, observer)
-        outer = [(one, reply) for (one, _), reply in zip(asked[1:], replies[1:], strict=True)]
-        return replies[0], outer, [request for _, request in asked]
-
-    async def _answers(
-        self, asked: Sequence[tuple[Handle, dict[str, Any]]], observer: InputObserver | None
-    ) -> list[ProbeReply]:
-        with pending_group() as post:
-            if observer is not None:
-                # Before the probe: once that is answered, the page has this question too. Behind it, the question
-                # could reach the page after the input, and get lost with the document that the input replaces.
-                observer.post_completion()
-            calls = [post(post_library_call(one, "probe", request)) for one, request in asked]
-            return [
-                self._check_connected(await decode_result(call, one.node, ProbeReply))
-                for call, (one, _) in zip(calls, asked, strict=True)
-            ]
-
-    def _check_connected(self, reply: ProbeReply) -> ProbeReply:
-        if not reply.connected:
-            raise stale_ref_error(self.node, reply.element, "it is no longer in the document")
+        (reply,) = await probe_nodes(self.node, [(await self._resolve(), probe_request(()))])
         return reply
 
     async def _resolve(self) -> Handle:
@@ -478,8 +326,3 @@ async def inspect(
     # holds the page.
     with object_group("action") as group:
         yield Inspection(node, action, worlds, budget, interruptions, group, dragging)
-
-
-async def _quads(pending: PendingCall) -> list[Quad]:
-    found = await result_or_none(pending, ContentQuadsReply)
-    return [] if found is None else [Quad.from_floats(floats) for floats in found.quads]

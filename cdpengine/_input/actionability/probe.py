@@ -6,15 +6,14 @@ library, installed once in each world: sending and compiling it again each time 
 
 `inspection.py` sends probes and repeats them until the action's budget ends, because another task, or the page,
 may still clear the way. What will not pass by itself is logged within the first second (logger
-`cdpengine.action`), and the error says it again. One more question names the node that covers a point, for the
-error alone: it gets a moment, and the error does without where there is no answer.
+`cdpengine.action`), and the error says it again.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -242,25 +241,6 @@ def probe_request(
         "dragging": dragging,
         "observer": None,
     }
-
-
-async def covering_node(handle: Handle, request: dict[str, Any], seconds: float) -> int | None:
-    """Return the backend node id of what covers the request's point, seen from the node of `handle`.
-
-    `request` is one of actionability.js with a single point. None where that is not known within `seconds`
-    seconds.
-    """
-    if handle.node.session.target_type == "iframe":
-        return None  # node ids count per process: only the page's own are of use to others
-    with trio.move_on_after(seconds), suppress(RemoteError, StaleRefError, EvaluationFailedError):
-        call = post_library_call(handle, "covering", request, by_value=False)
-        covering = await decode_object(call, handle.node)
-        if covering is not None:
-            try:
-                return await covering.backend_node_id()
-            finally:
-                covering.release()
-    return None
 
 
 logger = get_logger("cdpengine.action")
