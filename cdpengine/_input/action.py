@@ -28,8 +28,13 @@ from cdpengine._input.actionability.input_observer import (
     PopupOpened,
     Record,
 )
-from cdpengine._input.actionability.inspection import Inspection, inspect
-from cdpengine._input.actionability.probe import NO_REQUIREMENTS, Requirements, retry_pauses
+from cdpengine._input.actionability.inspection import (
+    NO_REQUIREMENTS,
+    Inspection,
+    Requirements,
+    inspect,
+    retry_pauses,
+)
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.keys import modifier_mask
 from cdpengine._input.devices.mouse import Interruptions, MouseDevice, TouchDevice, check_delay

@@ -31,7 +31,8 @@ from cdpengine._input.actionability.input_observer import (
     Record,
     wait_until_reported,
 )
-from cdpengine._input.actionability.probe import NO_REQUIREMENTS, post_library_call
+from cdpengine._input.actionability.inspection import NO_REQUIREMENTS
+from cdpengine._input.actionability.probe import post_library_call
 from cdpengine._input.devices.mouse import MouseDevice, release, wait_for_delivery
 from cdpengine._input.geometry import Point
 from cdpengine._page.scripts.worlds import Node

@@ -1,11 +1,11 @@
 """Inspection: waits until a node can be acted on, and returns the point at which.
 
 Rule: the first probe is quick. One call of actionability.js on the node takes its middle for the point, where
-nothing has to be scrolled, measured or waited for. A full probe is two round trips. The first scrolls the node
-into view and asks for its quads and the viewport; the second runs actionability.js on the node and on the frame
-elements around it: what the node is like, and what receives events at the candidate points. A probe that fails for
-a reason that may pass is repeated, after short growing pauses, until the budget ends; then the last reason is the
-error. A node that left its document never comes back: that is StaleRefError at once.
+nothing has to be scrolled, measured or waited for. Where that is not enough, full probes follow (`measuring.py`).
+A probe that fails for a reason that may pass is repeated, after short growing pauses, until the budget ends,
+because another task, or the page, may still clear the way; then the last reason is the error. What will not pass
+by itself is logged within the first second (logger `cdpengine.action`), and the error says it again. A node that
+left its document never comes back: that is StaleRefError at once.
 
 Stability is sampled over two animation frames when something may be moving: an animation of the node, of what it
 is in, or of another element's layout runs, the node was just scrolled or is partly outside, or an earlier probe
@@ -16,7 +16,8 @@ the same call, sees what receives it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
@@ -27,19 +28,11 @@ import trio
 from cdpengine._budget import Budget
 from cdpengine._input.actionability.input_observer import InputObserver, probe_nodes
 from cdpengine._input.actionability.measuring import Cover, FullProbe
-from cdpengine._input.actionability.probe import (
-    Handle,
-    Hindrance,
-    ProbeReply,
-    Requirements,
-    handle_on,
-    probe_request,
-    retry_pauses,
-    run,
-)
+from cdpengine._input.actionability.probe import Handle, ProbeReply, handle_on, probe_request, run
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point
 from cdpengine._javascript import script_with
+from cdpengine._logs import get_logger
 from cdpengine._page.scripts.page_functions import ObjectGroup, object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 from cdpengine.errors import (
@@ -52,6 +45,58 @@ from cdpengine.errors import (
 )
 
 T = TypeVar("T")
+
+logger = get_logger("cdpengine.action")
+
+
+@attrs.frozen
+class Requirements:
+    """What has to hold before an action. Without `area`, a corner will do as a point: for nodes of no size."""
+
+    visible: bool = True
+    enabled: bool = True
+    stable: bool = True
+    receives_events: bool = True
+    area: bool = True
+
+
+NO_REQUIREMENTS = Requirements(visible=False, enabled=False, stable=False, receives_events=False)
+
+_AFTER = 0.4
+"""Seconds after which a hindrance is logged: longer than most pages take to close what they opened."""
+
+
+@attrs.define
+class Hindrance:
+    """What one action waits for. It is logged once."""
+
+    action: str
+    node: Node
+    budget: Budget
+    logged: bool = False
+    _since: float = attrs.field(factory=trio.current_time, init=False)
+
+    def note(self, reason: str) -> None:
+        """Log the reason, if it has been in the way for long enough; the budget's steps say so too."""
+        if self.logged or trio.current_time() - self._since < _AFTER:
+            return
+        self.logged = True
+        left = self.budget.remaining
+        logger.info(
+            "cannot %s %s yet: %s (tried for %.1f s more)", self.action, self.node.description, reason, left
+        )
+        self.budget.step(f"logged after {trio.current_time() - self._since:.1f} s: {reason}")
+
+
+_PAUSES = (0.0, 0.016, 0.033, 0.05)
+_LONGEST_PAUSE = 0.1
+"""Seconds between probes: a frame or two at first, then ten probes a second."""
+
+
+def retry_pauses() -> Iterator[float]:
+    """Return the seconds to wait after each probe that failed, without end."""
+    return itertools.chain(_PAUSES, itertools.repeat(_LONGEST_PAUSE))
+
 
 _NAMING_TIMEOUT = 0.1
 """Seconds in which what covers a node may be asked for, for its ref."""
@@ -160,7 +205,7 @@ class Inspection:
     async def _until(self, probe: Callable[[], Awaitable[T]]) -> T:
         started = trio.current_time()
         failure: NotInteractableError | None = None
-        hindrance = Hindrance(self.action, self.node.description, self.budget)
+        hindrance = Hindrance(self.action, self.node, self.budget)
         margin = self.margin
         with trio.CancelScope(deadline=self.budget.deadline - margin):
             for pause in retry_pauses():

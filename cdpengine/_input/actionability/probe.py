@@ -1,17 +1,12 @@
-"""Probes: nodes as objects in isolated worlds, what is asked of them there, and when it is asked again.
+"""Probes: nodes as objects in isolated worlds, and what is asked of them there.
 
 Rule: what runs in a page is a function of a .js file, called on a node in the isolated world of its frame. Its
 answer is plain JSON, decoded into the type that was asked for, or a remote object. What every action needs is a
 library, installed once in each world: sending and compiling it again each time would cost more than running it.
-
-`inspection.py` sends probes and repeats them until the action's budget ends, because another task, or the page,
-may still clear the way. What will not pass by itself is logged within the first second (logger
-`cdpengine.action`), and the error says it again.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -19,12 +14,9 @@ from typing import Any, TypeVar
 
 import attrs
 import msgspec
-import trio
 
-from cdpengine._budget import Budget
 from cdpengine._input.geometry import Point, Quad
 from cdpengine._javascript import own, script
-from cdpengine._logs import get_logger
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
     SETTLED_OBJECT,
@@ -182,20 +174,6 @@ async def object_from(handle: Handle, name: str, request: object) -> RemoteHandl
     return await decode_object(handle.object.post(own(script(name)), request, how=OBJECT), handle.node)
 
 
-@attrs.frozen
-class Requirements:
-    """What has to hold before an action. Without `area`, a corner will do as a point: for nodes of no size."""
-
-    visible: bool = True
-    enabled: bool = True
-    stable: bool = True
-    receives_events: bool = True
-    area: bool = True
-
-
-NO_REQUIREMENTS = Requirements(visible=False, enabled=False, stable=False, receives_events=False)
-
-
 class ProbeReply(msgspec.Struct):
     """What actionability.js answers. A reason is "" when there is none; `point` is that of a quick one.
 
@@ -241,39 +219,3 @@ def probe_request(
         "dragging": dragging,
         "observer": None,
     }
-
-
-logger = get_logger("cdpengine.action")
-
-_AFTER = 0.4
-"""Seconds after which a hindrance is logged: longer than most pages take to close what they opened."""
-
-
-@attrs.define
-class Hindrance:
-    """What one action waits for. It is logged once."""
-
-    action: str
-    target: str
-    budget: Budget
-    logged: bool = False
-    _since: float = attrs.field(factory=trio.current_time, init=False)
-
-    def note(self, reason: str) -> None:
-        """Log the reason, if it has been in the way for long enough; the budget's steps say so too."""
-        if self.logged or trio.current_time() - self._since < _AFTER:
-            return
-        self.logged = True
-        left = self.budget.remaining
-        logger.info("cannot %s %s yet: %s (tried for %.1f s more)", self.action, self.target, reason, left)
-        self.budget.step(f"logged after {trio.current_time() - self._since:.1f} s: {reason}")
-
-
-_PAUSES = (0.0, 0.016, 0.033, 0.05)
-_LONGEST_PAUSE = 0.1
-"""Seconds between probes: a frame or two at first, then ten probes a second."""
-
-
-def retry_pauses() -> Iterator[float]:
-    """Return the seconds to wait after each probe that failed, without end."""
-    return itertools.chain(_PAUSES, itertools.repeat(_LONGEST_PAUSE))

@@ -13,7 +13,8 @@ import attrs
 import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome, click
-from cdpengine._input.actionability.probe import Hindrance, related_node
+from cdpengine._input.actionability.inspection import Hindrance
+from cdpengine._input.actionability.probe import related_node
 from cdpengine._javascript import script
 from cdpengine._page.scripts.worlds import Node
 from cdpengine.errors import (
@@ -161,7 +162,7 @@ async def choose_custom_option(node: Node, *, context: ActionContext) -> ActionO
 async def _choose(
     node: Node, value: str | Option, request: dict[str, object], context: ActionContext
 ) -> tuple[int, ActionOutcome | None]:
-    hindrance = Hindrance("select from", node.description, context.budget)
+    hindrance = Hindrance("select from", node, context.budget)
     while True:
         seen = await _probe(node, request, context, until="there", seconds=_OPTION_TIMEOUT)
         if seen.shown and not seen.disabled:

@@ -18,8 +18,8 @@ import msgspec
 
 from cdpengine._budget import undoing
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.inspection import Inspection
-from cdpengine._input.actionability.probe import Hindrance, related_node
+from cdpengine._input.actionability.inspection import Hindrance, Inspection
+from cdpengine._input.actionability.probe import related_node
 from cdpengine._input.forms.listbox import (
     Option,
     choose_custom_option,
@@ -171,7 +171,7 @@ async def _wait_for_options(
     A list that may still be filled is watched to the end, and what it lacks is logged within the first second. A
     static one is watched for so many steady probes: it may be filled when it gets the focus.
     """
-    hindrance = Hindrance("select from", node.description, context.budget)
+    hindrance = Hindrance("select from", node, context.budget)
     steady, known = 0, None
     for seconds in itertools.chain([0.0], itertools.repeat(_OPTION_TIMEOUT)):
         seen = await _probe(inspection, wanted, seconds=seconds)
