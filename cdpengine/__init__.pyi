@@ -66,9 +66,6 @@ from ._evaluate.values import JSTypedArray as JSTypedArray
 from ._evaluate.values import JSValue as JSValue
 from ._evaluate.values import JSWindow as JSWindow
 from ._input.action import ActionOutcome as ActionOutcome
-from ._input.actionability.input_observer import DownloadStarted as DownloadStarted
-from ._input.actionability.input_observer import NavigationStarted as NavigationStarted
-from ._input.actionability.input_observer import PopupOpened as PopupOpened
 from ._input.forms.fill import FillValue as FillValue
 from ._input.forms.listbox import Option as Option
 from ._input.forms.upload import FileContent as FileContent
@@ -106,6 +103,9 @@ from ._page.downloads.download import DownloadProgress as DownloadProgress
 from ._page.file_choosers import FileChooser as FileChooser
 from ._page.finding import FoundNode as FoundNode
 from ._page.frames import Frame as Frame
+from ._page.running_actions import DownloadStarted as DownloadStarted
+from ._page.running_actions import NavigationStarted as NavigationStarted
+from ._page.running_actions import PopupOpened as PopupOpened
 from ._pictures.pdf import PdfOptions as PdfOptions
 from ._protocol.connection import Connection as Connection
 from ._protocol.connection import ConnectionStatistics as ConnectionStatistics

@@ -171,7 +171,7 @@ class Browser:
             created = await creations.create("Target.createTarget", params, CreateTargetReply, self._dispose)
             try:
                 target = await self._state.tabs.wait_for(created.target_id)
-                await target.ready()
+                await target.running.ready()
                 if options is not None:
                     await self._page(target).activity.start_with(options, timeout=timeout)
                 if url is not None:
@@ -271,7 +271,7 @@ class Browser:
             page = await self._state.tabs.changes.wait_for(found)
             target = page._core.target  # noqa: SLF001 - its own page's
             try:
-                await target.ready()
+                await target.running.ready()
             except SessionGoneError:
                 if not page.closed:
                     raise  # it crashed

@@ -187,7 +187,7 @@ class Evaluator:
 
     async def _evaluate(self, run: _Run, script: Script, budget: Budget) -> Any:
         budget.step("waiting for the page")
-        await self.page.ready()
+        await self.page.running.ready()
         objects = script.objects
         nodes = [each for each in objects if isinstance(each, Node)]
         frame = script.frame or self._frame_of(nodes)
@@ -287,7 +287,7 @@ class Evaluator:
         self, run: _Run, session: Session, command: Callable[[], Command], budget: Budget
     ) -> EvaluateReply:
         await trio.lowlevel.checkpoint_if_cancelled()
-        run.call = await self.page.turn_of(session).post(command, waits=lambda: budget.step(_WAITS))
+        run.call = await self.page.running.turn_of(session).post(command, waits=lambda: budget.step(_WAITS))
         self.counters.sent()
         try:
             return await run.call.decoded(EvaluateReply)

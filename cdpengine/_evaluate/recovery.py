@@ -138,8 +138,8 @@ async def recover(
             if allow != "terminate":
                 report = await _slow(page, allow, report)
             elif call is not None:
-                if not page.is_terminated_by(target_id):  # one is enough for all that wait for it
-                    page.begin_termination(target_id)
+                if not page.running.is_terminated_by(target_id):  # one is enough for all that wait for it
+                    page.running.begin_termination(target_id)
                     page.nursery.start_soon(_go_on_terminating, page, target_id, name="terminate further")
                 report = attrs.evolve(report, under_way=True)
     _log(page, report, reported=reported)
@@ -191,13 +191,13 @@ def _take_terminations(
         finally:
             for call in pending:
                 call.abandon()
-            page.end_termination(wait)
+            page.running.end_termination(wait)
 
     if page.closed or sessions[0].ended:
         for call in pending:
             call.abandon()
     else:
-        page.begin_termination(wait)
+        page.running.begin_termination(wait)
         page.nursery.start_soon(wait, name="answers to terminations")
 
 
@@ -215,7 +215,7 @@ async def _quick(
         return RecoveryReport(sent=sent, responsive=True)
     # What the probe had of the extra wait is not taken from the steps, which get as much once more.
     end = max(end, trio.current_time() + QUICK - _FIRST_PROBE_TIMEOUT) + extra_wait
-    if page.dialog_is_open:
+    if page.running.dialog_is_open:
         started, done = trio.current_time(), False
         with trio.move_on_after(_DIALOG_TIMEOUT):
             done = await dismiss_dialog(sessions)
@@ -271,7 +271,7 @@ async def _go_on_terminating(page: PageTarget, target_id: str) -> None:
     unanswered: list[SharedCall] = []
     try:
         with trio.move_on_after(_CONFIRM_TIMEOUT):
-            done = not page.recovery_under_way and await terminate(sessions, unanswered)
+            done = not page.running.recovery_under_way and await terminate(sessions, unanswered)
         step = RecoveryStep("terminate", done, _why_not(page, sessions), _since(started))
         if done:
             responsive = await _wait_for_answer(
@@ -281,7 +281,7 @@ async def _go_on_terminating(page: PageTarget, target_id: str) -> None:
             _log(page, RecoveryReport(sent=True, steps=(step,), responsive=responsive))
     finally:
         _take_terminations(page, sessions, unanswered)
-        page.end_termination(target_id)
+        page.running.end_termination(target_id)
 
 
 def _why_not(page: PageTarget, sessions: Sequence[Session]) -> str:
@@ -305,13 +305,13 @@ async def _probe(sessions: Sequence[Session], deadline: float) -> bool:
 
 
 async def _slow(page: PageTarget, allow: Recovery, report: RecoveryReport) -> RecoveryReport:
-    if not page.recovery_under_way:  # one is enough: a second caller waits for the first one's
-        page.begin_recovery()
+    if not page.running.recovery_under_way:  # one is enough: a second caller waits for the first one's
+        page.running.begin_recovery()
         page.nursery.start_soon(_go_on, page, allow, report, name=f"recovery by {allow}")
     with trio.move_on_after(_WAIT):
-        await page.recovered()
-        if page.last_recovery is not None:
-            return attrs.evolve(page.last_recovery, sent=report.sent)
+        await page.running.recovered()
+        if page.running.last_recovery is not None:
+            return attrs.evolve(page.running.last_recovery, sent=report.sent)
     return attrs.evolve(report, under_way=True)
 
 
@@ -334,7 +334,7 @@ async def _go_on(page: PageTarget, allow: Recovery, report: RecoveryReport) -> N
         ended = attrs.evolve(report, steps=(*report.steps, step), responsive=responsive, under_way=False)
         _log(page, ended)
     finally:
-        page.end_recovery(ended)
+        page.running.end_recovery(ended)
 
 
 async def _reload(page: PageTarget) -> str:
@@ -445,7 +445,7 @@ async def _watch(page: PageTarget, recover_after: float, watched: set[str]) -> N
     try:
         while not page.closed:
             try:
-                await page.ready()
+                await page.running.ready()
                 silence = await page.ping.unresponsive_time(pause)
                 if silence and page.navigation.under_way:
                     await page.wait_for(lambda: not page.navigation.under_way)

@@ -21,11 +21,7 @@ from cdpengine._input.actionability.input_observer import (
     MOVE_EVENTS,
     PRESS_EVENTS,
     TOUCH_EVENTS,
-    Activity,
-    DownloadStarted,
     InputObserver,
-    NavigationStarted,
-    PopupOpened,
     Record,
 )
 from cdpengine._input.actionability.inspection import (
@@ -40,6 +36,12 @@ from cdpengine._input.devices.keys import modifier_mask
 from cdpengine._input.devices.mouse import Interruptions, MouseDevice, TouchDevice, check_delay
 from cdpengine._input.geometry import Point
 from cdpengine._page.dialogs import Dialog
+from cdpengine._page.running_actions import (
+    DownloadStarted,
+    NavigationStarted,
+    PopupOpened,
+    SideEffects,
+)
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, NotDeliveredError
 
@@ -58,7 +60,7 @@ class ActionContext:
     worlds: IsolatedWorlds
     budget: Budget
     interruptions: Interruptions
-    navigation: Activity | None = None
+    navigation: SideEffects | None = None
 
     def inspect(
         self, node: Node, action: str, *, dragging: bool = False
@@ -320,7 +322,7 @@ async def deliver(
     observer: InputObserver,
     required: Requirements,
     *,
-    navigation: Activity | None = None,
+    navigation: SideEffects | None = None,
     position: tuple[float, float] | None = None,
     undo: Callable[[], Awaitable[object]] | None = None,
 ) -> tuple[Point, Record | None, bool]:

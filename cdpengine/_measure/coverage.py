@@ -95,7 +95,7 @@ async def measure_coverage(
                     yield coverage
                     with (
                         within("end coverage", timeout) as budget,
-                        page.early_questions.before(budget.deadline),
+                        page.running.ask_before(budget.deadline),
                     ):
                         await watch.read_counts(final=True)
                         await watch.texts_are_there()

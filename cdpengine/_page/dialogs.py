@@ -13,8 +13,7 @@ import inspect
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
-from types import TracebackType
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 import attrs
@@ -27,10 +26,7 @@ from cdpengine._protocol.session import CRASHED, Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
-    DialogOpenedError,
-    EngineError,
     InvalidArgumentError,
-    NavigationFailedError,
     SessionGoneError,
     UndecodableReplyError,
 )
@@ -186,23 +182,6 @@ class Shown:
 
 
 @attrs.define(eq=False)
-class Span:
-    """The dialogs that opened while an action ran. Filled while the action runs."""
-
-    shown: list[Shown] = attrs.field(factory=list)
-
-    @property
-    def dialogs(self) -> tuple[Dialog, ...]:
-        """Their records, in the order in which they opened."""
-        return tuple(shown.dialog for shown in self.shown)
-
-    @property
-    def raising(self) -> Dialog | None:
-        """The first dialog that opened under the policy "raise"."""
-        return next((shown.dialog for shown in self.shown if shown.raises), None)
-
-
-@attrs.define(eq=False)
 class AwaitedDialog:
     """One expectation: the next dialog gets `answer`, whatever the policy is."""
 
@@ -211,7 +190,10 @@ class AwaitedDialog:
 
 
 class PageDialogs:
-    """Follows and answers the dialogs of `session`'s page. Handlers run in `nursery`; `owner`: `Dialog.page`."""
+    """Follows and answers the dialogs of `session`'s page. Handlers run in `nursery`; `owner`: `Dialog.page`.
+
+    `note` is called with each dialog that opens, before it is answered.
+    """
 
     def __init__(
         self,
@@ -221,10 +203,11 @@ class PageDialogs:
         policy: DialogPolicy,
         *,
         owner: Callable[[], object] = lambda: None,
+        note: Callable[[Shown], None] = lambda _shown: None,
     ) -> None:
         self.policy = policy
         self._owner = owner
-        self.opened = 0
+        self._note = note
         self.handler_failures = 0
         self._refusals = 0
         self._session = session
@@ -232,9 +215,7 @@ class PageDialogs:
         self._nursery = nursery
         self._kept: deque[Shown] = deque(maxlen=KEPT)
         self._current: Shown | None = None
-        self._spans: list[Span] = []
         self._awaited: list[AwaitedDialog] = []
-        self._listeners: list[Callable[[], None]] = []
         self._not_understood = RepeatedWarning(
             logger, "a dialog was not understood and is dismissed: %s", level=logging.INFO
         )
@@ -267,24 +248,6 @@ class PageDialogs:
         refused = shown is not None and shown.dialog.type == "beforeunload" and shown.dialog.accepted is False
         return self._refusals + refused
 
-    def add_listener(self, listener: Callable[[], None]) -> None:
-        """Have `listener` called when a dialog opens."""
-        self._listeners.append(listener)
-
-    def remove_listener(self, listener: Callable[[], None]) -> None:
-        """Call it no more."""
-        self._listeners.remove(listener)
-
-    @contextmanager
-    def span(self) -> Iterator[Span]:
-        """Collect the dialogs that open while the body runs."""
-        span = Span()
-        self._spans.append(span)
-        try:
-            yield span
-        finally:
-            self._spans.remove(span)
-
     @contextmanager
     def expecting(self, answer: DialogAnswer) -> Iterator[AwaitedDialog]:
         """Give the next dialog that opens while the body runs that answer. Of several, the first one is first."""
@@ -294,14 +257,6 @@ class PageDialogs:
             yield awaited
         finally:
             self._awaited.remove(awaited)
-
-    def reported(self, action: str) -> AbstractContextManager[None]:
-        """Raise DialogOpenedError after the body when a dialog opened in it under the policy "raise".
-
-        An error of the body's own leaves as itself, with a note of the dialogs; only a failed navigation gives
-        way, because a dismissed question before leaving is what made it fail.
-        """
-        return _Reported(self._spans, action)
 
     async def wait_for_answer(self) -> None:
         """Wait until no dialog is open. Bounded: handlers have their limit, and what ends the page ends it."""
@@ -328,11 +283,7 @@ class PageDialogs:
         awaited = next((each for each in self._awaited if each.shown is None), None)
         shown = self._current = Shown(dialog, raises=awaited is None and self.policy.raises)
         self._kept.append(shown)
-        self.opened += 1
-        for listener in tuple(self._listeners):
-            listener()
-        for span in self._spans:
-            span.shown.append(shown)
+        self._note(shown)
         handler = self.policy.handler
         if awaited is not None:
             awaited.shown = shown
@@ -429,31 +380,3 @@ class PageDialogs:
 async def _call(handler: DialogHandler, dialog: Dialog) -> object:
     result: object = handler(dialog)
     return await result if inspect.isawaitable(result) else result
-
-
-class _Reported:
-    """What `PageDialogs.reported` returns."""
-
-    __slots__ = ("_action", "_span", "_spans")
-
-    def __init__(self, spans: list[Span], action: str) -> None:
-        self._spans = spans
-        self._action = action
-        self._span = Span()
-
-    def __enter__(self) -> None:
-        self._spans.append(self._span)
-
-    def __exit__(
-        self, _kind: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
-    ) -> None:
-        span = self._span
-        self._spans.remove(span)
-        if error is None or isinstance(error, NavigationFailedError):
-            if (dialog := span.raising) is not None:
-                raise DialogOpenedError(
-                    action=self._action, kind=dialog.type, text=dialog.message, dialog=dialog
-                ) from error
-        elif isinstance(error, EngineError):
-            for opened in span.dialogs:
-                error.add_note(f"a dialog opened meanwhile: {opened.type}")

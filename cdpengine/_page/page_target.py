@@ -16,16 +16,16 @@ import trio
 
 from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
-from cdpengine._page.dialogs import REPLIES_TIMEOUT, DialogPolicy, PageDialogs
+from cdpengine._page.dialogs import DialogPolicy, PageDialogs
 from cdpengine._page.file_choosers import FileChoosers
 from cdpengine._page.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree
-from cdpengine._page.navigation.liveness import EarlyQuestions, PendingNavigation, Ping
-from cdpengine._page.scripts.page_functions import Turn
+from cdpengine._page.navigation.liveness import PendingNavigation, Ping
+from cdpengine._page.running_actions import RunningActions
 from cdpengine._protocol.domains.page import FrameTreeReply
 from cdpengine._protocol.domains.target import TargetInfo
 from cdpengine._protocol.session import CRASHED, Session
 from cdpengine._protocol.streams import Event
-from cdpengine.errors import EngineError, RecoveryReport, SessionGoneError, UndecodableReplyError, shown_url
+from cdpengine.errors import EngineError, SessionGoneError, UndecodableReplyError, shown_url
 
 T = TypeVar("T")
 
@@ -68,7 +68,6 @@ class PageTarget:
         self.evaluation_session_errors: dict[str, EngineError] = {}
         self._evaluation_listeners: list[Callable[[Session], None]] = []
         self.evaluation_session_rebuilds: Counter[str] = Counter()
-        self._turns: dict[Session, Turn] = {}
         self.frames = FrameTree(info.target_id)
         self.frames.main.url = info.url
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
@@ -77,21 +76,18 @@ class PageTarget:
         self._collector: object = None
         self.changes = changes
         policy = dialog_policy or DialogPolicy()
-        self.dialogs = PageDialogs(session, changes, nursery, policy, owner=lambda: owner_of(self))
+        self.ping = Ping(self._probed_session)
+        self.running = RunningActions(session, changes, nursery, self.ping.ask)
+        self.dialogs = PageDialogs(
+            session, changes, nursery, policy, owner=lambda: owner_of(self), note=self.running.note_dialog
+        )
         self.choosers = FileChoosers(changes)
         self.choosers.listen(session)
-        self.ping = Ping(self._probed_session)
-        self.early_questions = EarlyQuestions(self.ping, session, nursery)
         self.navigation = PendingNavigation(session, info.target_id, changes.notify)
         self.pictures = trio.Lock()
         self._readers_before_leaving: list[Callable[[], Awaitable[None]]] = []
-        self._recovery_under_way = False
-        self._terminations: set[object] = set()
-        self._last_recovery: RecoveryReport | None = None
         self._doubt: Callable[[], None] = lambda: None
         self.held_back = held_back
-        self._started = False
-        self._ready = False
         self.take_frame_tree = self.listen(session)
         session.on_event(CRASHED, self._note_change)
         session.on_event(REVIVED, self._note_change)
@@ -142,13 +138,14 @@ class PageTarget:
 
         def ended() -> None:
             self.frame_sessions.pop(session.id, None)
-            self._turns.pop(session, None)
+            self.running.forget_turn(session)
             self.frames.end_session(session.id)
             self.changes.notify()
 
         session.on_end(ended)
         self.choosers.listen(session)
         self.navigation.listen(session)
+        self.running.listen(session)
         return self.listen(session)
 
     def attach_worker_session(self, session: Session) -> None:
@@ -173,64 +170,15 @@ class PageTarget:
         """Whether the page is gone."""
         return self.session.ended
 
-    @property
-    def is_set_up(self) -> bool:
-        """Whether the page's set-up was answered; before that Chrome may still hold it back."""
-        return self._ready
-
     def set_started(self) -> None:
         """Note that the page is no longer held back: its set-up was sent, and nothing keeps it from running."""
-        self._started = True
         self.held_back = False
-        self.changes.notify()
-
-    def set_ready(self) -> None:
-        """Note that the page's set-up is answered."""
-        self._ready = True
-        self.changes.notify()
-
-    async def started(self) -> None:
-        """Wait until the page is not held back, and no recovery is under way; it may be stuck or crashed.
-
-        Raises why it ended.
-        """
-        await self.recovered()
-        if self._started and not self.session.ended:
-            return
-
-        def state() -> bool:
-            if self.session.ended and (error := self.session.error()):
-                raise error
-            return self._started
-
-        await self.changes.wait_for(state)
+        self.running.set_started()
 
     async def shows_document(self, seconds: float) -> None:
         """Wait, at most so long, until the page shows the document that it was opened with, or is closed."""
         with trio.move_on_after(seconds):
             await self.changes.wait_for(lambda: self.closed or bool(self.frames.main.url))
-
-    async def recovered(self) -> None:
-        """Wait until nothing that is to bring the page back is under way."""
-        if self._recovery_under_way or self._terminations:
-            await self.changes.wait_for(lambda: not self._recovery_under_way and not self._terminations)
-
-    async def ready(self) -> None:
-        """Wait until no recovery is under way and the page's set-up is answered. Raises as `set_up_answered`."""
-        await self.recovered()
-        await self.set_up_answered()
-
-    async def set_up_answered(self) -> None:
-        """Wait until the page's set-up is answered. Raises why it cannot be used: closed, crashed, lost."""
-        if self._ready and self.session.error() is None:
-            return  # the common case costs no checkpoint: the caller's next step has one
-
-        def state() -> bool:
-            if error := self.session.error():
-                raise error
-            return self._ready
-
-        await self.changes.wait_for(state)
 
     def recovery_sessions(self, target_id: str | None = None) -> list[Session]:
         """Return the sessions on which the process of a target (None: the page's own) can be freed.
@@ -271,42 +219,6 @@ class PageTarget:
             return value
 
         return await self.changes.wait_for(checked)
-
-    # --- recovery ------------------------------------------------------------------------------------------
-
-    @property
-    def recovery_under_way(self) -> bool:
-        """Whether a recovery goes further than a termination now."""
-        return self._recovery_under_way
-
-    @property
-    def last_recovery(self) -> RecoveryReport | None:
-        """What the latest of these recoveries did; None while one is under way, and where there was none."""
-        return self._last_recovery
-
-    def begin_recovery(self) -> None:
-        """Note that a recovery begins; what the page is asked next waits for its end."""
-        self._recovery_under_way = True
-        self._last_recovery = None
-
-    def end_recovery(self, report: RecoveryReport | None) -> None:
-        """Note the end of a recovery, and what it did; None for one that did not come to its end."""
-        self._recovery_under_way = False
-        self._last_recovery = report
-        self.changes.notify()
-
-    def is_terminated_by(self, termination: object) -> bool:
-        """Whether a termination that has begun has not ended."""
-        return termination in self._terminations
-
-    def begin_termination(self, termination: object) -> None:
-        """Note a termination that goes on, by what names it; what the page is asked next waits for its end."""
-        self._terminations.add(termination)
-
-    def end_termination(self, termination: object) -> None:
-        """Note the end of a termination."""
-        self._terminations.discard(termination)
-        self.changes.notify()
 
     # --- what others keep here -----------------------------------------------------------------------------
 
@@ -391,20 +303,12 @@ class PageTarget:
         """Count an evaluation session that had to be made again."""
         self.evaluation_session_rebuilds[reason] += 1
 
-    def turn_of(self, session: Session) -> Turn:
-        """Return whose turn it is to evaluate on a session of the page."""
-        if (turn := self._turns.get(session)) is None:
-            turn = Turn(session)
-            if not session.ended:
-                self._turns[session] = turn
-        return turn
-
     async def script_session(self, target_id: str) -> Session:
         """Return the session on which the page's own target or a frame's is evaluated: the one that tells of it.
 
         Raises SessionGoneError when there is no such frame (any more), TargetCrashedError, ConnectionLostError.
         """
-        await self.ready()
+        await self.running.ready()
         return self._own_session(target_id)
 
     async def evaluation_session_of(self, target_id: str) -> Session:
@@ -425,7 +329,7 @@ class PageTarget:
                 raise copy.copy(reason)  # as it is raised anew each time
             return None
 
-        await self.ready()
+        await self.running.ready()
         return await self.wait_for(usable)
 
     def _own_session(self, target_id: str) -> Session:
@@ -436,30 +340,5 @@ class PageTarget:
             raise error
         return own
 
-    # --- dialogs -------------------------------------------------------------------------------------------
-
     def _note_change(self, _event: Event) -> None:
         self.changes.notify()
-
-    @property
-    def dialog_is_open(self) -> bool:
-        """Whether a dialog is open now."""
-        return self.dialogs.is_open
-
-    async def dialog_opened(self) -> None:
-        """Return when a dialog opens; at once when one is open. Raises why the page ended."""
-        before = self.dialogs.opened
-        await self.wait_for(lambda: self.dialogs.is_open or self.dialogs.opened > before)
-
-    def on_dialog(self, listener: Callable[[], None]) -> None:
-        """Have `listener` called when a dialog opens, by the reader."""
-        self.dialogs.add_listener(listener)
-
-    def off_dialog(self, listener: Callable[[], None]) -> None:
-        """Call it no more."""
-        self.dialogs.remove_listener(listener)
-
-    @property
-    def dialog_timeout(self) -> float:
-        """Seconds after which input that opened a dialog is not waited for any longer."""
-        return REPLIES_TIMEOUT

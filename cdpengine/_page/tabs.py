@@ -219,7 +219,7 @@ class Tabs:
         def ended() -> None:
             self.pages.pop(page.target_id, None)
             self.changes.notify()
-            if not page.is_set_up:
+            if not page.running.is_set_up:
                 self._let_opener_go_on(attachment)
 
         for listener in tuple(
@@ -278,7 +278,7 @@ class Tabs:
                 page.set_started()
                 await page.changes.wait_for(lambda: page.closed or not session.crashed)
             else:
-                page.set_ready()
+                page.running.set_ready()
                 return
 
     async def _hold_for_evaluation_session(self, page: PageTarget, session: Session) -> None:

@@ -1,9 +1,9 @@
-"""PendingCall: one command on its way, and its outcome. SharedCall: for many waiters. span: what it is sent for.
+"""PendingCall: one command on its way, and its outcome. SharedCall: for many waiters. Turn: one after another.
 
 Rule: a call ends exactly once: with the reply, with the browser's error, with the named reason why its session
 or connection ended, or because nobody wants it any more. A PendingCall has exactly one waiter; when that one is
 cancelled, the entry is out of the table at once, and a command that was not yet written is never sent. What is
-sent while an action runs has the outermost action's Span as its cause.
+sent while an action runs has the outermost action's Span as its cause (`span`).
 """
 
 from __future__ import annotations
@@ -11,21 +11,23 @@ from __future__ import annotations
 import base64
 import copy
 import itertools
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import attrs
 import msgspec
 import outcome
 import trio
 
 from cdpengine._protocol.instruments import Span
 from cdpengine._protocol.messages import Call, Reply, decode_error, decode_payload
-from cdpengine.errors import RemoteError, UndecodableReplyError
+from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
 
 if TYPE_CHECKING:
     from cdpengine._protocol.connection import Connection
+    from cdpengine._protocol.session import Session
 
 T = TypeVar("T")
 
@@ -185,6 +187,50 @@ class SharedCall:
             self._outcome = result
             self.call.waiter = None  # as in PendingCall
             self._settled.set()
+
+
+@attrs.define(eq=False)
+class Turn:
+    """Whose turn it is on one session: users' scripts are given to the page one after the other.
+
+    A script is sent when the page has answered something (what `ask` posts) that was asked after the one before it
+    was sent. So a page that hangs holds one script and not a queue of them: terminating one script lets the next
+    one that waits in Chrome begin, and one that waits here is never begun after its caller has given up.
+    """
+
+    session: Session
+    ask: Callable[[Session], PendingCall]
+    _last: Call | None = None
+    _lock: trio.Lock = attrs.field(factory=trio.Lock)
+
+    async def post(
+        self, make: Callable[[], tuple[str, Mapping[str, Any]]], *, waits: Callable[[], object]
+    ) -> SharedCall:
+        """Send a script as soon as the page is done with the one before it; return its call at once then.
+
+        One that waits for a promise no longer occupies the page. `make` is called when it is sent, `waits` where
+        it has to wait. Raises why the session ended. Cancelled, it has sent nothing.
+        """
+        if self._is_free() and not self._lock.locked():
+            return self._post(*make())
+        waits()
+        async with self._lock:
+            if not self._is_free():
+                # Whatever comes back, also that a termination hit it: the page has come to it.
+                with suppress(RemoteError, ProtocolError):
+                    await self.ask(self.session).raw()
+            return self._post(*make())
+
+    def _is_free(self) -> bool:
+        # Of the call only the entry is kept: its reply may be large. An entry that is over has no waiter.
+        return self._last is None or self._last.waiter is None
+
+    def _post(self, method: str, params: Mapping[str, Any]) -> SharedCall:
+        if (error := self.session.error(method)) is not None:
+            raise error
+        shared = self.session.connection.post_shared(method, params, self.session.id)
+        self._last = shared.call
+        return shared
 
 
 @contextmanager

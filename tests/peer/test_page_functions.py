@@ -13,12 +13,13 @@ from cdpengine._page.scripts.page_functions import (
     ExecutionContext,
     ObjectGroup,
     RemoteHandle,
-    Turn,
     expression_command,
     object_group,
     object_of_node,
     objects_of_nodes,
+    post_nothing,
 )
+from cdpengine._protocol.calls import Turn
 from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.session import Session
 from cdpengine.errors import ConnectionLostError, SessionGoneError
@@ -27,7 +28,9 @@ from cdpengine.testing.peer import Answer
 
 
 async def _evaluate_in_turn(session: Session, group: ObjectGroup) -> None:
-    call = await Turn(session).post(lambda: expression_command(session, "1", group=group), waits=lambda: None)
+    call = await Turn(session, post_nothing).post(
+        lambda: expression_command(session, "1", group=group), waits=lambda: None
+    )
     try:
         await call.raw()
     finally:

@@ -244,7 +244,7 @@ async def test_a_reload_that_never_ends_is_given_up_on(
     assert trio.current_time() - started <= 6.5
     assert (report.steps[-1].name, report.steps[-1].done) == ("reload", False)
     assert not report.responsive
-    assert not page._core.target.recovery_under_way
+    assert not page._core.target.running.recovery_under_way
 
 
 async def test_where_chrome_refuses_the_crash_it_goes_by_another_site(

@@ -25,15 +25,14 @@ from cdpengine._budget import Budget, within
 from cdpengine._evaluate.evaluation import EvaluationCounters, Evaluator
 from cdpengine._evaluate.script import Script
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.input_observer import Activity, watch_activity
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._javascript import own
-from cdpengine._page.dialogs import Span
 from cdpengine._page.finding import FoundNode
 from cdpengine._page.frames import Frame, renderer_id
 from cdpengine._page.navigation.liveness import explain_deadline, find_unresponsive
 from cdpengine._page.page_target import PageTarget
+from cdpengine._page.running_actions import SideEffects
 from cdpengine._page.scripts.page_functions import object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
 from cdpengine._protocol.calls import span as action_span
@@ -264,9 +263,9 @@ class PageCore:
         self.state = state
         self.target = target
         held = HeldKeys(mac=state.version.on_mac)
-        self.keyboard = KeyboardDevice(target.session, target, held=held)
-        self.mouse = MouseDevice(target.session, target, held=held)
-        self.touch = TouchDevice(target.session, target, held=held)
+        self.keyboard = KeyboardDevice(target.session, target.running, held=held)
+        self.mouse = MouseDevice(target.session, target.running, held=held)
+        self.touch = TouchDevice(target.session, target.running, held=held)
         self.worlds = IsolatedWorlds()
         self.evaluator = Evaluator(
             target,
@@ -315,10 +314,10 @@ class PageCore:
         healed = find_successor(page, self.refs, ref, error)
         return self.node(healed), healed
 
-    def context(self, budget: Budget, navigation: Activity | None = None) -> ActionContext:
+    def context(self, budget: Budget, navigation: SideEffects | None = None) -> ActionContext:
         """Return what an action works with."""
         return ActionContext(
-            self.keyboard, self.mouse, self.touch, self.worlds, budget, self.target, navigation
+            self.keyboard, self.mouse, self.touch, self.worlds, budget, self.target.running, navigation
         )
 
     async def read(self, action: str, source: str, timeout: float, *args: object) -> object:
@@ -341,10 +340,10 @@ class PageCore:
             with (
                 action_span(f"page.{action}"),
                 within(action, timeout) as budget,
-                self.target.early_questions.before(budget.deadline),
-                self.target.dialogs.reported(action),
+                self.target.running.run(action, budget.deadline),
             ):
-                await (self.target.started() if also_unready else self.target.ready())
+                running = self.target.running
+                await (running.started() if also_unready else running.ready())
                 try:
                     yield budget
                 except StaleRefError as error:
@@ -358,10 +357,9 @@ class PageCore:
     async def input(self, action: str, timeout: float) -> AsyncIterator[InputAction]:
         """Run one action that sends input, and collect what happens on the page meanwhile."""
         async with self.action(action, timeout) as budget:
-            with self.target.dialogs.span() as span, watch_activity(self.target) as activity:
+            with self.target.running.record() as effects:
                 try:
-                    context = self.context(budget, activity)
-                    yield InputAction(self, context, SideEffects(span, activity))
+                    yield InputAction(self, self.context(budget, effects), effects)
                 except CoveredError as error:
                     error.covered_ref = self._ref_of(error.covering_node)
                     raise
@@ -389,54 +387,43 @@ class PageCore:
 
 
 @attrs.define(eq=False)
-class SideEffects:
-    """What happens on a page while an action runs. Filled while it runs.
+class InputAction:
+    """One action that sends input: what it works with, and what happens on the page while it runs.
 
     `healed` is the ref that the action is done to instead of a stale one, `healed_destination` that of where a
     drag ends.
     """
 
-    dialogs: Span
-    activity: Activity
-    healed: Ref | None = None
-    healed_destination: Ref | None = None
-
-
-@attrs.frozen(eq=False)
-class InputAction:
-    """One action that sends input: what it works with, and what happens on the page while it runs."""
-
     _core: PageCore
     context: ActionContext
     effects: SideEffects
+    healed: Ref | None = None
+    healed_destination: Ref | None = None
 
     async def resolve_target(self, target: ElementTarget, heal: bool) -> Node:
         """Return the node that the action is done to, and note it where it was healed. Raises as `PageCore`'s."""
-        node, self.effects.healed = await self._core.resolve_target(target, heal, self.context.budget)
+        node, self.healed = await self._core.resolve_target(target, heal, self.context.budget)
         return node
 
     async def resolve_destination(self, target: ElementTarget, heal: bool) -> Node:
         """Return the node that a drag ends on, and note it where it was healed. Raises as `PageCore`'s."""
-        node, self.effects.healed_destination = await self._core.resolve_target(
-            target, heal, self.context.budget
-        )
+        node, self.healed_destination = await self._core.resolve_target(target, heal, self.context.budget)
         return node
 
     async def with_effects(self, outcome: ActionOutcome) -> ActionOutcome:
         """Return the outcome with what happened on the page meanwhile."""
-        span, activity, page = self.effects.dialogs, self.effects.activity, self._core.target
-        if span.shown:
+        effects, page = self.effects, self._core.target
+        if effects.shown:
             await page.dialogs.wait_for_answer()
-        page.navigation.add_set_off(
-            each.frame_id for each in activity.navigations if not each.within_document
-        )
+        if effects.navigations:
+            page.navigation.add_set_off(effects.frames_that_leave())
         return attrs.evolve(
             outcome,
-            dialogs=span.dialogs,
-            dialog_opened=outcome.dialog_opened or bool(span.shown),
-            navigation=next(iter(activity.navigations), None),
-            popup=next(iter(activity.popups), None),
-            download=next(iter(activity.downloads), None),
-            healed=self.effects.healed,
-            healed_destination=self.effects.healed_destination,
+            dialogs=effects.dialogs,
+            dialog_opened=outcome.dialog_opened or bool(effects.shown),
+            navigation=next(iter(effects.navigations), None),
+            popup=next(iter(effects.popups), None),
+            download=next(iter(effects.downloads), None),
+            healed=self.healed,
+            healed_destination=self.healed_destination,
         )

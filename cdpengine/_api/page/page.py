@@ -238,8 +238,8 @@ class Page(PageActions, PageReading):
         with action_span("page.recover"), within("recover the page", timeout):
             report = await recover_page(self._core.target, allow=allow, extra_wait=extra_wait_for(timeout))
             if report.under_way:
-                await self._core.target.recovered()
-                report = self._core.target.last_recovery or report
+                await self._core.target.running.recovered()
+                report = self._core.target.running.last_recovery or report
             return report
 
     # --- what is expected of it, and what answers it --------------------------------------------------------

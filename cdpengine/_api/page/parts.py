@@ -279,7 +279,7 @@ class PageWindow:
         Works on a page that is stuck. Raises RemoteError where the browser has no windows, SessionGoneError.
         """
         with action_span("page.window.bounds"), within("read the window's bounds", timeout):
-            await self._core.target.started()
+            await self._core.target.running.started()
             return await window_bounds(self._core.state.session, self._core.target.target_id)
 
     async def set_bounds(
@@ -300,7 +300,7 @@ class PageWindow:
         """
         numbers = checked_bounds(left, top, width, height, state)
         with action_span("page.window.set_bounds"), within("set the window's bounds", timeout):
-            await self._core.target.started()
+            await self._core.target.running.started()
             return await set_window_bounds(
                 self._core.state.session, self._core.target.target_id, numbers, state
             )

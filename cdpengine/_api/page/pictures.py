@@ -234,7 +234,7 @@ async def _screen_scale(core: PageCore) -> float:
 
 async def _box_in_view(core: PageCore, target: ElementTarget, budget: Budget) -> BoundingBox:
     node = core.node(target)
-    await scroll_into_view(node, worlds=core.worlds, budget=budget, interruptions=core.target)
+    await scroll_into_view(node, worlds=core.worlds, budget=budget, interruptions=core.target.running)
     box = await bounding_box(node, core.worlds)
     if box is None:
         raise InvisibleError(action="take a screenshot of", target=node.description, reason="it has no box")

@@ -298,7 +298,7 @@ class PageReading:
         """
         budget = Budget.start("evaluate", timeout)
         script = make_script(self._core, expression_or_function, args, target, frame, world)
-        with action_span("page.evaluate"), self._core.target.dialogs.reported("evaluate"):
+        with action_span("page.evaluate"), self._core.target.running.run("evaluate"):
             return await self._core.evaluator.evaluate(script, budget, allow=recover)
 
     @asynccontextmanager

@@ -266,7 +266,7 @@ class DocumentStorage:
             )
         async with explain_deadline(page, trio.current_time() + check_timeout(timeout)):
             with within(action, timeout):
-                await page.ready()
+                await page.running.ready()
                 of = page.frames.main if frame is None else frame
                 session = page.session_of(of)
                 origin = origin_of(of.url) if of.parent_id is None else None

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 import trio
 
 from cdpengine._logs import get_logger
+from cdpengine._page.running_actions import KNOWN_UNRESPONSIVE, QUICK_PROBE
 from cdpengine._page.scripts.page_functions import post_nothing, post_shared_nothing
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.page import (
@@ -291,96 +291,6 @@ class Ping:
         self._question = self._asked_on = self._silent_since = None
 
 
-KNOWN_UNRESPONSIVE = 0.5
-"""Seconds without an answer from which on a page is called unresponsive. Measured with a page that has nothing to
-do, on two cores with ten busy processes: one answer in a hundred takes 0.05 to 0.11 s, and the slowest of three
-thousand took 0.3 s (docs/cdp-facts.md). So this much is more than a busy machine."""
-
-
-QUICK_PROBE = 0.05
-"""Seconds that a page gets to answer after a deadline: an answer may be there that nobody has read yet."""
-
-
-class EarlyQuestions:
-    """Asks a page whether it is there, KNOWN_SILENCE seconds before each deadline of what is done to it.
-
-    So it is known at the deadline for how long the page has been silent. An action costs no task for that: there
-    is one for the page, from an action until the question of the earliest deadline is due.
-    """
-
-    def __init__(self, ping: Ping, session: Session, nursery: trio.Nursery) -> None:
-        self._ping = ping
-        self._session = session
-        self._nursery = nursery
-        self._deadlines: dict[object, float] = {}
-        self._sleep: trio.CancelScope | None = None
-        session.on_end(self._end)
-
-    def before(self, deadline: float) -> EarlyQuestion:
-        """Return a context manager: what it encloses has that deadline, on trio's clock."""
-        return EarlyQuestion(self, deadline)
-
-    def add(self, key: object, deadline: float) -> None:
-        """Ask before that deadline. One that is too near to know enough at it, or never comes, needs none."""
-        known = deadline + QUICK_PROBE - trio.current_time()
-        if not KNOWN_UNRESPONSIVE <= known < _NEVER or self._session.ended:
-            return
-        self._deadlines[key] = deadline
-        if self._sleep is None:
-            self._sleep = trio.CancelScope()
-            self._nursery.start_soon(self._ask_in_time, name="questions before deadlines")
-        else:
-            self._sleep.deadline = min(self._sleep.deadline, deadline - KNOWN_UNRESPONSIVE)
-
-    def remove(self, key: object) -> None:
-        """Take note that it is over."""
-        self._deadlines.pop(key, None)
-
-    async def _ask_in_time(self) -> None:
-        try:
-            while self._deadlines:
-                earliest = min(self._deadlines.values()) - KNOWN_UNRESPONSIVE
-                with trio.CancelScope(deadline=earliest) as self._sleep:
-                    await trio.sleep_forever()
-                now = trio.current_time()
-                due = [
-                    key for key, deadline in self._deadlines.items() if deadline - KNOWN_UNRESPONSIVE <= now
-                ]
-                for key in due:
-                    del self._deadlines[key]
-                if due:
-                    with suppress(SessionGoneError, ConnectionLostError):  # the action ends with the reason
-                        self._ping.ask()
-        finally:
-            self._sleep = None
-
-    def _end(self) -> None:
-        self._deadlines.clear()
-        if self._sleep is not None:
-            self._sleep.cancel()
-
-
-_NEVER = float("inf")
-
-
-class EarlyQuestion:
-    """What `EarlyQuestions.before` returns. A class, since every action enters one."""
-
-    __slots__ = ("_deadline", "_questions")
-
-    def __init__(self, questions: EarlyQuestions, deadline: float) -> None:
-        self._questions = questions
-        self._deadline = deadline
-
-    def __enter__(self) -> None:
-        self._questions.add(self, self._deadline)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._questions.remove(self)
-
-
 @asynccontextmanager
 async def explain_deadline(page: PageTarget, deadline: float) -> AsyncIterator[None]:
     """Turn a DeadlineExceededError of the body into PageUnresponsiveError where the page did not answer.
@@ -388,7 +298,7 @@ async def explain_deadline(page: PageTarget, deadline: float) -> AsyncIterator[N
     `deadline` is that of the body, on trio's clock.
     """
     try:
-        with page.early_questions.before(deadline):
+        with page.running.ask_before(deadline):
             yield
     except DeadlineExceededError as late:
         if (explained := await find_unresponsive(page, late)) is None:

@@ -316,7 +316,7 @@ async def _arrive(
         return current if replaced and main.reached(current, wait_until) else None
 
     arrived_id = await page.wait_for(arrived, also_crashed=dead)
-    await page.set_up_answered()  # a page that was stuck or dead before tells of its frames only now
+    await page.running.set_up_answered()  # a page that was stuck or dead before tells of its frames only now
     restored = main.restored == arrived_id
     known = page.kept_document(arrived_id) if restored else None
     document = watch.documents.get(arrived_id) or (known if isinstance(known, _Document) else _Document())

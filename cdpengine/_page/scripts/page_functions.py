@@ -2,7 +2,7 @@
 
 Rule: a call is one command, and each such command is made here. `post` sends it and does not wait, so that several
 go out together; `call` waits and decodes the value straight into the type that was asked for; `make` gives the
-object that the function returned. A user's script is the same command, given to the page by its session's Turn.
+object that the function returned. A user's script is the same command, sent in its turn.
 Objects that the page holds for the engine belong to a group. A group is released once, when its block ends, in
 every session in which something was put into it. The release is sent and not waited for, and raises nothing: the
 reason for which the block ended is what its caller gets.
@@ -11,7 +11,7 @@ reason for which the block ended is what its caller gets.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,12 +22,10 @@ from cdpengine._javascript import own
 from cdpengine._protocol.calls import PendingCall, SharedCall, decode_reply, pending_group
 from cdpengine._protocol.domains.dom import DescribeNodeReply, ResolveNodeReply
 from cdpengine._protocol.domains.runtime import CallReply, ReturnedObject
-from cdpengine._protocol.messages import Call
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     ConnectionLostError,
     EvaluationFailedError,
-    ProtocolError,
     RemoteError,
     SessionGoneError,
 )
@@ -226,7 +224,7 @@ def _argument(value: object) -> dict[str, Any]:
     return {"objectId": value.id} if isinstance(value, RemoteHandle) else {"value": value}
 
 
-# --- nothing, and whose turn it is -----------------------------------------------------------------------------
+# --- nothing -----------------------------------------------------------------------------
 
 _NOTHING = {"expression": own("0"), **VALUE}
 
@@ -241,47 +239,6 @@ def post_shared_nothing(session: Session) -> SharedCall:
     if (error := session.error("Runtime.evaluate")) is not None:
         raise error
     return session.connection.post_shared("Runtime.evaluate", _NOTHING, session.id)
-
-
-@attrs.define(eq=False)
-class Turn:
-    """Whose turn it is on one session: users' scripts are given to the page one after the other.
-
-    A script is sent when the page has answered something that was asked after the one before it was sent. So a
-    page that hangs holds one script and not a queue of them: terminating one script lets the next one that waits
-    in Chrome begin, and one that waits here is never begun after its caller has given up.
-    """
-
-    session: Session
-    _last: Call | None = None
-    _lock: trio.Lock = attrs.field(factory=trio.Lock)
-
-    async def post(self, make: Callable[[], Command], *, waits: Callable[[], object]) -> SharedCall:
-        """Send a script as soon as the page is done with the one before it; return its call at once then.
-
-        One that waits for a promise no longer occupies the page. `make` is called when it is sent, `waits` where
-        it has to wait. Raises why the session ended. Cancelled, it has sent nothing.
-        """
-        if self._is_free() and not self._lock.locked():
-            return self._post(*make())
-        waits()
-        async with self._lock:
-            if not self._is_free():
-                # Whatever comes back, also that a termination hit it: the page has come to it.
-                with suppress(RemoteError, ProtocolError):
-                    await post_nothing(self.session).raw()
-            return self._post(*make())
-
-    def _is_free(self) -> bool:
-        # Of the call only the entry is kept: its reply may be large. An entry that is over has no waiter.
-        return self._last is None or self._last.waiter is None
-
-    def _post(self, method: str, params: Mapping[str, Any]) -> SharedCall:
-        if (error := self.session.error(method)) is not None:
-            raise error
-        shared = self.session.connection.post_shared(method, params, self.session.id)
-        self._last = shared.call
-        return shared
 
 
 # --- what was answered ---------------------------------------------------------------------------------------

@@ -1,0 +1,461 @@
+"""RunningActions: the actions that run on one page: when one may begin, whose turn it is, what happens meanwhile.
+
+Rule: an action begins once the page's set-up is answered and nothing that is to bring the page back is under way.
+Before its deadline the page is asked whether it is there, so that this is known at the deadline. What the page
+does while an action runs (dialogs, navigations, popups, downloads) is written into the action's own record by the
+reader, as Chrome reports it. That record says what has begun, not what became of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import TypeVar
+
+import attrs
+import trio
+
+from cdpengine._notifier import Notifier
+from cdpengine._page.dialogs import REPLIES_TIMEOUT, Dialog, Shown
+from cdpengine._page.scripts.page_functions import post_nothing
+from cdpengine._protocol.calls import Turn
+from cdpengine._protocol.domains.page import (
+    FrameRequestedNavigation,
+    FrameStartedNavigating,
+    NavigatedWithinDocument,
+    PageDownloadWillBegin,
+)
+from cdpengine._protocol.domains.target import TargetCreated
+from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
+from cdpengine.errors import (
+    ConnectionLostError,
+    DialogOpenedError,
+    EngineError,
+    NavigationFailedError,
+    RecoveryReport,
+    SessionGoneError,
+    UndecodableReplyError,
+)
+
+T = TypeVar("T")
+
+
+class RunningActions:
+    """What runs on the page of `session`. `ask` asks the page whether it is there, and does not wait."""
+
+    dialog_timeout = REPLIES_TIMEOUT
+    """Seconds after which input that opened a dialog is not waited for any longer."""
+
+    def __init__(
+        self, session: Session, changes: Notifier, nursery: trio.Nursery, ask: Callable[[], None]
+    ) -> None:
+        self._session = session
+        self._changes = changes
+        self._questions = _EarlyQuestions(ask, session, nursery)
+        self._records: list[SideEffects] = []
+        self._dialog_listeners: list[Callable[[], None]] = []
+        self._dialog: Shown | None = None
+        self._dialogs_opened = 0
+        self._turns: dict[Session, Turn] = {}
+        self._started = False
+        self._set_up = False
+        self._recovery_under_way = False
+        self._terminations: set[object] = set()
+        self._last_recovery: RecoveryReport | None = None
+        self.listen(session)
+        root = session.connection.root
+        root.on_event("Target.targetCreated", self._note_target)
+        session.on_end(lambda: root.off_event("Target.targetCreated", self._note_target))
+
+    def run(self, action: str, deadline: float = math.inf) -> _RunningAction:
+        """Return the context manager of one action, which has that deadline on trio's clock.
+
+        Raises DialogOpenedError after the body when a dialog opened in it under the policy "raise". An error of
+        the body's own leaves as itself, with a note of the dialogs; only a failed navigation gives way, because a
+        dismissed question before leaving is what made it fail.
+        """
+        return _RunningAction(self, action, deadline)
+
+    @contextmanager
+    def ask_before(self, deadline: float) -> Iterator[None]:
+        """Ask the page whether it is there in time before that deadline, unless the block is over by then."""
+        key = object()
+        self._questions.add(key, deadline)
+        try:
+            yield
+        finally:
+            self._questions.remove(key)
+
+    # --- whether one may begin -------------------------------------------------------------------------------
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether the page's set-up was answered; before that Chrome may still hold it back."""
+        return self._set_up
+
+    def set_started(self) -> None:
+        """Note that the page is no longer held back: its set-up was sent, and nothing keeps it from running."""
+        self._started = True
+        self._changes.notify()
+
+    def set_ready(self) -> None:
+        """Note that the page's set-up is answered."""
+        self._set_up = True
+        self._changes.notify()
+
+    async def started(self) -> None:
+        """Wait until the page is not held back, and no recovery is under way; it may be stuck or crashed.
+
+        Raises why it ended.
+        """
+        await self.recovered()
+        if self._started and not self._session.ended:
+            return
+
+        def state() -> bool:
+            if self._session.ended and (error := self._session.error()):
+                raise error
+            return self._started
+
+        await self._changes.wait_for(state)
+
+    async def ready(self) -> None:
+        """Wait until no recovery is under way and the page's set-up is answered. Raises as `set_up_answered`."""
+        await self.recovered()
+        await self.set_up_answered()
+
+    async def set_up_answered(self) -> None:
+        """Wait until the page's set-up is answered. Raises why it cannot be used: closed, crashed, lost."""
+        if self._set_up and self._session.error() is None:
+            return  # the common case costs no checkpoint: the caller's next step has one
+
+        def state() -> bool:
+            if error := self._session.error():
+                raise error
+            return self._set_up
+
+        await self._changes.wait_for(state)
+
+    async def recovered(self) -> None:
+        """Wait until nothing that is to bring the page back is under way."""
+        if self._recovery_under_way or self._terminations:
+            await self._changes.wait_for(lambda: not self._recovery_under_way and not self._terminations)
+
+    @property
+    def recovery_under_way(self) -> bool:
+        """Whether a recovery goes further than a termination now."""
+        return self._recovery_under_way
+
+    @property
+    def last_recovery(self) -> RecoveryReport | None:
+        """What the latest of these recoveries did; None while one is under way, and where there was none."""
+        return self._last_recovery
+
+    def begin_recovery(self) -> None:
+        """Note that a recovery begins; what the page is asked next waits for its end."""
+        self._recovery_under_way = True
+        self._last_recovery = None
+
+    def end_recovery(self, report: RecoveryReport | None) -> None:
+        """Note the end of a recovery, and what it did; None for one that did not come to its end."""
+        self._recovery_under_way = False
+        self._last_recovery = report
+        self._changes.notify()
+
+    def is_terminated_by(self, termination: object) -> bool:
+        """Whether a termination that has begun has not ended."""
+        return termination in self._terminations
+
+    def begin_termination(self, termination: object) -> None:
+        """Note a termination that goes on, by what names it; what the page is asked next waits for its end."""
+        self._terminations.add(termination)
+
+    def end_termination(self, termination: object) -> None:
+        """Note the end of a termination."""
+        self._terminations.discard(termination)
+        self._changes.notify()
+
+    # --- deadlines and dialogs -------------------------------------------------------------------------------
+
+    def add(self, action: _RunningAction) -> None:
+        """Take note of an action that begins. For `run`."""
+        self._records.append(action.effects)
+        self._questions.add(action, action.deadline)
+
+    def remove(self, action: _RunningAction) -> None:
+        """Take note that it is over."""
+        self._questions.remove(action)
+        self._records.remove(action.effects)
+
+    @contextmanager
+    def record(self) -> Iterator[SideEffects]:
+        """Collect what begins on the page and in its frames while the block runs, its dialogs among it."""
+        effects = SideEffects(changes=self._changes)
+        self._records.append(effects)
+        try:
+            yield effects
+        finally:
+            self._records.remove(effects)
+
+    def listen(self, session: Session) -> None:
+        """Follow what a session of the page reports of its frames."""
+        for method in _NAVIGATION_EVENTS:
+            session.on_event(method, self._note_navigation)
+        session.on_event("Page.downloadWillBegin", self._note_download)
+
+    def _note_navigation(self, event: Event) -> None:
+        if (found := self._decode(event, _NAVIGATION_EVENTS[event.method])) is None:
+            return
+        within = isinstance(found, NavigatedWithinDocument)
+        if isinstance(found, FrameRequestedNavigation) and found.disposition != "currentTab":
+            return
+        if isinstance(found, FrameStartedNavigating):
+            within = found.navigation_type == "sameDocument"
+        started = NavigationStarted(found.frame_id, found.url, within)
+        for effects in self._records:
+            # Chrome reports a navigation when it is asked for, and again when it begins.
+            if started not in effects.navigations:
+                effects.navigations.append(started)
+        self._changes.notify()
+
+    def _note_download(self, event: Event) -> None:
+        if (found := self._decode(event, PageDownloadWillBegin)) is None:
+            return
+        for effects in self._records:
+            if all(known.guid != found.guid for known in effects.downloads):
+                effects.downloads.append(DownloadStarted(found.guid, found.url, found.suggested_filename))
+        self._changes.notify()
+
+    def _note_target(self, event: Event) -> None:
+        if (found := self._decode(event, TargetCreated)) is None:
+            return
+        info = found.target_info
+        if info.opener_id == self._session.target_id and info.type == "page":
+            for effects in self._records:
+                effects.popups.append(PopupOpened(info.target_id, info.url))
+            self._changes.notify()
+
+    def _decode(self, event: Event, kind: type[T]) -> T | None:
+        if not self._records:
+            return None  # no action runs
+        try:
+            return event.decode(kind)
+        except UndecodableReplyError as error:
+            self._session.connection.pass_over(event, error)
+            return None
+
+    def note_dialog(self, shown: Shown) -> None:
+        """Note that a dialog opened (called by the reader)."""
+        self._dialog = shown
+        self._dialogs_opened += 1
+        for listener in tuple(self._dialog_listeners):
+            listener()
+        for effects in self._records:
+            effects.shown.append(shown)
+
+    @property
+    def dialog_is_open(self) -> bool:
+        """Whether a dialog is open now."""
+        return self._dialog is not None and self._dialog.open
+
+    async def dialog_opened(self) -> None:
+        """Return when a dialog opens; at once when one is open. Raises why the page ended."""
+        before = self._dialogs_opened
+
+        def opened() -> bool:
+            if self.dialog_is_open or self._dialogs_opened > before:
+                return True
+            if error := self._session.error():
+                raise error
+            return False
+
+        await self._changes.wait_for(opened)
+
+    def on_dialog(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called when a dialog opens, by the reader."""
+        self._dialog_listeners.append(listener)
+
+    def off_dialog(self, listener: Callable[[], None]) -> None:
+        """Call it no more."""
+        self._dialog_listeners.remove(listener)
+
+    # --- whose turn it is ------------------------------------------------------------------------------------
+
+    def turn_of(self, session: Session) -> Turn:
+        """Return whose turn it is to evaluate on a session of the page."""
+        if (turn := self._turns.get(session)) is None:
+            turn = Turn(session, post_nothing)
+            if not session.ended:
+                self._turns[session] = turn
+        return turn
+
+    def forget_turn(self, session: Session) -> None:
+        """Drop what is kept of a session that ended."""
+        self._turns.pop(session, None)
+
+
+class _RunningAction:
+    """What `RunningActions.run` returns. A class, since every action enters one: a generator costs more."""
+
+    __slots__ = ("_action", "_actions", "deadline", "effects")
+
+    def __init__(self, actions: RunningActions, action: str, deadline: float) -> None:
+        self._actions = actions
+        self._action = action
+        self.deadline = deadline
+        self.effects = SideEffects()
+
+    def __enter__(self) -> None:
+        self._actions.add(self)
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        self._actions.remove(self)
+        if not self.effects.shown:
+            return
+        if error is None or isinstance(error, NavigationFailedError):
+            raising = next((shown.dialog for shown in self.effects.shown if shown.raises), None)
+            if raising is not None:
+                raise DialogOpenedError(
+                    action=self._action, kind=raising.type, text=raising.message, dialog=raising
+                ) from error
+        elif isinstance(error, EngineError):
+            for opened in self.effects.dialogs:
+                error.add_note(f"a dialog opened meanwhile: {opened.type}")
+
+
+# --- the question before a deadline --------------------------------------------------------------------------
+
+KNOWN_UNRESPONSIVE = 0.5
+"""Seconds without an answer from which on a page is called unresponsive. Measured with a page that has nothing to
+do, on two cores with ten busy processes: one answer in a hundred takes 0.05 to 0.11 s, and the slowest of three
+thousand took 0.3 s (docs/cdp-facts.md). So this much is more than a busy machine."""
+
+QUICK_PROBE = 0.05
+"""Seconds that a page gets to answer after a deadline: an answer may be there that nobody has read yet."""
+
+
+class _EarlyQuestions:
+    """Asks a page whether it is there, KNOWN_UNRESPONSIVE seconds before each deadline of what is done to it.
+
+    So it is known at the deadline for how long the page has been silent. An action costs no task for that: there
+    is one for the page, from an action until the question of the earliest deadline is due.
+    """
+
+    def __init__(self, ask: Callable[[], None], session: Session, nursery: trio.Nursery) -> None:
+        self._ask = ask
+        self._session = session
+        self._nursery = nursery
+        self._deadlines: dict[object, float] = {}
+        self._sleep: trio.CancelScope | None = None
+        session.on_end(self._end)
+
+    def add(self, key: object, deadline: float) -> None:
+        """Ask before that deadline. One that is too near to know enough at it, or never comes, needs none."""
+        known = deadline + QUICK_PROBE - trio.current_time()
+        if not KNOWN_UNRESPONSIVE <= known < math.inf or self._session.ended:
+            return
+        self._deadlines[key] = deadline
+        if self._sleep is None:
+            self._sleep = trio.CancelScope()
+            self._nursery.start_soon(self._ask_in_time, name="questions before deadlines")
+        else:
+            self._sleep.deadline = min(self._sleep.deadline, deadline - KNOWN_UNRESPONSIVE)
+
+    def remove(self, key: object) -> None:
+        """Take note that it is over."""
+        self._deadlines.pop(key, None)
+
+    async def _ask_in_time(self) -> None:
+        try:
+            while self._deadlines:
+                earliest = min(self._deadlines.values()) - KNOWN_UNRESPONSIVE
+                with trio.CancelScope(deadline=earliest) as self._sleep:
+                    await trio.sleep_forever()
+                now = trio.current_time()
+                due = [
+                    key for key, deadline in self._deadlines.items() if deadline - KNOWN_UNRESPONSIVE <= now
+                ]
+                for key in due:
+                    del self._deadlines[key]
+                if due:
+                    with suppress(SessionGoneError, ConnectionLostError):  # the action ends with the reason
+                        self._ask()
+        finally:
+            self._sleep = None
+
+    def _end(self) -> None:
+        self._deadlines.clear()
+        if self._sleep is not None:
+            self._sleep.cancel()
+
+
+# --- what happens meanwhile ----------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class NavigationStarted:
+    """A frame began to go to `url`; `within_document`: by its fragment or history.pushState, which is done."""
+
+    frame_id: str
+    url: str
+    within_document: bool = False
+
+
+@attrs.frozen
+class PopupOpened:
+    """The page opened another one. `browser.page(target_id)` is that page."""
+
+    target_id: str
+    url: str
+
+
+@attrs.frozen
+class DownloadStarted:
+    """A download began; `guid` is Chrome's name of it."""
+
+    guid: str
+    url: str
+    suggested_filename: str
+
+
+@attrs.define(eq=False)
+class SideEffects:
+    """What has begun on a page while an action runs, and the dialogs that opened. Filled while it runs."""
+
+    shown: list[Shown] = attrs.field(factory=list)
+    navigations: list[NavigationStarted] = attrs.field(factory=list)
+    popups: list[PopupOpened] = attrs.field(factory=list)
+    downloads: list[DownloadStarted] = attrs.field(factory=list)
+    changes: Notifier = attrs.field(factory=Notifier)
+
+    @property
+    def dialogs(self) -> tuple[Dialog, ...]:
+        """The records of the dialogs, in the order in which they opened."""
+        return tuple(shown.dialog for shown in self.shown)
+
+    @property
+    def navigation_pending(self) -> bool:
+        """Whether a document is about to be replaced: until it is, Chrome may hold back what is asked of it."""
+        return any(not each.within_document for each in self.navigations)
+
+    def frames_that_leave(self) -> Iterable[str]:
+        """Return the frames whose document is about to be replaced."""
+        return (each.frame_id for each in self.navigations if not each.within_document)
+
+    async def wait_for_navigation(self) -> None:
+        """Return once a document is about to be replaced."""
+        await self.changes.wait_for(lambda: self.navigation_pending)
+
+
+_Navigating = FrameRequestedNavigation | FrameStartedNavigating | NavigatedWithinDocument
+
+_NAVIGATION_EVENTS: dict[str, type[_Navigating]] = {
+    "Page.frameRequestedNavigation": FrameRequestedNavigation,
+    "Page.frameStartedNavigating": FrameStartedNavigating,
+    "Page.navigatedWithinDocument": NavigatedWithinDocument,
+}
