@@ -17,13 +17,6 @@ import attrs
 import trio
 
 from cdpengine._budget import Budget
-from cdpengine._input.actionability.input_observer import (
-    MOVE_EVENTS,
-    PRESS_EVENTS,
-    TOUCH_EVENTS,
-    InputObserver,
-    Record,
-)
 from cdpengine._input.actionability.inspection import (
     NO_REQUIREMENTS,
     Inspection,
@@ -31,6 +24,7 @@ from cdpengine._input.actionability.inspection import (
     inspect,
     retry_pauses,
 )
+from cdpengine._input.actionability.page_library import MOVE_EVENTS, InputObserver, Record
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.keys import modifier_mask
 from cdpengine._input.devices.mouse import Interruptions, MouseDevice, TouchDevice, check_delay
@@ -152,6 +146,18 @@ class ActionOutcome:
 TO_CLICK = Requirements()
 TO_HOVER = Requirements(enabled=False)
 
+_PRESS_EVENTS = (
+    "pointerdown",
+    "mousedown",
+    "pointerup",
+    "mouseup",
+    "click",
+    "auxclick",
+    "dblclick",
+    "contextmenu",
+)
+_TOUCH_EVENTS = ("touchstart", "touchend", "touchcancel", *_PRESS_EVENTS)
+
 _TAP_CLICK_TIMEOUT = 0.4
 """Seconds in which the click of a tap comes: where a page can be zoomed by a double tap, Chrome waits 0.3 s for a
 second one. A page that prevents the touch's default has none."""
@@ -198,7 +204,7 @@ async def click(
         )
 
     observer = InputObserver(
-        PRESS_EVENTS,
+        _PRESS_EVENTS,
         "click" if button == "left" else "auxclick",
         count,
         settled_by="contextmenu" if button == "right" and count == 1 else "",
@@ -265,7 +271,7 @@ async def tap(
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
     modifier_mask(modifiers)
     touch = context.touch.on(node.session)
-    observer = InputObserver(TOUCH_EVENTS, "click", enough="touchend", marked=True)
+    observer = InputObserver(_TOUCH_EVENTS, "click", enough="touchend", marked=True)
 
     async def gesture(point: Point) -> bool:
         dialog = await touch.tap(point.x, point.y, modifiers=modifiers, mark=observer.mark)

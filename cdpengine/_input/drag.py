@@ -26,13 +26,13 @@ from cdpengine._input.action import (
     deliver,
     verify,
 )
-from cdpengine._input.actionability.input_observer import (
+from cdpengine._input.actionability.inspection import NO_REQUIREMENTS
+from cdpengine._input.actionability.page_library import (
     InputObserver,
     Record,
+    post_library_call,
     wait_until_reported,
 )
-from cdpengine._input.actionability.inspection import NO_REQUIREMENTS
-from cdpengine._input.actionability.probe import post_library_call
 from cdpengine._input.devices.mouse import MouseDevice, release, wait_for_delivery
 from cdpengine._input.geometry import Point
 from cdpengine._page.scripts.worlds import Node

@@ -16,7 +16,7 @@ import attrs
 from cdpengine._budget import Budget
 from cdpengine._input.actionability.frame_chain import decode_levels, find_frame_chain, points_outside
 from cdpengine._input.actionability.inspection import Requirements, inspect
-from cdpengine._input.actionability.probe import stale_ref_error
+from cdpengine._input.actionability.page_library import stale_ref_error
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point, Quad
 from cdpengine._page.scripts.page_functions import object_group

@@ -12,7 +12,7 @@ from functools import cache
 import trio
 
 from cdpengine._input.action import TO_HOVER, ActionContext, ActionOutcome, perform
-from cdpengine._input.actionability.input_observer import InputObserver
+from cdpengine._input.actionability.page_library import InputObserver
 from cdpengine._input.devices.mouse import check_point
 from cdpengine._input.geometry import Point
 from cdpengine._javascript import own, script

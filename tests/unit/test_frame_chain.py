@@ -8,7 +8,7 @@ import pytest
 
 from cdpengine._input.action import verify
 from cdpengine._input.actionability.frame_chain import Measured, points_outside, windows_from_outside
-from cdpengine._input.actionability.input_observer import Record
+from cdpengine._input.actionability.page_library import Record
 from cdpengine._input.geometry import Point, Quad
 from cdpengine._page.scripts.worlds import Node
 from cdpengine._protocol.domains.page import LayoutViewport

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from cdpengine._input.actionability.probe import Handle, handle_on, stale_ref_error
+from cdpengine._input.actionability.page_library import Handle, handle_on, stale_ref_error
 from cdpengine._input.geometry import Point, Quad
 from cdpengine._page.scripts.page_functions import ObjectGroup
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node

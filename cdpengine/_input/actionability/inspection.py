@@ -26,9 +26,16 @@ import msgspec
 import trio
 
 from cdpengine._budget import Budget
-from cdpengine._input.actionability.input_observer import InputObserver, probe_nodes
 from cdpengine._input.actionability.measuring import Cover, FullProbe
-from cdpengine._input.actionability.probe import Handle, ProbeReply, handle_on, probe_request, run
+from cdpengine._input.actionability.page_library import (
+    Handle,
+    InputObserver,
+    ProbeReply,
+    handle_on,
+    probe_nodes,
+    probe_request,
+    run,
+)
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point
 from cdpengine._javascript import script_with

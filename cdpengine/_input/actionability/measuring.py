@@ -25,13 +25,14 @@ from cdpengine._input.actionability.frame_chain import (
     points_outside,
     windows_from_outside,
 )
-from cdpengine._input.actionability.input_observer import InputObserver, probe_nodes
-from cdpengine._input.actionability.probe import (
+from cdpengine._input.actionability.page_library import (
     Handle,
+    InputObserver,
     ProbeReply,
     decode_object,
     decode_result,
     post_library_call,
+    probe_nodes,
     probe_request,
     run,
 )

@@ -407,7 +407,7 @@ def _check_count(count: int) -> None:
 
 
 def add_mark(point: Point, mark: Point) -> Point:
-    """Return the point with fractions of a pixel by which an action's input is known (see input_observer.py).
+    """Return the point with fractions of a pixel by which an action's input is known (see InputObserver).
 
     Chrome takes the whole pixels for the target of a mouse event, so the mark changes no target.
     """

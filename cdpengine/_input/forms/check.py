@@ -11,7 +11,7 @@ import attrs
 import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome, click
-from cdpengine._input.actionability.probe import related_node
+from cdpengine._input.forms.related import related_node
 from cdpengine._javascript import script
 from cdpengine._page.scripts.worlds import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError, StaleRefError, ValueRefusedError

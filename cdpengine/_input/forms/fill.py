@@ -32,10 +32,10 @@ import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.inspection import Inspection
-from cdpengine._input.actionability.probe import related_node
 from cdpengine._input.devices.keyboard import check_text
 from cdpengine._input.forms.check import set_checked
 from cdpengine._input.forms.listbox import Option
+from cdpengine._input.forms.related import related_node
 from cdpengine._input.forms.select import select
 from cdpengine._input.forms.upload import FileContent, UploadFile, takes_files, upload
 from cdpengine._javascript import script_with

@@ -14,7 +14,7 @@ import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome, click
 from cdpengine._input.actionability.inspection import Hindrance
-from cdpengine._input.actionability.probe import related_node
+from cdpengine._input.forms.related import related_node
 from cdpengine._javascript import script
 from cdpengine._page.scripts.worlds import Node
 from cdpengine.errors import (

@@ -19,7 +19,6 @@ import msgspec
 from cdpengine._budget import undoing
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.inspection import Hindrance, Inspection
-from cdpengine._input.actionability.probe import related_node
 from cdpengine._input.forms.listbox import (
     Option,
     choose_custom_option,
@@ -27,6 +26,7 @@ from cdpengine._input.forms.listbox import (
     kind_of,
     request_for,
 )
+from cdpengine._input.forms.related import related_node
 from cdpengine._javascript import script_with
 from cdpengine._page.scripts.worlds import Node
 from cdpengine.errors import (

@@ -22,15 +22,15 @@ import msgspec
 import trio
 
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.probe import (
+from cdpengine._input.actionability.page_library import (
     Handle,
     decode_result,
     handle_on,
-    object_from,
     post_run,
     run,
     stale_ref_error,
 )
+from cdpengine._input.forms.related import object_from
 from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import VALUE, object_group
 from cdpengine._page.scripts.worlds import Node, context_gone

@@ -32,9 +32,9 @@ ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
 
 OWN_FORMATS = frozenset({
     "_input.actionability.inspection:_Focus", "_input.forms.check:_Seen", "_input.forms.fill:_Held",
-    "_input.forms.fill:_Made", "_input.forms.listbox:_Seen", "_input.actionability.probe:ProbeReply",
+    "_input.forms.fill:_Made", "_input.forms.listbox:_Seen", "_input.actionability.page_library:ProbeReply",
     "_input.forms.select:_Seen", "_input.forms.text_entry:_Blurred", "_input.forms.upload:_Seen",
-    "_input.actionability.input_observer:Record", "_page.finding:_Head", "_page.finding:_Seen",
+    "_input.actionability.page_library:Record", "_page.finding:_Head", "_page.finding:_Seen",
     "_page.navigation.documents:Report", "_page.navigation.settling:Stillness", "_api.page.finding:_Deep",
     "_api.page.finding:_DeepValue", "_protocol.connection:Attachment", "_snapshot.sources.ax:_Found",
     "_snapshot.sources.ax:_Place", "_snapshot.sources.ax:_Places",

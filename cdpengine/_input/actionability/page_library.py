@@ -1,57 +1,243 @@
-"""InputObserver: what received the input of one action, by the page's own events.
+"""What the engine has in a page for actions: a library, installed once in each world, and the observer in it.
 
-Rule: an InputObserver sees, by the page's own events, what received the input. It is armed by the probe that finds
-the point, in the same call; the input follows at once, is sent once, and the observer is taken away whatever
-happens. What it did not see was not delivered. A press that goes astray is held back from what it would hit,
-unless the action was forced.
+Rule: what runs in a page is a function of a .js file, called on a node in the isolated world of its frame. Its
+answer is plain JSON, decoded into the type that was asked for, or a remote object. What every action needs is a
+library, installed once in each world: sending and compiling it again each time would cost more than running it.
+
+An InputObserver sees, by the page's own events, what received the input. It is armed by the probe that finds the
+point, in the same call; the input follows at once, is sent once, and the observer is taken away whatever happens.
+What it did not see was not delivered. A press that goes astray is held back from what it would hit, unless the
+action was forced.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import Any, TypeVar
 from zlib import crc32
 
 import attrs
 import msgspec
 import trio
 
-from cdpengine._input.actionability.probe import (
-    Handle,
-    ProbeReply,
-    decode_result,
-    post_library_call,
-    probe_request,
-    stale_ref_error,
-)
 from cdpengine._input.devices.mouse import Interruptions
-from cdpengine._input.geometry import NO_MARK, Point
+from cdpengine._input.geometry import NO_MARK, Point, Quad
+from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.running_actions import SideEffects
-from cdpengine._page.scripts.worlds import Node
+from cdpengine._page.scripts.page_functions import (
+    SETTLED_OBJECT,
+    SETTLED_VALUE,
+    ObjectGroup,
+    RemoteHandle,
+    object_of,
+    value_of,
+)
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node, context_gone
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     ConnectionLostError,
+    EvaluationFailedError,
     RemoteError,
     SessionGoneError,
     StaleRefError,
 )
 
-PRESS_EVENTS = (
-    "pointerdown",
-    "mousedown",
-    "pointerup",
-    "mouseup",
-    "click",
-    "auxclick",
-    "dblclick",
-    "contextmenu",
-)
+T = TypeVar("T")
+
+_LIBRARY_GROUP = "cdpengine-library"
+"""Never released: the library lives as long as its document."""
+
+
+@attrs.frozen
+class Handle:
+    """A node, its remote object in the isolated world of its frame, and the library in that world."""
+
+    node: Node
+    object: RemoteHandle
+    library: RemoteHandle
+
+
+@cache
+def _library() -> str:
+    """Return the source of what is installed once in each world, so that it is sent and compiled once."""
+    tools, arms, probe, report, covering, area = (
+        script(f"_input/actionability/{name}")
+        for name in ("node_tools", "input_observer", "actionability", "input_report", "covering", "area")
+    )
+    return own(f"""function () {{
+      const tools = {tools};
+      const known = {{ marks: false }};
+      const arms = {arms};
+      const observer = (wanted, points, of) => arms(wanted, points, of, known);
+      const probe = {probe};
+      const report = {report};
+      const covering = {covering};
+      const area = {area};
+      return {{
+        probe: (node, request) => probe.call(node, request, tools(node), observer, known),
+        drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},
+        covering: (node, request) => covering.call(node, request, tools(node)),
+        area: (node, request) => area.call(node, request, tools(node)),
+        report: (node, request) => report.call(node, request, tools(node)),
+      }};
+    }}""")
+
+
+@cache
+def _call_of(name: str) -> str:
+    return own(f"function (node, request) {{ return this.{name}(node, request); }}")
+
+
+async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> Handle:
+    """Return a handle on the node, in `group`.
+
+    Raises StaleRefError when Chrome knows no such frame, or no such node in the document that the frame shows.
+    """
+    try:
+        found = await worlds.resolve(node, group)
+        library = worlds.library(node, found)
+        if library is None:
+            library = await found.make(_library(), group=_LIBRARY_GROUP)
+            if library is None:
+                raise EvaluationFailedError(
+                    text="the engine's own functions could not be installed: they gave no object"
+                )
+            worlds.keep_library(node, library)
+    except RemoteError as error:
+        raise stale_ref_error(node, "a node of another document", "its document is gone") from error
+    if not node.valid():
+        # Another document, perhaps of another process, answered for a node of its own with the same number.
+        raise stale_ref_error(node, "a node of another document", "its document was replaced")
+    return Handle(node, found, library)
+
+
+def post_library_call(handle: Handle, name: str, request: object, *, by_value: bool = True) -> PendingCall:
+    """Post a call of the library's function `name` on the node. Promises are awaited in the page."""
+    how = SETTLED_VALUE if by_value else SETTLED_OBJECT
+    return handle.library.post(_call_of(name), handle.object, request, how=how)
+
+
+def post_run(handle: Handle, source: str, request: object) -> PendingCall:
+    """Post a call of the engine's own function `source` on the node, with one argument.
+
+    Promises are awaited in the page.
+    """
+    return handle.object.post(own(source), request, how=SETTLED_VALUE)
+
+
+async def decode_result(pending: PendingCall, node: Node, kind: type[T]) -> T:
+    """Return what such a call answered. Raises StaleRefError, EvaluationFailedError, UndecodableReplyError."""
+    with stale_where_gone(node):
+        return await value_of(pending, kind)
+
+
+async def decode_object(pending: PendingCall, node: Node) -> RemoteHandle | None:
+    """Return the remote object that a call without `by_value` gave, None for null. Raises StaleRefError."""
+    with stale_where_gone(node):
+        return await object_of(pending, node.session)
+
+
+async def run(handle: Handle, source: str, request: object, kind: type[T]) -> T:
+    """Post, and return the answer."""
+    return await decode_result(post_run(handle, source, request), handle.node, kind)
+
+
+@contextmanager
+def stale_where_gone(node: Node) -> Iterator[None]:
+    """Raise StaleRefError where the block finds the node's document replaced."""
+    try:
+        yield
+    except RemoteError as error:
+        if context_gone(error):
+            raise stale_ref_error(node, "a node of another document", "its document was replaced") from error
+        raise
+
+
+def stale_ref_error(node: Node, what: str, reason: str) -> StaleRefError:
+    """Return the error for a node that is no longer what it was."""
+    return StaleRefError(ref=node.description, description=what, reason=reason)
+
+
+class ProbeReply(msgspec.Struct):
+    """What actionability.js answers. A reason is "" when there is none; `point` is that of a quick one.
+
+    `never`: no waiting helps. `frees`: what another action has to do first. `behind`: the modal dialog in the way.
+    """
+
+    connected: bool
+    element: str
+    invisible: str = ""
+    disabled: str = ""
+    uneditable: str = ""
+    readonly: str = ""
+    moved: bool = False
+    hits: list[bool] = []
+    covered: str = ""
+    untouchable: bool = False
+    never: str = ""
+    frees: str = ""
+    behind: str = ""
+    point: Point | None = None
+
+
+def probe_request(
+    points: Sequence[Point],
+    frame: Quad | None = None,
+    *,
+    settle: bool = False,
+    quick: bool = False,
+    dragging: bool = False,
+) -> dict[str, Any]:
+    """Return what the library's `probe` is asked; with `frame`, the points are taken to fractions of it.
+
+    With `quick` it chooses the point itself, if there is one that needs no measuring. With `dragging`, what is
+    being dragged covers nothing.
+    """
+    if frame is not None:
+        points = [frame.fractions(point) or Point(-1, -1) for point in points]
+    return {
+        "points": list(points),
+        "fractions": frame is not None,
+        "settle": settle,
+        "quick": quick,
+        "dragging": dragging,
+        "observer": None,
+    }
+
+
+async def probe_nodes(
+    node: Node, asked: Sequence[tuple[Handle, dict[str, Any]]], observer: InputObserver | None = None
+) -> list[ProbeReply]:
+    """Run actionability.js on the nodes that are asked, in one round trip; a request is one of `probe_request`.
+
+    `observer` is the one that they arm. Raises StaleRefError, for `node`, where one is no longer in its document.
+    """
+    with pending_group() as post:
+        if observer is not None:
+            # Before the probe: once that is answered, the page has this question too. Behind it, the question
+            # could reach the page after the input, and get lost with the document that the input replaces.
+            observer.post_completion()
+        calls = [post(post_library_call(one, "probe", request)) for one, request in asked]
+        replies: list[ProbeReply] = []
+        for call, (one, _) in zip(calls, asked, strict=True):
+            reply = await decode_result(call, one.node, ProbeReply)
+            if not reply.connected:
+                raise stale_ref_error(node, reply.element, "it is no longer in the document")
+            replies.append(reply)
+    return replies
+
+
 MOVE_EVENTS = ("pointerover", "mouseover", "pointermove", "mousemove")
-TOUCH_EVENTS = ("touchstart", "touchend", "touchcancel", *PRESS_EVENTS)
+
+_BEGINNINGS = frozenset(
+    {"pointerdown", "mousedown", "touchstart", "wheel", "dragenter", "dragover", *MOVE_EVENTS}
+)
+"""Events with which a node has received an action, whatever comes of the rest."""
 
 _REPORT_TIMEOUT = 0.5
 """Seconds that the record gets to come in once the page is on its way to another document, or is blocked."""
@@ -61,12 +247,6 @@ _MARKS = 31
 and so is what Chrome takes for the target of one; a pointer event's are not."""
 
 _numbers = itertools.count(1)
-
-
-_BEGINNINGS = frozenset(
-    {"pointerdown", "mousedown", "touchstart", "wheel", "dragenter", "dragover", *MOVE_EVENTS}
-)
-"""Events with which a node has received an action, whatever comes of the rest."""
 
 
 class Record(msgspec.Struct):
@@ -185,10 +365,7 @@ class InputObserver:
 
     async def arm_at(self, handle: Handle, point: Point) -> None:
         """Watch a point of the document of the handle's node, whatever is there: all is on record as astray."""
-        request = {
-            **probe_request([point]),
-            "observer": self.arming(inside=True, checked=False),
-        }
+        request = {**probe_request([point]), "observer": self.arming(inside=True, checked=False)}
         self.note_armed([handle])
         call = post_library_call(handle, "probe", request)
         self.post_completion()
@@ -269,29 +446,6 @@ async def wait_until_reported(session: Session) -> None:
     """
     with suppress(SessionGoneError, RemoteError):
         await session.connection.root.post("Browser.getVersion").raw()
-
-
-async def probe_nodes(
-    node: Node, asked: Sequence[tuple[Handle, dict[str, Any]]], observer: InputObserver | None = None
-) -> list[ProbeReply]:
-    """Run actionability.js on the nodes that are asked, in one round trip; a request is one of `probe_request`.
-
-    `observer` is the one that they arm. Raises StaleRefError where one is in its document no more: for `node`,
-    which is asked first and is in that document.
-    """
-    with pending_group() as post:
-        if observer is not None:
-            # Before the probe: once that is answered, the page has this question too. Behind it, the question
-            # could reach the page after the input, and get lost with the document that the input replaces.
-            observer.post_completion()
-        calls = [post(post_library_call(one, "probe", request)) for one, request in asked]
-        replies: list[ProbeReply] = []
-        for call, (one, _) in zip(calls, asked, strict=True):
-            reply = await decode_result(call, one.node, ProbeReply)
-            if not reply.connected:
-                raise stale_ref_error(node, reply.element, "it is no longer in the document")
-            replies.append(reply)
-    return replies
 
 
 async def _record(call: PendingCall, node: Node) -> Record | None:

@@ -1,0 +1,37 @@
+"""Related nodes: what a control leads to, such as the box of a label, an option, the select that an option is in.
+
+Rule: a function of a .js file finds the node, called on the control in the isolated world of its frame. It is a
+node of the same document, so it has the control's session and frame, and goes stale with it.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from cdpengine._input.actionability.page_library import Handle, decode_object, handle_on, stale_where_gone
+from cdpengine._javascript import own, script
+from cdpengine._page.scripts.page_functions import OBJECT, RemoteHandle, object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
+
+
+async def related_node(
+    node: Node, name: str, request: object, description: str, *, worlds: IsolatedWorlds
+) -> Node | None:
+    """Return the node that the function in the file `name` gives for `node` and `request`; None for none.
+
+    Raises StaleRefError when the node's document is gone, EvaluationFailedError when the function threw.
+    """
+    with object_group("related") as group, stale_where_gone(node):
+        found = await object_from(await handle_on(node, worlds, group), name, request)
+        if found is None:
+            return None
+        number = await found.backend_node_id()
+    return attrs.evolve(node, backend_node_id=number, description=description)
+
+
+async def object_from(handle: Handle, name: str, request: object) -> RemoteHandle | None:
+    """Return the remote object that the function in the file `name` gives; None for null.
+
+    Chrome puts it into the object group that the handle's node is in.
+    """
+    return await decode_object(handle.object.post(own(script(name)), request, how=OBJECT), handle.node)
