@@ -22,6 +22,7 @@ from cdpengine.act import ActRequest, ActResponse, Navigate, NewTab, dispatch, p
 from cdpengine.act.response import describe_failure
 from cdpengine.errors import EngineError, InvalidArgumentError
 from cdpengine.service.answers import answer_busy, refuse_url, status_of
+from cdpengine.service.events.listening import EVENTS, EventsResponse, Wanted
 from cdpengine.service.metrics import CONTENT_TYPE, Metrics
 from cdpengine.service.openapi import make_document
 from cdpengine.service.sessions import Sessions, SessionsFullError
@@ -56,6 +57,7 @@ class Service:
     closing: trio.Event = attrs.field(factory=trio.Event)
     _room: trio.CapacityLimiter = attrs.field(init=False)
     _waiting: int = 0
+    _listening: int = 0
     _changed: trio.Event = attrs.field(factory=trio.Event)
     _running: set[trio.CancelScope] = attrs.field(factory=set)
 
@@ -65,6 +67,7 @@ class Service:
         self.metrics.show(
             "requests_under_way", "Requests that are being done.", lambda: self._room.borrowed_tokens
         )
+        self.metrics.show("listeners", "Clients that listen to events.", lambda: self._listening)
         self.metrics.show("browser_up", "Whether the browser runs.", lambda: self.sessions.browser_runs)
         self.metrics.show(
             "browsers_started", "Browsers started so far.", lambda: self.sessions.browsers_started
@@ -78,6 +81,7 @@ class Service:
             Route("/openapi.json", self._openapi, methods=["GET"]),
             Route("/act", self._act, methods=["POST"]),
             Route("/tabs", self._tabs, methods=["GET"]),
+            Route("/events", self._events, methods=["GET"]),
             Route("/sessions", self._list_sessions, methods=["GET"]),
             Route("/sessions/{name}", self._close_session, methods=["DELETE"]),
             *(Route(path, self._short(kind), methods=["POST"]) for path, kind in SHORT_PATHS.items()),
@@ -213,6 +217,71 @@ class Service:
             return _to_picture(response) if kind == "screenshot" and wants_picture else response
 
         return handle
+
+    # --- events -----------------------------------------------------------------------------------------------
+
+    async def _events(self, request: Request) -> Response:
+        """Send what happens in a session as it happens."""
+        query, last_id = request.query_params, request.headers.get("last-event-id", "")
+        name = query.get("session", DEFAULT_SESSION)
+        if self._listening >= self.settings.listeners or self.closing.is_set():
+            why = (
+                "the service is ending"
+                if self.closing.is_set()
+                else f"{self._listening} clients listen already"
+            )
+            return _to_http(answer_busy("events", why))
+        if last_id and self.sessions.find(name) is None:
+            # A client that comes back by itself must not begin a new session in place of the one that ended.
+            return _error(
+                404,
+                "sessionNotFound",
+                "the session whose events were listened to has ended",
+                "Ask without Last-Event-ID to listen to a new one.",
+            )
+        self._listening += 1
+        opened = False
+        try:
+            response = await self._open_events(name, last_id, query)
+            opened = True
+            return response
+        except EngineError as error:
+            return _to_http(ActResponse(kind="events", ok=False, error=describe_failure(error)))
+        except SessionsFullError:
+            return _to_http(answer_busy("events", f"all {self.settings.sessions} sessions are in use"))
+        finally:
+            if not opened:
+                self._listening -= 1
+
+    async def _open_events(self, name: str, last_id: str, query: Mapping[str, str]) -> Response:
+        names = frozenset(each for each in query.get("events", "").split(",") if each)
+        if unknown := sorted(names - set(EVENTS)):
+            raise InvalidArgumentError(
+                what="events", given=repr(unknown[0][:40]), expected=f"some of {', '.join(EVENTS)}"
+            )
+        async with self.sessions.use(name) as session:
+            target_id = query.get("targetId")
+            if target_id is not None and all(page.target_id != target_id for page in session.actor.pages):
+                given = f"{target_id[:40]!r}, which is not open"
+                raise InvalidArgumentError(
+                    what="targetId", given=given, expected="one that a tabs request lists"
+                )
+            latest = session.events.last
+            journal = await session.follow()
+        number = journal.number_of(last_id)
+        missed = "" if number is not None or not last_id else "the id is of a session that has ended"
+        after = number if number is not None else 0 if missed else latest
+        return EventsResponse(
+            journal,
+            Wanted(target_id=target_id, names=names or None),
+            after=after,
+            missed=missed,
+            heartbeat=self.settings.heartbeat,
+            left=self._note_listener_left,
+        )
+
+    def _note_listener_left(self) -> None:
+        self._listening -= 1
 
     # --- the rest ---------------------------------------------------------------------------------------------
 

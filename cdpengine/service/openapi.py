@@ -11,6 +11,7 @@ from typing import Any
 from cdpengine._version import __version__
 from cdpengine.act import KINDS
 from cdpengine.act.schema import make_schema
+from cdpengine.service.events.listening import EVENTS
 
 _STATUS = {
     400: "The request is wrong; the error says where.",
@@ -22,6 +23,13 @@ _STATUS = {
     422: "It could not be done; the error says what stood in the way.",
     502: "The browser or the page is gone; the next request has a new one.",
     503: "There is no room now.",
+}
+
+_SESSION = {
+    "name": "session",
+    "in": "query",
+    "description": "The session's name; it is made where there is none.",
+    "schema": {"type": "string", "default": "default", "pattern": r"^[A-Za-z0-9._-]{1,64}$"},
 }
 
 
@@ -44,6 +52,7 @@ def make_document(short_paths: Mapping[str, str]) -> dict[str, Any]:
         meaning = str(schemas[name].get("description", kind))
         paths[path] = {"post": _operation(kind, meaning, _reference(name))}
     paths |= {
+        "/events": {"get": _events()},
         "/sessions": {"get": _plain("sessions", "List the sessions.")},
         "/sessions/{name}": {
             "delete": {
@@ -83,21 +92,36 @@ def _operation(name: str, meaning: str, body: dict[str, Any] | None) -> dict[str
         schema = "Problem" if status in (401, 408, 413) else "ActResponse"
         content = {"application/json": {"schema": {"anyOf": [_reference(schema), _reference("Problem")]}}}
         responses[str(status)] = {"description": words, "content": content}
-    session = {
-        "name": "session",
-        "in": "query",
-        "description": "The session's name; it is made where there is none.",
-        "schema": {"type": "string", "default": "default", "pattern": r"^[A-Za-z0-9._-]{1,64}$"},
-    }
     operation: dict[str, Any] = {
         "operationId": name,
         "summary": meaning,
-        "parameters": [session],
+        "parameters": [_SESSION],
         "responses": responses,
     }
     if body is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
     return operation
+
+
+def _events() -> dict[str, Any]:
+    operation = _plain(
+        "events", "What happens in a session, as it happens.", missing=True, content="text/event-stream"
+    )
+    names = "; ".join(f"{name}: {meaning}" for name, meaning in EVENTS.items())
+    problem = operation["responses"]["404"]["content"]
+    for status in (400, 502, 503):
+        operation["responses"][str(status)] = {"description": _STATUS[status], "content": problem}
+    parameters = [
+        _SESSION,
+        _parameter("targetId", "query", "The page; without it, all pages of the session."),
+        _parameter("events", "query", f"Names with commas between them; without it, all. {names}"),
+        _parameter("Last-Event-ID", "header", "The id of the last event that was received."),
+    ]
+    return {**operation, "parameters": parameters}
+
+
+def _parameter(name: str, place: str, meaning: str) -> dict[str, Any]:
+    return {"name": name, "in": place, "description": meaning, "schema": {"type": "string"}}
 
 
 def _plain(

@@ -9,18 +9,25 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from urllib.parse import urlsplit
+from functools import partial
 
 import attrs
-import hypercorn.trio
 import trio
 from hypercorn.config import Config
+from hypercorn.trio.tcp_server import TCPServer
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import ConnectionState
+from hypercorn.utils import wrap_app
 
+from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine.service.app import Service
+from cdpengine.service.clients import Clients
 from cdpengine.service.guard import Guard
 from cdpengine.service.sessions import Sessions
 from cdpengine.service.settings import ServiceSettings
+
+_log = get_logger("cdpengine.service")
 
 _LAST_ANSWERS = 1.0
 """Seconds that the answers to what was cancelled may take to go out."""
@@ -85,29 +92,55 @@ async def _listen_nowhere(_service: Service, task_status: trio.TaskStatus[str]) 
 
 
 async def _listen(service: Service, task_status: trio.TaskStatus[str]) -> None:
-    guard = Guard(service.application(), service.settings)
+    """Accept connections until the service closes; then wait until their requests are answered."""
+    settings = service.settings
+    guard = Guard(service.application(), settings)
+    config = _configure(settings)
+    sockets = config.create_sockets().insecure_sockets
+    for each in sockets:
+        each.listen(config.backlog)
+    listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
+    guard.port = sockets[0].getsockname()[1]
+    context = WorkerContext(None)
+    application = wrap_app(guard, config.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]  # by its shape
+    clients = Clients(settings.connections, settings.stalled)
 
-    async def run(task_status: trio.TaskStatus[list[str]]) -> None:
-        await hypercorn.trio.serve(
-            guard,  # type: ignore[arg-type]  # an ASGI application by its shape
-            _configure(service.settings),
-            shutdown_trigger=service.closing.wait,
-            task_status=task_status,
-            mode="asgi",
-        )
+    async def talk(stream: trio.SocketStream) -> None:
+        with clients.connected(stream) as client:
+            if client is None:
+                await _turn_away(stream)
+                return
+            try:
+                await TCPServer(application, config, context, ConnectionState({}), client)  # type: ignore[arg-type]
+            except Exception:  # noqa: BLE001 - one client's connection must not end the service
+                _log.exception("a client's connection ended by an error")
 
     async with trio.open_nursery() as nursery:
-        addresses: list[str] = await nursery.start(run)
-        guard.port = urlsplit(addresses[0]).port or service.settings.port
-        task_status.started(addresses[0])
+        try:
+            async with trio.open_nursery() as accepting:
+                accepting.start_soon(partial(trio.serve_listeners, talk, listeners, handler_nursery=nursery))
+                host = f"[{settings.host}]" if ":" in settings.host else settings.host
+                task_status.started(f"http://{host}:{guard.port}")
+                await service.closing.wait()
+                accepting.cancel_scope.cancel()
+            await context.terminated.set()
+            await clients.until_gone()
+        finally:
+            clients.drop()
+
+
+async def _turn_away(stream: trio.SocketStream) -> None:
+    with trio.move_on_after(_LAST_ANSWERS):
+        await stream.send_all(
+            b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        )
+    await trio.aclose_forcefully(stream)
 
 
 def _configure(settings: ServiceSettings) -> Config:
     config = Config()
     config.bind = [f"{settings.host}:{settings.port}"]
     config.include_server_header = False
-    config.graceful_timeout = settings.ending + _LAST_ANSWERS
-    config.shutdown_timeout = settings.ending + _LAST_ANSWERS
     config.accesslog = None
     config.errorlog = None
     return config

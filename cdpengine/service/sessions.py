@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 import trio
@@ -20,6 +20,8 @@ from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine.act import Actor
 from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError
+from cdpengine.service.events.following import Following
+from cdpengine.service.events.journal import Journal
 from cdpengine.service.settings import ServiceSettings
 
 if TYPE_CHECKING:
@@ -33,16 +35,49 @@ _KEPT_REFUSALS = 20
 
 @attrs.define(eq=False)
 class Session:
-    """A session: who acts in it, how many requests are under way, and when the last one ended."""
+    """A session: who acts in it, what happens there, how many requests are under way, and when the last one ended.
+
+    What happens is written down from the first time that somebody listens.
+    """
 
     name: str
     actor: Actor
+    _nursery: trio.Nursery
+    events: Journal = attrs.field(factory=Journal)
     ended: trio.Event = attrs.field(factory=trio.Event)
     under_way: int = 0
     last_used: float = attrs.field(factory=trio.current_time)
     used: trio.Event = attrs.field(factory=trio.Event)
     refusals: deque[str] = attrs.field(factory=lambda: deque(maxlen=_KEPT_REFUSALS))
     """Why the latest documents were refused."""
+    _starting: trio.Lock = attrs.field(factory=trio.Lock)
+    _followed: bool = False
+
+    async def follow(self) -> Journal:
+        """Have what happens written down from now on; return the journal. Raises ConnectionLostError."""
+        async with self._starting:
+            if not self._followed:
+                assert self.actor.context is not None
+                await self._nursery.start(Following(self.actor.context, self.events).run)
+                self._followed = True
+        return self.events
+
+    def end(self, reason: Ending) -> None:
+        """End the session, and say why to those who listen."""
+        self.events.end(reason, ENDINGS[reason])
+        self.ended.set()
+
+
+Ending = Literal["sessionClosed", "sessionIdle", "roomNeeded", "browserGone", "serviceEnding"]
+
+ENDINGS: Mapping[Ending, str] = {
+    "sessionClosed": "the session was closed",
+    "sessionIdle": "nobody used the session for its idle time",
+    "roomNeeded": "the session made room for another one",
+    "browserGone": "the browser ended; the next request has a new one",
+    "serviceEnding": "the service ends",
+}
+"""Why a session ends."""
 
 
 class SessionsFullError(Exception):
@@ -90,10 +125,17 @@ class Sessions:
 
     async def close(self, name: str) -> bool:
         """Close a session with all its pages; return whether there was one."""
+        await trio.lowlevel.checkpoint()
+        return self._end(name, "sessionClosed")
+
+    def find(self, name: str) -> Session | None:
+        """Return the session of that name, if there is one."""
+        return self._by_name.get(name)
+
+    def _end(self, name: str, reason: Ending) -> bool:
         session = self._by_name.pop(name, None)
         if session is not None:
-            session.ended.set()
-        await trio.lowlevel.checkpoint()
+            session.end(reason)
         return session is not None
 
     async def _find(self, name: str) -> Session:
@@ -102,9 +144,9 @@ class Sessions:
             if session is not None and _is_alive(session.actor.browser):
                 return session
             if session is not None:
-                await self.close(name)
+                self._end(name, "browserGone")
             if len(self._by_name) >= self._settings.sessions:
-                await self._make_room()
+                self._make_room()
             browser = await self._running_browser()
             made: Session = await self._nursery.start(self._keep_session, name, browser)
             self._by_name[name] = made
@@ -122,13 +164,13 @@ class Sessions:
 
         return judge
 
-    async def _make_room(self) -> None:
+    def _make_room(self) -> None:
         idle = [session for session in self._by_name.values() if not session.under_way]
         if not idle:
             raise SessionsFullError
         oldest = min(idle, key=lambda session: session.last_used)
         _log.info("the session %s is closed to make room for another", oldest.name)
-        await self.close(oldest.name)
+        self._end(oldest.name, "roomNeeded")
 
     async def _running_browser(self) -> Browser:
         async with self._starting:
@@ -146,17 +188,20 @@ class Sessions:
             evaluate_enabled=self._settings.evaluate_enabled,
         ) as browser:
             task_status.started(browser)
+            reason: Ending = "serviceEnding"
             try:
                 await browser.wait_for_page(where=lambda _page: False, timeout=math.inf)
             except ConnectionLostError as error:
+                reason = "browserGone"
                 _log.info("the browser is gone; the next request starts another one: %s", error)
             finally:
                 for name, session in list(self._by_name.items()):
                     if session.actor.browser is browser:
-                        await self.close(name)
+                        self._end(name, reason)
 
     async def _keep_session(self, name: str, browser: Browser, task_status: trio.TaskStatus[Session]) -> None:
         """Keep a session's context until it was idle for long enough, is closed, or its browser is gone."""
+        session: Session | None = None
         try:
             async with browser.new_context() as context, open_body_nursery() as nursery:
                 actor = Actor(
@@ -165,14 +210,19 @@ class Sessions:
                     evaluate_enabled=self._settings.evaluate_enabled,
                     files=self._settings.files,
                 )
-                session = Session(name, actor)
+                session = Session(name, actor, nursery)
                 async with context.route("*", self._judge(session), resource_type="Document"):
                     task_status.started(session)
                     nursery.start_soon(self._end_when_idle, session)
                     await session.ended.wait()
                     nursery.cancel_scope.cancel()
         except EngineError as error:
+            if session is None:
+                raise
             _log.info("the session %s ended: %s", name, error)
+        finally:
+            if session is not None:
+                session.end("browserGone" if not _is_alive(browser) else "serviceEnding")
 
     async def _end_when_idle(self, session: Session) -> None:
         while True:
@@ -185,8 +235,7 @@ class Sessions:
                 and trio.current_time() >= session.last_used + self._settings.session_idle
             ):
                 _log.info("the session %s is closed: it was not used for a while", session.name)
-                self._by_name.pop(session.name, None)
-                session.ended.set()
+                self._end(session.name, "sessionIdle")
                 return
             if session.under_way:
                 await session.used.wait()

@@ -25,9 +25,11 @@ class ServiceSettings:
     those of this machine, `origins` the web pages that may ask it; without any, none may. `sessions` is how many
     there are at most, `session_idle` after how long one that nobody uses is closed. `requests` is how many are
     done at the same time, `queue` how many more wait for that, `longest` how long one may take whatever it asks
-    for; `body` is the largest request, `body_time` how long it may take to come. `files` is the folder whose
-    files requests may name; None: none may be named. `ending` is how long running requests may take to end when
-    the service does.
+    for; `body` is the largest request, `body_time` how long it may take to come. `connections` is how many clients
+    are connected at most, `listeners` how many of them listen to events, `heartbeat` how often those get a sign of
+    life, `stalled` how long a client may take nothing of an answer before it is dropped. `files` is the folder
+    whose files requests may name; None: none may be named. `ending` is how long running requests may take to end
+    when the service does.
     """
 
     token: str = attrs.field(repr=False)
@@ -47,6 +49,10 @@ class ServiceSettings:
     longest: float = 600
     body: int = 2**20
     body_time: float = 10
+    connections: int = 512
+    listeners: int = 64
+    heartbeat: float = 15
+    stalled: float = 30
     ending: float = 5
 
     def __attrs_post_init__(self) -> None:
@@ -56,10 +62,10 @@ class ServiceSettings:
                 given=f"one of {len(self.token)} characters",
                 expected=f"{_SHORTEST_TOKEN} or more printable characters of ASCII",
             )
-        for name in ("sessions", "requests", "body"):
+        for name in ("sessions", "requests", "body", "connections", "listeners"):
             if getattr(self, name) < 1:
                 raise InvalidArgumentError(what=name, given=str(getattr(self, name)), expected="1 or more")
-        for name in ("session_idle", "longest", "body_time", "ending"):
+        for name in ("session_idle", "longest", "body_time", "ending", "heartbeat", "stalled"):
             if not getattr(self, name) > 0:
                 raise InvalidArgumentError(
                     what=name, given=str(getattr(self, name)), expected="more than 0 seconds"

@@ -1,0 +1,152 @@
+"""Server-sent events: a session's journal as it is sent to one client.
+
+Rule: the client's pace is its own: it reads the journal, and what it was too slow for is told as `lost`, with a
+number. Each event has an id; a client that comes back with it (Last-Event-ID) goes on there. The last event is
+`end`, which says why. A comment each few seconds shows that the connection is there, and renews the id.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any
+
+import attrs
+import trio
+from starlette.responses import Response
+
+from cdpengine.service.events.journal import Ended, Entry, Journal
+from cdpengine.service.guard import Receive, Send
+
+EVENTS: Mapping[str, str] = {
+    "pageOpened": "A page is there: `url`, `opener`.",
+    "pageClosed": "A page was closed.",
+    "pageCrashed": "A page's renderer ended; a navigation brings it back.",
+    "navigation": "The page's main frame shows another document, or `sameDocument`: another URL of it.",
+    "console": "A message of the console: `level`, `text`, `url`, `line`, `source`.",
+    "pageError": "An uncaught exception or rejection: `text`, `url`, `line`.",
+    "request": "A request begins: `request` is its id; `method`, `url`, `type`.",
+    "response": "The headers of its response are there: `status`.",
+    "requestEnded": "It is over; `failure` says why it failed.",
+    "dialog": "A dialog opened: `type`, `text`.",
+    "dialogClosed": "It was answered: `accepted`.",
+    "download": "A download begins: `guid`, `url`, `suggestedFilename`.",
+    "downloadEnded": "It is over: `state` is completed, canceled or refused; `bytes`.",
+    "lost": "Events are missing here: `count` says how many, null where nobody knows; `reason`.",
+    "end": "The last event; `reason` is why, `message` the same in words.",
+}
+"""The names of events, and what they mean."""
+
+_ALWAYS = frozenset({"lost", "end"})
+
+
+@attrs.frozen(kw_only=True)
+class Wanted:
+    """What a client listens to: of which page, and which events; None means all of them."""
+
+    target_id: str | None = None
+    names: frozenset[str] | None = None
+
+    def matches(self, entry: Entry) -> bool:
+        """Whether an entry is one of them."""
+        if self.target_id is not None and entry.target_id not in (self.target_id, ""):
+            return False
+        return self.names is None or entry.name in self.names or entry.name in _ALWAYS
+
+
+class EventsResponse(Response):
+    """The events of a journal after a number, as they come. `missed` is told first where something was.
+
+    `heartbeat` is in seconds; `left` is called once when the client has them all, or is gone.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        wanted: Wanted,
+        *,
+        after: int,
+        missed: str = "",
+        heartbeat: float,
+        left: Callable[[], None],
+    ) -> None:
+        super().__init__(
+            media_type="text/event-stream", headers={"cache-control": "no-store", "x-accel-buffering": "no"}
+        )
+        # A body of unknown length has none.
+        self.raw_headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
+        self._journal, self._wanted = journal, wanted
+        self._after, self._missed, self._heartbeat, self._left = after, missed, heartbeat, left
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Send them until the journal ends or the client is gone."""
+        try:
+            await self._serve(receive, send, only_headers=scope["method"] == "HEAD")
+        finally:
+            self._left()
+
+    async def _serve(self, receive: Receive, send: Send, *, only_headers: bool) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        if only_headers:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            return
+        async with trio.open_nursery() as nursery:
+
+            async def watch() -> None:
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(watch)
+            await self._send_all(send)
+            nursery.cancel_scope.cancel()
+        # Not within the nursery: the end of an answer is told as the client leaving, too.
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _send_all(self, send: Send) -> None:
+        journal, number = self._journal, self._after
+
+        async def put(text: str) -> None:
+            await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
+
+        lost = {"count": None, "reason": self._missed}
+        await put(_event(journal.id_of(number), "lost", lost) if self._missed else _beat(journal, number))
+        while True:
+            count, entries = journal.after(number)
+            if count:
+                number += count
+                reason = "this client was away or too slow"
+                await put(_event(journal.id_of(number), "lost", {"count": count, "reason": reason}))
+            for entry in entries:
+                number = entry.number
+                if self._wanted.matches(entry):
+                    await put(_raw_event(journal.id_of(number), entry.name, entry.data))
+                if entry.name == "pageClosed" and entry.target_id == self._wanted.target_id:
+                    await put(_end(journal, number, Ended("pageClosed", "the page was closed")))
+                    return
+            if count or entries:
+                continue
+            if journal.ended is not None:
+                await put(_end(journal, number, journal.ended))
+                return
+            with trio.move_on_after(self._heartbeat) as pause:
+                await journal.wait_beyond(number)
+            if pause.cancelled_caught:
+                await put(_beat(journal, number))
+
+
+def _beat(journal: Journal, number: int) -> str:
+    # An id without data is not an event, but clients remember it: what a client did not ask for is not lost to it.
+    return f": {journal.key}\nid: {journal.id_of(number)}\n\n"
+
+
+def _end(journal: Journal, number: int, ended: Ended) -> str:
+    return _event(journal.id_of(number), "end", {"reason": ended.reason, "message": ended.message})
+
+
+def _event(entry_id: str, name: str, fields: Mapping[str, Any]) -> str:
+    return _raw_event(entry_id, name, json.dumps(fields))
+
+
+def _raw_event(entry_id: str, name: str, data: str) -> str:
+    return f"id: {entry_id}\nevent: {name}\ndata: {data}\n\n"

@@ -1,0 +1,302 @@
+"""Events of a session over HTTP: what happens on its pages, who comes back, who reads nothing, and every ending."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+import trio
+import trio.testing
+from busy_machine import slack
+from pytest_httpserver import HTTPServer
+
+from cdpengine.service.serving import Listening, serve
+from cdpengine.service.settings import ServiceSettings
+from cdpengine.service.url_policy import UrlPolicy
+
+pytestmark = pytest.mark.chrome
+
+TOKEN = "the-token-of-the-tests"
+PAGE = """<!doctype html><title>Busy</title><link rel=icon href="data:,"><button id=go onclick="act()">Go</button>
+<a id=save href="/file" download>Save</a><script>
+function act() {
+  console.warn("careful"); setTimeout(() => { throw new TypeError("not ready") });
+  fetch("/data"); confirm("Sure?"); history.pushState({}, "", "#there"); open("/other");
+}</script>"""
+
+FLOOD = """new Promise((done) => {
+  let n = 0;
+  const go = () => { for (let i = 0; i < 100; i++) console.log("x".repeat(10000) + n++); n < 2000 ? setTimeout(go) : done(n) };
+  go();
+})"""
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> str:
+    for path, html in (("/page", PAGE), ("/other", "<title>Other</title><link rel=icon href='data:,'>")):
+        httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
+    httpserver.expect_request("/data").respond_with_data("[]", content_type="application/json")
+    httpserver.expect_request("/file").respond_with_data(
+        "hello", headers={"Content-Disposition": 'attachment; filename="file.txt"'}
+    )
+    return httpserver.url_for("").rstrip("/")
+
+
+def number_of(event_id: str) -> int:
+    return int(event_id.partition("-")[2])
+
+
+class Listener:
+    """A client that reads events, or does not, over a socket of its own."""
+
+    def __init__(self, stream: trio.SocketStream) -> None:
+        self.stream = stream
+        self.events: list[tuple[str, dict[str, Any]]] = []
+        self.last_id = ""
+        self.status = 0
+        self._read = b""
+
+    async def ask(self, path: str, last_id: str) -> None:
+        port = self.stream.socket.getpeername()[1]
+        again = f"Last-Event-ID: {last_id}\r\n" if last_id else ""
+        head = (
+            f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {TOKEN}\r\n{again}\r\n"
+        )
+        await self.stream.send_all(head.encode())
+        headers = await self._block(b"\r\n\r\n")
+        assert headers is not None
+        self.status = int(headers.split()[1])
+        assert self.status != 200 or b"content-type: text/event-stream" in headers
+
+    async def _block(self, end: bytes) -> bytes | None:
+        while end not in self._read:
+            got = await self.stream.receive_some()
+            if not got:
+                return None
+            self._read += got
+        block, _, self._read = self._read.partition(end)
+        return block
+
+    async def read(self, until: Callable[[], bool] = lambda: False) -> None:
+        """Read to the end, or until something holds. Each event follows the one before, or says how many are lost."""
+        while not until() and (block := await self._block(b"\n\n")) is not None:
+            fields = dict(line.split(": ", 1) for line in block.decode().splitlines())
+            before, self.last_id = self.last_id, fields["id"]
+            if "data" not in fields:
+                continue
+            name, data = fields["event"], json.loads(fields["data"])
+            self.events.append((name, data))
+            if before and name != "end" and not self.filtered:
+                missing = data["count"] if name == "lost" and "targetId" not in data else 1
+                assert number_of(self.last_id) == number_of(before) + missing, (
+                    before,
+                    self.last_id,
+                    name,
+                    data,
+                )
+
+    filtered = False
+
+    def has(self, name: str, count: int = 1, **fields: Any) -> bool:
+        found = [data for each, data in self.events if each == name and fields.items() <= data.items()]
+        return len(found) >= count
+
+    @property
+    def end(self) -> str:
+        name, data = self.events[-1]
+        assert name == "end", self.events[-3:]
+        assert data["message"]
+        return str(data["reason"])
+
+
+class Client:
+    def __init__(self, listening: Listening, http: httpx.AsyncClient) -> None:
+        self.listening, self.http = listening, http
+
+    async def act(self, **request: Any) -> dict[str, Any]:
+        session = request.pop("session", "default")
+        answer: dict[str, Any] = (
+            await self.http.post("/act", json=request, params={"session": session})
+        ).json()
+        assert answer["ok"], answer
+        return answer
+
+    @asynccontextmanager
+    async def listen(self, last_id: str = "", **params: str) -> AsyncIterator[Listener]:
+        port = int(self.listening.url.rpartition(":")[2])
+        async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
+            listener = Listener(stream)
+            listener.filtered = "events" in params or "targetId" in params
+            await listener.ask(f"/events?{urlencode(params)}", last_id)
+            yield listener
+
+
+@asynccontextmanager
+async def running(**settings: Any) -> AsyncIterator[Client]:
+    policy = UrlPolicy(allow_private=True)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with (
+        serve(ServiceSettings(token=TOKEN, url_policy=policy, **settings)) as listening,
+        httpx.AsyncClient(base_url=listening.url, headers=headers, timeout=60) as http,
+    ):
+        yield Client(listening, http)
+
+
+async def test_what_a_page_does_is_told_as_it_happens_and_whoever_comes_back_misses_nothing(
+    site: str,
+) -> None:
+    async with running(heartbeat=0.2) as client:
+        async with client.listen() as listener:
+            opened = await client.act(kind="newTab", url=f"{site}/page")
+            page = opened["targetId"]
+            await client.act(kind="click", selector="#go")
+            with trio.fail_after(slack(10)):
+                await listener.read(
+                    lambda: (
+                        listener.has("requestEnded", url=f"{site}/data")
+                        and listener.has("navigation", url=f"{site}/other")
+                        and listener.has("pageError")
+                    )
+                )
+        expected: list[tuple[str, dict[str, Any]]] = [
+            ("pageOpened", {"targetId": page}),
+            ("navigation", {"targetId": page, "url": f"{site}/page", "sameDocument": False}),
+            ("request", {"targetId": page, "url": f"{site}/page", "type": "Document", "method": "GET"}),
+            ("response", {"targetId": page, "url": f"{site}/page", "status": 200}),
+            ("console", {"targetId": page, "level": "warning", "text": "careful"}),
+            ("pageError", {"targetId": page, "text": "TypeError: not ready"}),
+            ("request", {"targetId": page, "url": f"{site}/data", "type": "Fetch"}),
+            ("dialog", {"targetId": page, "type": "confirm", "text": "Sure?"}),
+            ("dialogClosed", {"targetId": page, "accepted": False}),
+            ("navigation", {"targetId": page, "url": f"{site}/page#there", "sameDocument": True}),
+            ("pageOpened", {"opener": page}),
+        ]
+        for name, fields in expected:
+            assert listener.has(name, **fields), (name, fields, listener.events)
+        assert not listener.has("lost")
+        # While nobody listens, it goes on being written down.
+        popup = next(data["targetId"] for name, data in listener.events if data.get("opener") == page)
+        await client.act(kind="evaluate", function="console.log('meanwhile')", targetId=page)
+        await client.act(kind="click", selector="#save", targetId=page)
+        await client.act(kind="close", targetId=popup)
+        async with client.listen(last_id=listener.last_id) as again:
+            with trio.fail_after(slack(10)):
+                await again.read(lambda: again.has("downloadEnded") and again.has("pageClosed"))
+            assert again.has("console", text="meanwhile", targetId=page)
+            assert again.has("download", suggestedFilename="file.txt", targetId=page)
+            assert again.has("downloadEnded", state="refused")
+            assert again.has("pageClosed", targetId=popup)
+            assert not again.has("lost")
+            assert not again.has("console", text="careful"), "what was read before is not told again"
+        # One page and some kinds of events alone; it ends with the page.
+        async with client.listen(targetId=page, events="console,dialog") as part:
+            await client.act(kind="evaluate", function="console.log('one')", targetId=page)
+            await client.act(kind="close", targetId=page)
+            with trio.fail_after(slack(10)):
+                await part.read()
+            assert [name for name, _ in part.events] == ["console", "end"]
+            assert part.end == "pageClosed"
+
+
+async def test_each_ending_has_its_name_and_nobody_comes_back_into_a_new_session(site: str) -> None:
+    async with running(sessions=2) as client:
+        async with client.listen(session="ada") as ada, client.listen(session="bob") as bob:
+            await client.http.delete("/sessions/ada")
+            with trio.fail_after(slack(10)):
+                await ada.read()
+            assert ada.end == "sessionClosed"
+            gone = await client.http.get(
+                "/events", params={"session": "ada"}, headers={"Last-Event-ID": ada.last_id or "x-1"}
+            )
+            assert gone.status_code == 404
+            assert gone.json()["error"]["kind"] == "sessionNotFound"
+            await client.act(kind="tabs", session="ada")
+            async with client.listen(session="ada", last_id=ada.last_id or "x-1") as anew:
+                await anew.read(lambda: bool(anew.events))
+                assert anew.events[0] == (
+                    "lost",
+                    {"count": None, "reason": "the id is of a session that has ended"},
+                )
+            await client.act(kind="tabs", session="eve")
+            with trio.fail_after(slack(10)):
+                await bob.read()
+            assert bob.end == "roomNeeded"
+        async with client.listen(session="eve") as eve:
+            async with client.listening.service.sessions.use("eve") as session:
+                told = await session.actor.browser.session.call("SystemInfo.getProcessInfo")
+            os.kill(
+                next(each["id"] for each in told["processInfo"] if each["type"] == "browser"), signal.SIGKILL
+            )
+            with trio.fail_after(slack(10)):
+                await eve.read()
+            assert eve.end == "browserGone"
+
+
+async def test_listening_is_no_use_and_the_end_of_the_service_is_told(site: str) -> None:
+    ended: list[Listener] = []
+    async with trio.open_nursery() as nursery, running(session_idle=0.3) as client:
+        async with client.listen(session="idle") as idle:
+            with trio.fail_after(slack(10)):
+                await idle.read()
+            assert idle.end == "sessionIdle"
+        listening = trio.Event()
+
+        async def listen() -> None:
+            async with client.listen() as listener:
+                listening.set()
+                await listener.read()
+                ended.append(listener)
+
+        nursery.start_soon(listen)
+        await listening.wait()
+    assert ended[0].end == "serviceEnding"
+
+
+async def test_a_client_that_reads_nothing_holds_up_neither_page_nor_others_nor_the_end(site: str) -> None:
+    async with AsyncExitStack() as outside:
+        async with running() as client:
+            await client.act(kind="newTab", url=f"{site}/page")
+            stuck = await outside.enter_async_context(client.listen())
+            late = await outside.enter_async_context(client.listen())
+            async with client.listen() as quick, trio.open_nursery() as nursery:
+                nursery.start_soon(quick.read, lambda: quick.has("console", text="x" * 10000 + "1999"))
+                assert (await client.act(kind="evaluate", function=FLOOD))["result"] == 2000
+                began = trio.current_time()
+                assert (await client.act(kind="hover", selector="body"))["ok"]
+                assert trio.current_time() - began < slack(2)
+            # One that reads at last is told how many it missed, and has the latest.
+            await late.read(lambda: late.has("console", text="x" * 10000 + "1999"))
+            assert late.has("lost")
+            assert "cdpengine_listeners 2.0" in (await client.http.get("/metrics")).text
+            began = trio.current_time()
+        assert trio.current_time() - began < slack(4), "the service ended although a client took nothing"
+        assert not stuck.events
+
+
+async def test_wrong_questions_are_answered_by_name() -> None:
+    async with running(listeners=1) as client:
+        for params, words in (
+            ({"events": "console,nonsense"}, "nonsense"),
+            ({"targetId": "ABC"}, "targetId"),
+            ({"session": "a/b"}, "session"),
+        ):
+            answer = await client.http.get("/events", params=params)
+            assert answer.status_code == 400
+            assert words in answer.json()["error"]["message"]
+        unknown = {"Authorization": "Bearer wrong"}
+        assert (await client.http.get("/events", headers=unknown)).status_code == 401
+        async with client.listen() as listener:
+            assert listener.status == 200
+            full = await client.http.get("/events")
+            assert (full.status_code, full.json()["error"]["kind"]) == (503, "busy")
+        assert (await client.http.head("/events")).status_code == 200
+        with trio.fail_after(slack(5)):
+            while "cdpengine_listeners 0.0" not in (await client.http.get("/metrics")).text:  # noqa: ASYNC110
+                await trio.sleep(0.01)
