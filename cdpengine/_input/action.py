@@ -355,9 +355,11 @@ async def deliver(
                 await undo()
         finally:
             observer.end()
-        pause = next(pauses)
         tried = point, record, dialog
-        if not again or budget.remaining <= pause + inspection.margin:
+        if not again:
+            return tried
+        pause = next(pauses)
+        if budget.remaining <= pause + inspection.margin:
             return tried
         assert record is not None
         budget.step(f"{record.held} came in the way, and the press was held back")

@@ -75,24 +75,24 @@ _AFTER = 0.4
 
 @attrs.define
 class Hindrance:
-    """What one action waits for. It is logged once."""
+    """What one action waits for, `since` then on trio's clock. It is logged once."""
 
     action: str
     node: Node
     budget: Budget
-    logged: bool = False
-    _since: float = attrs.field(factory=trio.current_time, init=False)
+    since: float = attrs.field(factory=trio.current_time)
+    logged: bool = attrs.field(default=False, init=False)
 
     def note(self, reason: str) -> None:
         """Log the reason, if it has been in the way for long enough; the budget's steps say so too."""
-        if self.logged or trio.current_time() - self._since < _AFTER:
+        if self.logged or trio.current_time() - self.since < _AFTER:
             return
         self.logged = True
         left = self.budget.remaining
         logger.info(
             "cannot %s %s yet: %s (tried for %.1f s more)", self.action, self.node.description, reason, left
         )
-        self.budget.step(f"logged after {trio.current_time() - self._since:.1f} s: {reason}")
+        self.budget.step(f"logged after {trio.current_time() - self.since:.1f} s: {reason}")
 
 
 _PAUSES = (0.0, 0.016, 0.033, 0.05)
@@ -212,7 +212,7 @@ class Inspection:
     async def _until(self, probe: Callable[[], Awaitable[T]]) -> T:
         started = trio.current_time()
         failure: NotInteractableError | None = None
-        hindrance = Hindrance(self.action, self.node, self.budget)
+        hindrance: Hindrance | None = None
         margin = self.margin
         with trio.CancelScope(deadline=self.budget.deadline - margin):
             for pause in retry_pauses():
@@ -230,6 +230,7 @@ class Inspection:
                     self.budget.step(error.reason)
                     error.steps = tuple(self.budget.steps)
                     if self._frees:
+                        hindrance = hindrance or Hindrance(self.action, self.node, self.budget, started)
                         hindrance.note(f"{error.reason}; {self._frees}")
                 await trio.sleep(pause)
         with trio.move_on_after(_DIALOG_CHECK_TIMEOUT, shield=True):
@@ -315,9 +316,8 @@ class Inspection:
         reply = await self._usable(visible=editable, editable=editable)
         focus = await self._give_focus(at_end=at_end)
         if not focus.focused and reply.invisible:
-            raise self._refusal(
-                InvisibleError, reply.invisible
-            )  # which is why; what is displayed later takes it
+            # Which is why; what is displayed later takes it.
+            raise self._refusal(InvisibleError, reply.invisible)
         if not focus.focused:
             if focus.removed:
                 raise self._refusal(NotInteractableError, "the page removed it when it got the focus")

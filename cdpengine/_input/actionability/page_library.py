@@ -13,8 +13,8 @@ action was forced.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
 from zlib import crc32
@@ -132,14 +132,20 @@ def post_run(handle: Handle, source: str, request: object) -> PendingCall:
 
 async def decode_result(pending: PendingCall, node: Node, kind: type[T]) -> T:
     """Return what such a call answered. Raises StaleRefError, EvaluationFailedError, UndecodableReplyError."""
-    with stale_where_gone(node):
+    try:
         return await value_of(pending, kind)
+    except RemoteError as error:
+        check_not_gone(node, error)
+        raise
 
 
 async def decode_object(pending: PendingCall, node: Node) -> RemoteHandle | None:
     """Return the remote object that a call without `by_value` gave, None for null. Raises StaleRefError."""
-    with stale_where_gone(node):
+    try:
         return await object_of(pending, node.session)
+    except RemoteError as error:
+        check_not_gone(node, error)
+        raise
 
 
 async def run(handle: Handle, source: str, request: object, kind: type[T]) -> T:
@@ -147,15 +153,10 @@ async def run(handle: Handle, source: str, request: object, kind: type[T]) -> T:
     return await decode_result(post_run(handle, source, request), handle.node, kind)
 
 
-@contextmanager
-def stale_where_gone(node: Node) -> Iterator[None]:
-    """Raise StaleRefError where the block finds the node's document replaced."""
-    try:
-        yield
-    except RemoteError as error:
-        if context_gone(error):
-            raise stale_ref_error(node, "a node of another document", "its document was replaced") from error
-        raise
+def check_not_gone(node: Node, error: RemoteError) -> None:
+    """Raise StaleRefError where the error says that the node's document was replaced."""
+    if context_gone(error):
+        raise stale_ref_error(node, "a node of another document", "its document was replaced") from error
 
 
 def stale_ref_error(node: Node, what: str, reason: str) -> StaleRefError:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import attrs
 
-from cdpengine._input.actionability.page_library import Handle, decode_object, handle_on, stale_where_gone
+from cdpengine._input.actionability.page_library import Handle, check_not_gone, decode_object, handle_on
 from cdpengine._javascript import own, script
 from cdpengine._page.scripts.page_functions import OBJECT, RemoteHandle, object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
+from cdpengine.errors import RemoteError
 
 
 async def related_node(
@@ -21,11 +22,15 @@ async def related_node(
 
     Raises StaleRefError when the node's document is gone, EvaluationFailedError when the function threw.
     """
-    with object_group("related") as group, stale_where_gone(node):
-        found = await object_from(await handle_on(node, worlds, group), name, request)
-        if found is None:
-            return None
-        number = await found.backend_node_id()
+    with object_group("related") as group:
+        try:
+            found = await object_from(await handle_on(node, worlds, group), name, request)
+            if found is None:
+                return None
+            number = await found.backend_node_id()
+        except RemoteError as error:
+            check_not_gone(node, error)
+            raise
     return attrs.evolve(node, backend_node_id=number, description=description)
 
 
