@@ -187,18 +187,19 @@
     });
   }
 
+  // A quick answer says no more than whether all is well: where it is not, the node is asked again in full.
   function answer(moved) {
-    const { never, readonly } = editing();
     const { hits, covered, coverer, untouchable } = hitTest();
     const invisible = invisibleBecause();
     const disabled = disabledBecause();
-    const behind = behindModal();
     const wanted = request.observer;
     const clear = !invisible && !moved && hits.includes(true);
     if (wanted && (wanted.always || (clear && (wanted.disabled || !disabled)))) arm(wanted, pointsOf(request), tools);
+    if (request.quick) return { connected: true, invisible, disabled, hits, point: request.points[0] ?? null };
+    const { never, readonly } = editing();
+    const behind = behindModal();
     return {
       connected: true,
-      element: describe(element),
       invisible,
       disabled,
       uneditable: never,
@@ -210,7 +211,6 @@
       never: neverBecause(),
       behind: behind ? "it is outside of an open modal dialog" : "",
       frees: invisible || disabled || covered || behind ? freedBy(coverer) : "",
-      point: request.quick ? request.points[0] ?? null : null,
     };
   }
 

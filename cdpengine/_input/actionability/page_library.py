@@ -4,10 +4,9 @@ Rule: what runs in a page is a function of a .js file, called on a node in the i
 answer is plain JSON, decoded into the type that was asked for, or a remote object. What every action needs is a
 library, installed once in each world: sending and compiling it again each time would cost more than running it.
 
-An InputObserver sees, by the page's own events, what received the input. It is armed by the probe that finds the
-point, in the same call; the input follows at once, is sent once, and the observer is taken away whatever happens.
-What it did not see was not delivered. A press that goes astray is held back from what it would hit, unless the
-action was forced.
+An InputObserver sees, by the page's own events, what received the input: what it did not see was not delivered. It
+is armed by the probe that finds the point, in one call; the input follows at once, is sent once, and it is taken
+away whatever happens. A press that goes astray is held back from what it would hit, unless the action was forced.
 """
 
 from __future__ import annotations
@@ -165,13 +164,14 @@ def stale_ref_error(node: Node, what: str, reason: str) -> StaleRefError:
 
 
 class ProbeReply(msgspec.Struct):
-    """What actionability.js answers. A reason is "" when there is none; `point` is that of a quick one.
+    """What actionability.js answers. A reason is "" when there is none.
 
-    `never`: no waiting helps. `frees`: what another action has to do first. `behind`: the modal dialog in the way.
+    `element` is what is not connected. `never`: no waiting helps. `frees`: what another action has to do first.
+    `behind`: the modal dialog in the way. A quick reply has a `point`, and no reasons but the first two.
     """
 
     connected: bool
-    element: str
+    element: str = ""
     invisible: str = ""
     disabled: str = ""
     uneditable: str = ""
