@@ -134,6 +134,11 @@ def token_path() -> Path:
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder of files that requests name.",
 )
+@click.option(
+    "--profiles",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of the profiles that sessions may have.",
+)
 @click.option("--no-evaluate", is_flag=True, help="Refuse every request that runs a script of the caller's.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
@@ -155,6 +160,7 @@ def serve(
     allow: tuple[str, ...],
     deny: tuple[str, ...],
     files: Path | None,
+    profiles: Path | None,
     no_evaluate: bool,
     headful: bool,
     executable: str | None,
@@ -190,6 +196,7 @@ def serve(
         evaluate_enabled=not no_evaluate,
         url_policy=UrlPolicy(allow_private=allow_private, allow=allow, deny=deny),
         files=files,
+        profiles=profiles,
         executable=executable,
         headless=not headful,
         sessions=sessions,

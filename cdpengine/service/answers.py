@@ -12,12 +12,14 @@ from typing import Any
 import attrs
 
 from cdpengine.act import ActResponse, Failure
+from cdpengine.service.sessions import SessionRefusedError
 
 STATUS: Mapping[str, int] = {
     "invalidArgument": 400,
     "actionSyntax": 400,
     "evaluationDisabled": 403,
     "urlRefused": 403,
+    "profilesDisabled": 403,
     "staleRef": 409,
     "busy": 503,
     "connectionLost": 502,
@@ -49,6 +51,14 @@ def refuse_url(response: ActResponse, reason: str) -> ActResponse:
 def answer_busy(kind: str, reason: str) -> ActResponse:
     """Return the answer to a request that the service has no room for now."""
     failure = Failure(kind="busy", message=reason, hint="Try again a little later.", retryable=True)
+    return ActResponse(kind=kind, ok=False, error=failure)
+
+
+def answer_refused(kind: str, refused: SessionRefusedError) -> ActResponse:
+    """Return the answer to a request whose session there is not, and cannot be."""
+    failure = Failure(
+        kind=refused.kind, message=refused.message, hint=refused.hint, retryable=refused.retryable
+    )
     return ActResponse(kind=kind, ok=False, error=failure)
 
 

@@ -21,11 +21,11 @@ from starlette.routing import Route
 from cdpengine.act import ActRequest, ActResponse, Navigate, NewTab, dispatch, parse_request
 from cdpengine.act.response import describe_failure
 from cdpengine.errors import EngineError, InvalidArgumentError
-from cdpengine.service.answers import answer_busy, refuse_url, status_of
+from cdpengine.service.answers import answer_busy, answer_refused, refuse_url, status_of
 from cdpengine.service.events.listening import EVENTS, EventsResponse, Wanted
 from cdpengine.service.metrics import CONTENT_TYPE, Metrics
 from cdpengine.service.openapi import make_document
-from cdpengine.service.sessions import Sessions, SessionsFullError
+from cdpengine.service.sessions import SessionRefusedError, Sessions
 from cdpengine.service.settings import ServiceSettings
 
 DEFAULT_SESSION = "default"
@@ -158,8 +158,8 @@ class Service:
                 response = await dispatch(session.actor, request)
                 failed = response.error is not None and response.error.kind == "navigationFailed"
                 return refuse_url(response, session.refusals[-1]) if failed and session.refusals else response
-        except SessionsFullError:
-            return answer_busy(request.kind, f"all {self.settings.sessions} sessions are in use")
+        except SessionRefusedError as refused:
+            return answer_refused(request.kind, refused)
 
     async def _unless_left(
         self, request: Request, perform: Callable[[], Awaitable[ActResponse]]
@@ -247,8 +247,8 @@ class Service:
             return response
         except EngineError as error:
             return _to_http(ActResponse(kind="events", ok=False, error=describe_failure(error)))
-        except SessionsFullError:
-            return _to_http(answer_busy("events", f"all {self.settings.sessions} sessions are in use"))
+        except SessionRefusedError as refused:
+            return _to_http(answer_refused("events", refused))
         finally:
             if not opened:
                 self._listening -= 1

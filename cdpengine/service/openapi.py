@@ -28,8 +28,12 @@ _STATUS = {
 _SESSION = {
     "name": "session",
     "in": "query",
-    "description": "The session's name; it is made where there is none.",
-    "schema": {"type": "string", "default": "default", "pattern": r"^[A-Za-z0-9._-]{1,64}$"},
+    "description": "The session's name; it is made where there is none. profile:NAME has a profile.",
+    "schema": {
+        "type": "string",
+        "default": "default",
+        "pattern": r"^(profile:)?[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$",
+    },
 }
 
 

@@ -1,15 +1,20 @@
 """Sessions by name, each with a browser context of its own, in one browser that is started again when it is gone.
 
 Rule: a session is made when it is first asked for, and closed when nobody has used it for its idle time. A client
-that was waiting for something in a browser that ended is answered by name; the next request has a new one.
+that was waiting for something in a browser that ended is answered by name; the next request has a new one. A
+session named "profile:NAME" has a browser of its own on that profile, which stays when the session ends. The next
+session with it waits until that browser has ended.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import attrs
@@ -19,17 +24,21 @@ import cdpengine
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine.act import Actor
-from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError
+from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, os_reason
 from cdpengine.service.events.following import Following
 from cdpengine.service.events.journal import Journal
 from cdpengine.service.settings import ServiceSettings
 
 if TYPE_CHECKING:
-    from cdpengine import Browser, Route
+    from cdpengine import Browser, BrowserContext, Route
 
 _log = get_logger("cdpengine.service")
 
 _LONGEST_NAME = 64
+_NAME = re.compile(rf"(profile:)?[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}")
+
+PROFILE = "profile:"
+"""What the names of sessions with a profile begin with; the rest is the profile's name."""
 _KEPT_REFUSALS = 20
 
 
@@ -80,8 +89,12 @@ ENDINGS: Mapping[Ending, str] = {
 """Why a session ends."""
 
 
-class SessionsFullError(Exception):
-    """There are as many sessions as may be, and all of them are in use."""
+class SessionRefusedError(Exception):
+    """There is no such session, and none can be made now; `kind` and the words are for the answer."""
+
+    def __init__(self, kind: str, message: str, hint: str, *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.kind, self.message, self.hint, self.retryable = kind, message, hint, retryable
 
 
 @attrs.define(eq=False)
@@ -93,7 +106,9 @@ class Sessions:
     _by_name: dict[str, Session] = attrs.field(factory=dict)
     _browser: Browser | None = None
     _starting: trio.Lock = attrs.field(factory=trio.Lock)
-    _making: trio.Lock = attrs.field(factory=trio.Lock)
+    _being_made: dict[str, trio.Event] = attrs.field(factory=dict)
+    _leaving: dict[str, trio.Event] = attrs.field(factory=dict)
+    """Profiles whose browser runs, or has not ended yet."""
     browsers_started: int = 0
 
     @property
@@ -110,7 +125,7 @@ class Sessions:
     async def use(self, name: str) -> AsyncIterator[Session]:
         """Give the session of that name, made where there is none, for one request.
 
-        Raises InvalidArgumentError for a name that cannot be one, SessionsFullError, and what starting a browser
+        Raises InvalidArgumentError for a name that cannot be one, SessionRefusedError, and what starting a browser
         raises.
         """
         session = await self._find(check_name(name))
@@ -139,18 +154,53 @@ class Sessions:
         return session is not None
 
     async def _find(self, name: str) -> Session:
-        async with self._making:
+        while True:
             session = self._by_name.get(name)
             if session is not None and _is_alive(session.actor.browser):
                 return session
             if session is not None:
                 self._end(name, "browserGone")
-            if len(self._by_name) >= self._settings.sessions:
-                self._make_room()
-            browser = await self._running_browser()
-            made: Session = await self._nursery.start(self._keep_session, name, browser)
-            self._by_name[name] = made
-            return made
+            if name not in self._being_made:
+                break
+            await self._being_made[name].wait()
+        profile = name.removeprefix(PROFILE) if name.startswith(PROFILE) else None
+        if profile is not None and self._settings.profiles is None:
+            raise SessionRefusedError(
+                "profilesDisabled",
+                "this service has no folder for profiles",
+                "Start it with one, or use a session without a profile.",
+            )
+        if len(self._by_name) + len(self._being_made) >= self._settings.sessions:
+            self._make_room()
+        # From here on others wait for it; nothing has been waited for since the names were looked at.
+        made = self._being_made[name] = trio.Event()
+        try:
+            session = await (self._make(name) if profile is None else self._make_with_profile(name, profile))
+            self._by_name[name] = session
+            return session
+        finally:
+            del self._being_made[name]
+            made.set()
+
+    async def _make(self, name: str) -> Session:
+        browser = await self._running_browser()
+        session: Session = await self._nursery.start(self._keep_session, name, browser)
+        return session
+
+    async def _make_with_profile(self, name: str, profile: str) -> Session:
+        assert self._settings.profiles is not None
+        folder = self._settings.profiles / profile
+        if (leaving := self._leaving.get(name)) is not None:
+            await leaving.wait()  # a profile is one browser's at a time
+        try:
+            await trio.to_thread.run_sync(partial(folder.mkdir, mode=0o700, parents=True, exist_ok=True))
+        except OSError as error:
+            reason = f"the folder of the profile {profile} cannot be used: {os_reason(error)}"
+            raise SessionRefusedError(
+                "profileUnusable", reason, "Repair the folder on the service's machine."
+            ) from error
+        session: Session = await self._nursery.start(self._keep_profile, name, folder)
+        return session
 
     def _judge(self, session: Session) -> Callable[[Route], Awaitable[None]]:
         """Return what refuses documents by the policy for URLs: redirects, links and frames, too."""
@@ -167,7 +217,12 @@ class Sessions:
     def _make_room(self) -> None:
         idle = [session for session in self._by_name.values() if not session.under_way]
         if not idle:
-            raise SessionsFullError
+            raise SessionRefusedError(
+                "busy",
+                f"all {self._settings.sessions} sessions are in use",
+                "Try again a little later, or close one.",
+                retryable=True,
+            )
         oldest = min(idle, key=lambda session: session.last_used)
         _log.info("the session %s is closed to make room for another", oldest.name)
         self._end(oldest.name, "roomNeeded")
@@ -182,11 +237,7 @@ class Sessions:
 
     async def _keep_browser(self, task_status: trio.TaskStatus[Browser]) -> None:
         """Run a browser until it is gone or the service ends."""
-        async with cdpengine.launch(
-            executable=self._settings.executable,
-            headless=self._settings.headless,
-            evaluate_enabled=self._settings.evaluate_enabled,
-        ) as browser:
+        async with self._launch(None) as browser:
             task_status.started(browser)
             reason: Ending = "serviceEnding"
             try:
@@ -199,30 +250,74 @@ class Sessions:
                     if session.actor.browser is browser:
                         self._end(name, reason)
 
+    def _launch(self, profile: Path | None) -> AbstractAsyncContextManager[Browser]:
+        settings = self._settings
+        return cdpengine.launch(
+            executable=settings.executable,
+            headless=settings.headless,
+            user_data_dir=profile,
+            evaluate_enabled=settings.evaluate_enabled,
+        )
+
     async def _keep_session(self, name: str, browser: Browser, task_status: trio.TaskStatus[Session]) -> None:
-        """Keep a session's context until it was idle for long enough, is closed, or its browser is gone."""
+        """Keep a session with a context of its own, until it ends or its browser is gone."""
         session: Session | None = None
         try:
             async with browser.new_context() as context, open_body_nursery() as nursery:
-                actor = Actor(
-                    browser,
-                    context,
-                    evaluate_enabled=self._settings.evaluate_enabled,
-                    files=self._settings.files,
-                )
-                session = Session(name, actor, nursery)
-                async with context.route("*", self._judge(session), resource_type="Document"):
-                    task_status.started(session)
-                    nursery.start_soon(self._end_when_idle, session)
-                    await session.ended.wait()
-                    nursery.cancel_scope.cancel()
+                session = self._make_session(name, context, nursery)
+                await self._run(session, task_status)
         except EngineError as error:
             if session is None:
                 raise
             _log.info("the session %s ended: %s", name, error)
         finally:
             if session is not None:
-                session.end("browserGone" if not _is_alive(browser) else "serviceEnding")
+                session.end("serviceEnding" if _is_alive(browser) else "browserGone")
+
+    async def _keep_profile(self, name: str, folder: Path, task_status: trio.TaskStatus[Session]) -> None:
+        """Keep a session with a profile in a browser of its own, until it ends or its browser is gone."""
+        gone = self._leaving[name] = trio.Event()
+        session: Session | None = None
+        try:
+            async with self._launch(folder) as browser, open_body_nursery() as nursery:
+                self.browsers_started += 1
+                session = self._make_session(name, browser.context, nursery)
+                nursery.start_soon(self._end_with_browser, session)
+                await self._run(session, task_status)
+        except EngineError as error:
+            if session is None:
+                raise
+            _log.info("the session %s ended: %s", name, error)
+        finally:
+            if session is not None:
+                session.end("serviceEnding")
+            del self._leaving[name]
+            gone.set()
+
+    def _make_session(self, name: str, context: BrowserContext, nursery: trio.Nursery) -> Session:
+        actor = Actor(
+            context.browser,
+            context,
+            evaluate_enabled=self._settings.evaluate_enabled,
+            files=self._settings.files,
+        )
+        return Session(name, actor, nursery)
+
+    async def _run(self, session: Session, task_status: trio.TaskStatus[Session]) -> None:
+        """Judge where its pages go, to its end."""
+        assert session.actor.context is not None
+        async with session.actor.context.route("*", self._judge(session), resource_type="Document"):
+            task_status.started(session)
+            async with open_body_nursery() as nursery:
+                nursery.start_soon(self._end_when_idle, session)
+                await session.ended.wait()
+
+    async def _end_with_browser(self, session: Session) -> None:
+        try:
+            await session.actor.browser.wait_for_page(where=lambda _page: False, timeout=math.inf)
+        except ConnectionLostError as error:
+            _log.info("the browser of the session %s is gone: %s", session.name, error)
+        session.end("browserGone")
 
     async def _end_when_idle(self, session: Session) -> None:
         while True:
@@ -243,11 +338,12 @@ class Sessions:
 
 def check_name(name: str) -> str:
     """Return the name of a session. Raises InvalidArgumentError for one that cannot be."""
-    if not 0 < len(name) <= _LONGEST_NAME or not all(each.isalnum() or each in "._-" for each in name):
+    if not _NAME.fullmatch(name):
         raise InvalidArgumentError(
             what="session",
             given=repr(name[:40]),
-            expected=f"1 to {_LONGEST_NAME} letters, digits, dots, dashes and underscores",
+            expected=f"1 to {_LONGEST_NAME} letters, digits, dots, dashes and underscores, the first one no dot; "
+            f'"{PROFILE}NAME" for a session with a profile',
         )
     return name
 

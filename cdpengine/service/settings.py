@@ -28,7 +28,8 @@ class ServiceSettings:
     for; `body` is the largest request, `body_time` how long it may take to come. `connections` is how many clients
     are connected at most, `listeners` how many of them listen to events, `heartbeat` how often those get a sign of
     life, `stalled` how long a client may take nothing of an answer before it is dropped. `files` is the folder
-    whose files requests may name; None: none may be named. `ending` is how long running requests may take to end
+    whose files requests may name; None: none may be named. `profiles` is the folder of sessions with profiles;
+    None: they have none. `ending` is how long running requests may take to end
     when the service does.
     """
 
@@ -40,6 +41,7 @@ class ServiceSettings:
     evaluate_enabled: bool = True
     url_policy: UrlPolicy = attrs.field(factory=UrlPolicy)
     files: Path | None = None
+    profiles: Path | None = None
     executable: str | None = None
     headless: bool = True
     sessions: int = 32
