@@ -10,23 +10,41 @@ _launch      find a browser, start it, end it
 _protocol    messages, mux, transports, sessions, event streams; domains: the protocol's structures
 errors: every public error; debug: recordings of the wire; testing: a scripted peer; cli: the commands
 
-The names are loaded when they are first used, so that importing the package costs next to nothing.
+The names are loaded when they are first used, so that importing the package costs next to nothing: not even the
+package that loads them is imported before, because each command of the shell would pay for it.
 """
 
-from functools import partial
+_attached: tuple[object, list[str]] | None = None
 
-import lazy_loader
 
-_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+def _attach() -> tuple[object, list[str]]:
+    """Return what loads a name of the stub, and the names."""
+    global _attached  # noqa: PLW0603 - the stub is read once, when the first name is used
+    if _attached is None:
+        import lazy_loader
+
+        load, _, names = lazy_loader.attach_stub(__name__, __file__)
+        _attached = load, names
+    return _attached
 
 
 def __getattr__(name: str) -> object:
     """Load a public name when it is first used. The names stand in `__init__.pyi`, once."""
-    if name not in __all__:
+    load, names = _attach()
+    if name == "__all__":
+        value: object = names
+    elif name not in names:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from cdpengine.errors import exhausted, shortages_named
+    else:
+        from functools import partial
 
-    with shortages_named(partial(exhausted, f"load cdpengine.{name}")):
-        value: object = _load(name)
+        from cdpengine.errors import exhausted, shortages_named
+
+        with shortages_named(partial(exhausted, f"load cdpengine.{name}")):
+            value = load(name)  # type: ignore[operator]
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return list(_attach()[1])

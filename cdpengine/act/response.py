@@ -265,6 +265,29 @@ def effects_of(outcome: Any) -> Effects:
     )
 
 
+def tell_effects(effects: Effects) -> list[str]:
+    """Return what an action set off in words, one line each, for people and models."""
+    lines = []
+    if effects.navigation is not None:
+        lines.append(f"navigation to {escape_line(effects.navigation.url)}")
+    if effects.popup is not None:
+        lines.append(f"a new tab opened: {escape_line(effects.popup.url)}")
+    lines += [
+        f"a {each.type} opened ('{escape_line(each.message)}'), {_ANSWERS[each.accepted]}"
+        for each in effects.dialogs
+    ]
+    if effects.download is not None:
+        lines.append(f"a download began: {escape_line(effects.download.suggested_filename)}")
+    if effects.healed_ref is not None:
+        lines.append(f"the ref was stale; {effects.healed_ref} was taken for it")
+    if effects.delivered is False:
+        lines.append("the page took the element away in the middle of the action")
+    return lines
+
+
+_ANSWERS = {True: "answered OK", False: "answered Cancel", None: "not answered yet"}
+
+
 def describe_dialog(dialog: Any) -> AnsweredDialog:
     """Return the record of a dialog as data."""
     return AnsweredDialog(

@@ -55,17 +55,33 @@ TIMED_OUT = 3  # of an evaluation: told apart from a script that threw
 INTERRUPTED = 130  # 128 + SIGINT, what shells give and expect; 143 and 129 are those of SIGTERM and SIGHUP
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    """The group, whose help lists the verbs of the browser that stays as well."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, and the verbs below them."""
+        from cdpengine.shell.verbs import TABLE
+
+        super().format_commands(ctx, formatter)
+        with formatter.section("For the page of the browser that stays"):
+            formatter.write_dl([(verb.name, verb.meaning) for verb in TABLE])
+
+
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="cdpengine")
 def commands() -> None:
     """See and drive Chrome from the shell: one page, one command, one answer.
 
-    The browser is the one named by --browser or the environment variable CDPENGINE_BROWSER, or else the first
-    one that is installed; it is started headless with a temporary profile and ends with the command.
+    `cdpengine open URL` starts a browser that stays for the commands below, until `cdpengine close`. Each command
+    that loads a URL by itself has one of its own: the one named by --browser or the environment variable
+    CDPENGINE_BROWSER, or else the first one that is installed; it is started headless with a temporary profile and
+    ends with the command.
 
-    Exit status: 0 done, 1 failed, 2 used wrongly, 3 an evaluation ran out of time; 130, 143 or 129 ended by
-    Ctrl-C, SIGTERM or SIGHUP, with everything taken down in order: recordings whole, the browser ended, its
-    profile removed. A second signal does not disturb that; a third ends the command on the spot.
+    Exit status: 0 done, 1 failed, 2 used wrongly, 3 an evaluation ran out of time, 4 no background service; 130,
+    143 or 129 ended by Ctrl-C, SIGTERM or SIGHUP, with everything taken down in order: recordings whole, the
+    browser ended, its profile removed. A second signal does not disturb that; a third ends the command at once.
     """
 
 

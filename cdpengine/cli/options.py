@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 import attrs
 import click
 import trio
 
 from cdpengine.errors import EngineError
+from cdpengine.shell import places
+from cdpengine.shell.urls import url_problem
 
 if TYPE_CHECKING:
     from cdpengine import ActivityOptions, Browser, Page
@@ -88,11 +88,7 @@ class Source:
 
 def state_folder() -> Path:
     """Return where commands keep what lasts: in the user's folder for state."""
-    if sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    else:
-        root = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    return root / "cdpengine"
+    return Path(places.state_folder())
 
 
 # The options say the same as the environment variables, for this process.
@@ -179,22 +175,9 @@ def timeout_option(what: str, default_ms: int) -> Callable[[F], F]:
 
 def absolute_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Pass a URL on; refuse a host without a scheme, or a path, with what was probably meant."""
-    try:
-        parts = urlsplit(value)
-    except ValueError as error:
-        raise click.BadParameter(f"{value!r} is not a URL: {error}", ctx, param) from None
-    # "localhost:8000/x" splits into the scheme "localhost" and the path "8000/x".
-    has_scheme = bool(parts.scheme) and (bool(parts.netloc) or not parts.path[:1].isdigit())
-    if not has_scheme and Path(value).exists():
-        problem = f"is a file; did you mean {Path(value).resolve().as_uri()}?"
-    elif not has_scheme:
-        scheme = "http" if value.startswith(("localhost", "127.")) else "https"
-        problem = f"has no scheme; did you mean {scheme}://{value}?"
-    elif parts.scheme in ("http", "https") and not parts.netloc:
-        problem = "names no host"
-    else:
-        return value
-    raise click.BadParameter(f"{value!r} {problem}", ctx, param)
+    if problem := url_problem(value):
+        raise click.BadParameter(f"{value!r} {problem}", ctx, param)
+    return value
 
 
 url_argument = click.argument("url", callback=absolute_url)

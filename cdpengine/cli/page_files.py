@@ -279,6 +279,8 @@ def screenshot(
 ) -> None:
     """Load URL and save a picture of it. Pages of any height are taken whole with --full-page.
 
+    Without -o, `screenshot [FILE]` is of the page of the browser that `cdpengine open` started.
+
     \b
     Example:
       cdpengine screenshot --full-page https://example.com -o page.png

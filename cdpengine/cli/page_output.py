@@ -84,6 +84,8 @@ def snapshot(
 ) -> None:
     """Load URL and print its role snapshot: what a screen reader would be told, with a ref for each element.
 
+    Without a URL, the page of the browser that `cdpengine open` started is read.
+
     \b
     Example:
       cdpengine snapshot --interactive https://example.com

@@ -299,7 +299,7 @@ async def test_a_running_browser_is_used_and_left_as_it_was(
     ("arguments", "said"),
     [
         (["nonsense"], "nonsense"),
-        (["snapshot"], "URL"),
+        (["text"], "URL"),
         (["snapshot", "example.com"], "https://example.com"),
         (["snapshot", "localhost:8000/x"], "http://localhost:8000/x"),
         (["snapshot", "http://"], "names no host"),

@@ -1,0 +1,363 @@
+"""The background service: it listens on a socket of its user, and does each command through `Service.perform`.
+
+Rule: there is one for each user, because it holds a lock as long as it lives, which the system takes back however
+it ends. Its socket appears under its name only when it listens, and is gone before it ends, so a socket that
+refuses is one of a service that was killed. A command whose client leaves is cancelled. It ends by itself when it
+was not used for a while, with its last session, and on SIGTERM; its browser ends with it, also when it is killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import attrs
+import trio
+
+from cdpengine.act import ActResponse
+from cdpengine.errors import EngineError, InvalidArgumentError
+from cdpengine.service.app import Service
+from cdpengine.service.serving import open_service
+from cdpengine.service.settings import ServiceSettings, make_token
+from cdpengine.service.url_policy import UrlPolicy
+from cdpengine.shell import places
+from cdpengine.shell.client import PROTOCOL, TAKEN
+from cdpengine.shell.parsing import Command, Typed, parse, wants_json
+from cdpengine.shell.printing import DONE, Printed, print_error, print_response
+
+IDLE = 1800.0
+"""Seconds after which a service that nobody uses ends."""
+
+_SCHEMES = frozenset(
+    {"http", "https", "file", "data", "blob", "javascript", "chrome", "chrome-extension", "view-source"}
+)
+_LONGEST_HEAD = 64
+_LONGEST_COMMAND = 32 * 2**20
+_ARRIVING = 10.0
+"""Seconds in which a command comes whole, and in which its client reads the answer."""
+
+_TAKING_OVER = 15.0
+"""Seconds that a service which is ending may take, until another one begins."""
+
+
+_NO_PAGE = "Open a page first: cdpengine open URL."
+
+
+@attrs.frozen(kw_only=True)
+class BackgroundOptions:
+    """What the first command says of the service: which browser, whether its window is shown, when it ends."""
+
+    idle: float = IDLE
+    executable: str | None = None
+    headless: bool = True
+
+    def settings(self) -> ServiceSettings:
+        """Return the settings of the service: its user may do here what they may do anyway."""
+        return ServiceSettings(
+            token=make_token(),  # nothing asks for it: the socket's folder lets nobody else in
+            url_policy=UrlPolicy(schemes=_SCHEMES, allow_private=True),
+            files=Path("/"),
+            executable=self.executable,
+            headless=self.headless,
+            session_idle=self.idle,
+            ending=1,
+        )
+
+
+@attrs.define(eq=False)
+class Background:
+    """The service's side of the shell: reads commands, does them, and knows when to end."""
+
+    service: Service
+    options: BackgroundOptions
+    ending: trio.Event = attrs.field(factory=trio.Event)
+    ended: trio.Event = attrs.field(factory=trio.Event)
+    _under_way: int = 0
+    _last_used: float = attrs.field(factory=trio.current_time)
+    _used: trio.Event = attrs.field(factory=trio.Event)
+
+    async def answer(self, stream: trio.SocketStream) -> None:
+        """Do the command of one client. What it says is answered, and what it does when it leaves is undone."""
+        async with stream:
+            with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                await self._answer(stream)
+
+    async def _answer(self, stream: trio.SocketStream) -> None:
+        command = None
+        with trio.move_on_after(_ARRIVING):
+            command = await read_command(stream)
+        if command is None or self.ending.is_set():
+            return  # the client sees that nothing was begun, and starts another service
+        typed, encoding = command
+        self._under_way += 1
+        try:
+            await stream.send_all(TAKEN)
+            printed = await self._unless_left(stream, typed)
+        finally:
+            self._under_way -= 1
+            self._last_used = trio.current_time()
+            self._used.set()
+            self._used = trio.Event()
+        if printed is not None:
+            with trio.move_on_after(_ARRIVING, shield=True):
+                await send_answer(stream, printed, encoding, as_json=wants_json(typed.arguments))
+
+    async def _unless_left(self, stream: trio.SocketStream, typed: Typed) -> Printed | None:
+        """Do a command unless its client leaves meanwhile; None where it did."""
+        done: list[Printed] = []
+        async with trio.open_nursery() as nursery:
+
+            async def watch() -> None:
+                with suppress(trio.BrokenResourceError):
+                    while await stream.receive_some(1):
+                        pass  # a client says nothing more
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(watch)
+            done.append(await self.perform(typed))
+            nursery.cancel_scope.cancel()
+        return done[0] if done else None
+
+    async def perform(self, typed: Typed) -> Printed:
+        """Do a command, and return what is printed."""
+        try:
+            command = parse(typed)
+            self._check_options(command)
+            if command.request is None:
+                return await self._perform_own(command)
+            response = await self.service.perform(command.session, dict(command.request))
+            if response.error is not None and "no open page" in response.error.message:
+                response = attrs.evolve(response, error=attrs.evolve(response.error, hint=_NO_PAGE))
+        except EngineError as error:
+            verb = next((each for each in typed.arguments if not each.startswith("-")), "")
+            return print_error(
+                error,
+                f"cdpengine {verb} --help says what it takes.",
+                kind="",
+                as_json=wants_json(typed.arguments),
+            )
+        return print_response(
+            response, as_json=command.as_json, script=response.kind == "evaluate" and response.ok
+        )
+
+    def _check_options(self, command: Command) -> None:
+        """Refuse another browser than the one that the service has."""
+        for option, has in (
+            ("--headful", not self.options.headless),
+            ("--browser", self.options.executable),
+        ):
+            wanted = command.options.get(option)
+            if wanted is not None and wanted != has:
+                raise InvalidArgumentError(
+                    what=option,
+                    given="it for a service that runs without it",
+                    expected="it with its first command; cdpengine close --all ends the service",
+                )
+
+    async def _perform_own(self, command: Command) -> Printed:
+        sessions = self.service.sessions
+        if command.verb.name == "sessions":
+            await trio.lowlevel.checkpoint()
+            response = ActResponse(kind="", ok=True, result=sessions.names)
+            return (
+                print_response(response, as_json=True)
+                if command.as_json
+                else Printed(DONE, "".join(f"{name}\n" for name in sessions.names))
+            )
+        if "--all" not in command.options:
+            await sessions.close(command.session)
+        if "--all" in command.options or not sessions.names:
+            self.ending.set()
+            with trio.CancelScope(shield=True):
+                await self.ended.wait()
+        return print_response(ActResponse(kind="", ok=True), as_json=command.as_json)
+
+    async def end_when_idle(self) -> None:
+        """End the service when it was not used for its idle time."""
+        while not self.ending.is_set():
+            used = self._used
+            left = self._last_used + self.options.idle - trio.current_time()
+            if left <= 0 and not self._under_way:
+                self.ending.set()
+                return
+            with trio.move_on_after(left if left > 0 else self.options.idle):
+                await used.wait()
+
+
+# --- what goes over the socket -------------------------------------------------------------------------------
+
+
+async def read_command(stream: trio.SocketStream) -> tuple[Typed, str] | None:
+    """Return what a client typed, and the encoding of its output; None for one that is no client of ours."""
+    data = bytearray()
+    while b"\n" not in data:
+        piece = await stream.receive_some(1 << 16)
+        if not piece or (len(data) > _LONGEST_HEAD and b"\n" not in data[:_LONGEST_HEAD]):
+            return None
+        data += piece
+    head, _, rest = bytes(data).partition(b"\n")
+    name, _, sizes = head.rpartition(PROTOCOL + b" ")
+    try:
+        packed, given = map(int, sizes.split())
+    except ValueError:
+        return None
+    if name or not sizes or packed + given > _LONGEST_COMMAND:
+        return None
+    pieces = [rest]
+    missing = packed + given - len(rest)
+    while missing > 0:
+        piece = await stream.receive_some(min(missing, 1 << 18))
+        if not piece:
+            return None
+        pieces.append(bytes(piece))
+        missing -= len(piece)
+    body = b"".join(pieces)
+    folder, session, encoding, *arguments = map(os.fsdecode, body[:packed].split(b"\0"))
+    text = body[packed:].decode("utf-8", "replace")
+    return Typed(arguments=arguments, folder=folder, session=session, given=text), encoding
+
+
+async def send_answer(stream: trio.SocketStream, printed: Printed, encoding: str, *, as_json: bool) -> None:
+    """Send what is printed to a client."""
+    status, err, out = printed.encode(encoding, as_json=as_json)
+    await stream.send_all(b"%d %d %d\n%s%s" % (status, len(err), len(out), err, out))
+
+
+# --- one for each user ---------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def running(options: BackgroundOptions) -> AsyncIterator[Background]:
+    """Run the service while the block runs, listening for clients.
+
+    The lock has to be held. When the block ends, or the service ends by itself, nobody is let in any more, its
+    browser is closed, and the clients that waited for that are answered.
+    """
+    async with trio.open_nursery() as clients:
+        async with open_service(options.settings()) as service, trio.open_nursery() as nursery:
+            background = Background(service, options)
+            nursery.start_soon(_accept, listen(), background, clients)
+            nursery.start_soon(background.end_when_idle)
+            try:
+                yield background
+            finally:
+                background.ending.set()
+                _unlink(places.socket_path())
+                nursery.cancel_scope.cancel()
+        background.ended.set()
+        clients.cancel_scope.deadline = trio.current_time() + 1
+
+
+def _unlink(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+async def _accept(listener: trio.SocketListener, background: Background, clients: trio.Nursery) -> None:
+    async with listener:
+        while True:
+            clients.start_soon(background.answer, await listener.accept())
+
+
+def listen() -> trio.SocketListener:
+    """Return a listener on the user's socket, which is there from now on, with mode 0600."""
+    path = Path(places.socket_path())
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    new.unlink(missing_ok=True)
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        bound.bind(str(new))
+        new.chmod(0o600)
+        bound.listen(128)
+        new.replace(path)
+    except BaseException:
+        bound.close()
+        new.unlink(missing_ok=True)
+        raise
+    bound.setblocking(False)
+    return trio.SocketListener(trio.socket.from_stdlib_socket(bound))
+
+
+async def take_lock() -> int | None:
+    """Return the descriptor of the lock, None where a service that works has it.
+
+    Raises TimeoutError where one that is ending keeps it.
+    """
+    descriptor = os.open(places.lock_path(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with trio.move_on_after(_TAKING_OVER):
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if answers():
+                    os.close(descriptor)
+                    return None
+                await trio.sleep(0.02)  # it begins or ends, and says so to nobody
+            else:
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, b"%d\n" % os.getpid())
+                return descriptor
+    os.close(descriptor)
+    raise TimeoutError
+
+
+def answers() -> bool:
+    """Whether a service listens on the user's socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(places.socket_path())
+        except OSError:
+            return False
+    return True
+
+
+async def run(options: BackgroundOptions, ready: int) -> None:
+    """Run the service to its end, unless there is one. When one listens, a byte is written to `ready`."""
+    lock = await take_lock()
+    if lock is None:
+        _say_ready(ready)
+        return
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async with running(options) as background, trio.open_nursery() as nursery:
+
+            async def end_by_signal() -> None:
+                async for _ in signals:
+                    background.ending.set()
+
+            nursery.start_soon(end_by_signal)
+            _say_ready(ready)
+            await background.ending.wait()
+            nursery.cancel_scope.cancel()
+
+
+def _say_ready(pipe: int) -> None:
+    """Tell the client that started this service that one listens now."""
+    with suppress(BrokenPipeError):  # it has left
+        os.write(pipe, b"+")
+    os.close(pipe)
+
+
+def main() -> None:
+    """Run the service as a program. `--ready` is the descriptor that is written to when it listens."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ready", type=int, required=True)
+    parser.add_argument("--idle", type=float, default=IDLE)
+    parser.add_argument("--browser")
+    parser.add_argument("--headful", action="store_true")
+    given = parser.parse_args()
+    options = BackgroundOptions(idle=given.idle, executable=given.browser, headless=not given.headful)
+    try:
+        trio.run(run, options, given.ready)
+    except TimeoutError:
+        sys.exit("a service that was ending did not end")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,214 @@
+"""The thin client: what was typed goes to the background service, and what it answers is printed.
+
+Rule: a command with a running service parses nothing, and loads nothing that is not there anyway: `re`, `json` and
+`socket` alone would cost more than half of the interpreter's own start. Only where there is no service, the rest
+is loaded, which checks what was typed and starts one.
+
+What is sent: a line `cdpengine-shell 1 ARGUMENTS STDIN`, with the bytes of both, and then both. The arguments are
+separated by NUL, and begin with the folder, the session and the encoding of the output. What comes back: a line
+`taken` as soon as the service will do it, a line `STATUS ERRORS OUTPUT` at its end, and then the bytes of both. A
+client that leaves earlier takes its command back.
+"""
+
+import _socket
+import os
+import sys
+
+from cdpengine.shell.places import runtime_folder, socket_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PROTOCOL = b"cdpengine-shell 1"
+TAKEN = b"taken\n"
+INTERRUPTED = 130
+UNREACHABLE = 4
+"""The exit status where there is no service: it could not be started, or ended in the middle of a command."""
+
+VERBS = frozenset(
+    {
+        "act", "back", "check", "clear-cookies", "clear-storage", "click", "close", "close-tab", "console",
+        "cookies", "dialog", "download", "drag", "eval", "extract", "file-chooser", "fill", "find", "focus-tab",
+        "forward", "highlight", "hover", "new-tab", "open", "press", "reload", "requests", "resize", "scroll",
+        "scroll-into-view", "search", "select", "sessions", "set-cookies", "set-storage", "storage", "tabs",
+        "type", "uncheck", "upload", "wait",
+    }
+)  # fmt: skip
+"""The commands that are for the page of a session. Those of `SHARED` are, too, where they name no page to load."""
+
+SHARED = frozenset({"snapshot", "screenshot", "pdf"})
+
+_READ_STDIN = frozenset({"act", "eval", "fill", "type"})
+_FLAGS = frozenset(
+    {"--json", "--interactive", "--compact", "--diff", "--ignored", "--unredacted", "--force", "--keep-arguments"}
+)  # fmt: skip
+"""Options of `snapshot` that take no value."""
+
+
+class LostError(Exception):
+    """The service ended before it answered. `began`: it had begun to do the command."""
+
+    def __init__(self, began: bool) -> None:
+        super().__init__(began)
+        self.began = began
+
+
+def is_for_session(arguments: "Sequence[str]") -> bool:
+    """Say whether a command is for the page of a session, and not one that starts a browser of its own."""
+    verb, rest = split_verb(arguments)
+    if verb in VERBS:
+        return True
+    if verb not in SHARED or "--help" in rest or "-h" in rest:
+        return False
+    if verb == "snapshot":
+        return not _has_bare(rest)
+    return not any("://" in each or each.startswith(("-o", "--output", "about:", "data:")) for each in rest)
+
+
+def split_verb(arguments: "Sequence[str]") -> "tuple[str, list[str]]":
+    """Return the verb, "" for none, and the other arguments. `--session NAME` and `--json` may stand before it."""
+    at = 0
+    while at < len(arguments):
+        each = arguments[at]
+        if each == "--session":
+            at += 2
+        elif each == "--json" or each.startswith("--session="):
+            at += 1
+        elif each.startswith("-"):
+            return "", []
+        else:
+            return each, [*arguments[:at], *arguments[at + 1 :]]
+    return "", []
+
+
+def _has_bare(arguments: "Sequence[str]") -> bool:
+    """Whether one of the arguments is neither an option nor the value of one."""
+    is_value = False
+    for each in arguments:
+        if is_value:
+            is_value = False
+        elif not each.startswith("-"):
+            return True
+        elif each == "--":
+            return len(arguments) > 1
+        else:
+            is_value = "=" not in each and each not in _FLAGS
+    return False
+
+
+def run(arguments: "Sequence[str]") -> int:
+    """Do one command, print what it answers, and return its exit status."""
+    try:
+        if wants_help(arguments):
+            return _help(arguments)
+        given = _read_stdin(arguments)
+        try:
+            status, err, out = ask(arguments, given)
+        except (FileNotFoundError, ConnectionRefusedError):
+            return _start_and_ask(arguments, given)
+        except LostError as lost:
+            if not lost.began:
+                return _start_and_ask(arguments, given)
+            return _report(arguments, lost)
+        except OSError as error:
+            return _report(arguments, error)
+        return show(status, err, out)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def wants_help(arguments: "Sequence[str]") -> bool:
+    """Say whether a verb is asked what it takes. "-h" may be a text or a key, beside other arguments."""
+    before = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
+    return "--help" in before or (len(arguments) == 2 and arguments[1] == "-h")
+
+
+def ask(arguments: "Sequence[str]", given: bytes) -> "tuple[int, bytes, bytes]":
+    """Send a command to the running service; return its exit status, its errors and its output.
+
+    Raises FileNotFoundError or ConnectionRefusedError where none runs, and LostError.
+    """
+    folder = os.stat(runtime_folder())
+    if folder.st_uid != os.getuid() or folder.st_mode & 0o077:
+        raise PermissionError(0, "others can use this folder", runtime_folder())
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        connection.connect(socket_path())
+        try:
+            connection.sendall(_pack(arguments, given))
+        except (BrokenPipeError, ConnectionResetError):
+            raise LostError(False) from None
+        return _receive(connection)
+    finally:
+        connection.close()
+
+
+def _pack(arguments: "Sequence[str]", given: bytes) -> bytes:
+    try:
+        folder = os.getcwd()
+    except FileNotFoundError:
+        folder = "/"
+    session = os.environ.get("CDPENGINE_SESSION", "")
+    fields = [folder, session, getattr(sys.stdout, "encoding", "") or "utf-8", *arguments]
+    packed = b"\0".join(map(os.fsencode, fields))
+    return b"%s %d %d\n%s%s" % (PROTOCOL, len(packed), len(given), packed, given)
+
+
+def _receive(connection: _socket.socket) -> "tuple[int, bytes, bytes]":
+    answer = bytearray()
+    try:
+        while piece := connection.recv(1 << 18):
+            answer += piece
+    except ConnectionResetError:
+        pass  # the same as its end: what came says how far it was
+    if not answer.startswith(TAKEN):
+        raise LostError(False)
+    head, separator, body = bytes(answer[len(TAKEN) :]).partition(b"\n")
+    if not separator:
+        raise LostError(True)
+    status, errors, output = map(int, head.split())
+    if len(body) != errors + output:
+        raise LostError(True)
+    return status, body[:errors], body[errors:]
+
+
+def _read_stdin(arguments: "Sequence[str]") -> bytes:
+    """Return what standard input has, where an argument "-" stands for it."""
+    if "-" not in arguments:
+        return b""
+    before = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
+    return sys.stdin.buffer.read() if "-" in before and split_verb(arguments)[0] in _READ_STDIN else b""
+
+
+def show(status: int, err: bytes, out: bytes) -> int:
+    """Print what a command said, and return its exit status."""
+    try:
+        for stream, text in ((sys.stderr, err), (sys.stdout, out)):
+            if text:
+                stream.flush()
+                stream.buffer.write(text)
+                stream.buffer.flush()
+    except BrokenPipeError:
+        # The reader of our output left, as `| head` does. Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return status or 1
+    return status
+
+
+def _help(arguments: "Sequence[str]") -> int:
+    from cdpengine.shell.usage import verb_help
+
+    return show(0, b"", verb_help(split_verb(arguments)[0]).encode())
+
+
+def _start_and_ask(arguments: "Sequence[str]", given: bytes) -> int:
+    from cdpengine.shell.starting import start_and_ask
+
+    return start_and_ask(arguments, given)
+
+
+def _report(arguments: "Sequence[str]", error: Exception) -> int:
+    from cdpengine.shell.starting import report
+
+    return report(arguments, error)

@@ -1,0 +1,355 @@
+"""What was typed becomes a request: bare arguments and options become its fields, as its class declares them.
+
+Rule: nothing is guessed. What is left over or missing is refused with the verb's usage; what the fields mean and
+which values they take, the parser of requests says, as for every way in. Names of files are those of the folder in
+which the command was typed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import attrs
+
+from cdpengine._snapshot.refs import parse_ref_text
+from cdpengine.act import ActRequest
+from cdpengine.act.fields import camel_case
+from cdpengine.errors import InvalidArgumentError
+from cdpengine.shell.client import split_verb
+from cdpengine.shell.urls import url_problem
+from cdpengine.shell.verbs import VERBS, Place, Verb
+
+DEFAULT_SESSION = "default"
+
+_PICTURES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
+
+
+@attrs.frozen(kw_only=True)
+class Typed:
+    """What was typed: the arguments, the folder, the session that the environment names, and standard input."""
+
+    arguments: Sequence[str]
+    folder: str
+    session: str = ""
+    given: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Command:
+    """A command. `request` is its JSON; None for a verb of the shell itself. `options` are the shell's own."""
+
+    verb: Verb
+    session: str
+    as_json: bool
+    request: Mapping[str, Any] | None = None
+    options: Mapping[str, str | bool] = attrs.field(factory=dict)
+
+
+def parse(typed: Typed) -> Command:
+    """Return the command. Raises InvalidArgumentError."""
+    name, rest = split_verb(typed.arguments)
+    if name not in VERBS:
+        raise InvalidArgumentError(what="the command", given=repr(name[:40]), expected="a verb")
+    verb = VERBS[name]
+    bare, options = _split(verb, rest)
+    session = _one(options.pop("--session", [typed.session or DEFAULT_SESSION]))
+    as_json = bool(options.pop("--json", []))
+    own = dict(_own_options(verb, options))
+    bare = [typed.given.removesuffix("\n") if each is STDIN else each for each in bare]
+    request = None
+    if verb.name == "act":
+        request = _parse_act(verb, bare)
+    elif verb.request is not None:
+        request = {"kind": verb.kind, **verb.preset, **_fields(verb, verb.request, bare, options)}
+    elif bare:
+        raise _misused(verb, f"{len(bare)} arguments")
+    if request is not None:
+        request = _complete(verb, request, typed.folder, force="--force" in own, as_json=as_json)
+    return Command(verb=verb, session=session, as_json=as_json, request=request, options=own)
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the answer is to be JSON, also where the rest of the arguments cannot be read."""
+    return "--json" in arguments[: arguments.index("--") if "--" in arguments else None]
+
+
+class _Stdin(str):
+    """The argument "-", where it stands for standard input."""
+
+    __slots__ = ()
+
+
+STDIN = _Stdin("-")
+
+
+def _split(verb: Verb, arguments: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the bare arguments, and the options with their values. Only what begins with -- is an option."""
+    flags, valued = _option_names(verb)
+    bare: list[str] = []
+    options: dict[str, list[str]] = {}
+    rest = iter(arguments)
+    for each in rest:
+        if each == "--":
+            bare += rest
+        elif each.startswith("--"):
+            name, equals, value = each.partition("=")
+            if name not in flags | valued:
+                raise InvalidArgumentError(
+                    what=verb.name,
+                    given=f"the option {name[:40]}",
+                    expected=", ".join(sorted(flags | valued)),
+                )
+            if name in flags:
+                if equals:
+                    raise InvalidArgumentError(what=name, given="a value", expected="none")
+                value = ""
+            elif not equals:
+                following = next(rest, None)
+                if following is None:
+                    raise InvalidArgumentError(what=f"{verb.name} {name}", given="no value", expected="one")
+                value = following
+            options.setdefault(name, []).append(value)
+        else:
+            bare.append(STDIN if each == "-" and verb.name in ("act", "eval", "fill", "type") else each)
+    return bare, options
+
+
+def _one(values: Sequence[str]) -> str:
+    return values[-1]
+
+
+def option_name(field: str) -> str:
+    """Return the option of a field: "max_depth" is "--max-depth"."""
+    return f"--{field.replace('_', '-')}"
+
+
+@cache
+def option_fields(verb: Verb) -> Mapping[str, attrs.Attribute[Any]]:
+    """Return the fields of a verb's request that are options, by the names of these."""
+    if verb.request is None:
+        return {}
+    taken = {place.field for place in verb.places} | set(verb.preset)
+    if verb.kind == "fill":
+        taken.add("fields")
+    return {option_name(each.name): each for each in attrs.fields(verb.request) if each.name not in taken}
+
+
+def is_flag(field: attrs.Attribute[Any]) -> bool:
+    """Whether the option of a field takes no value."""
+    return field.default is False
+
+
+def _option_names(verb: Verb) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the options that are flags, and those that take a value."""
+    fields = option_fields(verb)
+    own = [each.partition(" ") for each in verb.options]
+    flags = {"--json", *(name for name, _, value in own if not value)}
+    valued = {"--session", *(name for name, _, value in own if value)}
+    for name, field in fields.items():
+        (flags if is_flag(field) else valued).add(name)
+    return frozenset(flags), frozenset(valued)
+
+
+def _own_options(verb: Verb, options: dict[str, list[str]]) -> Iterator[tuple[str, str | bool]]:
+    """Take the shell's own options out of those that were given."""
+    for described in verb.options:
+        name, _, takes = described.partition(" ")
+        if name in options:
+            values = options.pop(name)
+            yield name, _one(values) if takes else True
+
+
+def _fields(
+    verb: Verb, request: type[ActRequest], bare: Sequence[str], options: Mapping[str, list[str]]
+) -> dict[str, Any]:
+    hints = _hints(request)
+    by_option = option_fields(verb)
+    fields: dict[str, Any] = {}
+    for name, values in options.items():
+        field = by_option[name]
+        if is_flag(field):
+            fields[camel_case(field.name)] = True
+        else:
+            fields[camel_case(field.name)] = _convert(name, hints[field.name], values)
+    return {**fields, **_bare_fields(verb, hints, bare)}
+
+
+def _bare_fields(verb: Verb, hints: Mapping[str, Any], bare: Sequence[str]) -> dict[str, Any]:
+    if verb.kind == "fill":
+        return _pairs(verb, bare)
+    fields: dict[str, Any] = {}
+    left = list(bare)
+    for place in verb.places:
+        if place.many:
+            taken, left = left, []
+            if not taken and place.needed:
+                raise _misused(verb, f"no {place.name}")
+            if taken:
+                fields[camel_case(place.field)] = taken
+        elif left:
+            fields |= _fill_place(verb, place, hints, left.pop(0))
+        elif place.needed:
+            raise _misused(verb, f"no {place.name}")
+    if left:
+        raise _misused(verb, f"{len(bare)} arguments")
+    return fields
+
+
+def _misused(verb: Verb, given: str) -> InvalidArgumentError:
+    expected = " ".join(map(str, verb.places)) or "no argument"
+    return InvalidArgumentError(what=verb.name, given=given, expected=expected)
+
+
+def _fill_place(verb: Verb, place: Place, hints: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Return the fields that one bare argument stands for."""
+    special = _SPECIAL.get((verb.name, place.field)) or _SPECIAL.get(("", place.field))
+    if special is not None:
+        return special(verb, text)
+    return {camel_case(place.field): _convert(place.name, hints[place.field], [text])}
+
+
+def _target(_verb: Verb, text: str) -> dict[str, Any]:
+    ref = parse_ref_text(text)
+    return {"selector": text} if ref is None else {"ref": ref}
+
+
+def _what(_verb: Verb, text: str) -> dict[str, Any]:
+    return {"timeMs": int(text)} if text.isdecimal() and text.isascii() else {"selector": text}
+
+
+def _tab(_verb: Verb, text: str) -> dict[str, Any]:
+    return {"index": int(text)} if text.isdecimal() and text.isascii() else {"targetId": text}
+
+
+def _answer(verb: Verb, text: str) -> dict[str, Any]:
+    if text not in ("accept", "dismiss"):
+        raise InvalidArgumentError(what=verb.name, given=repr(text[:40]), expected="accept or dismiss")
+    return {"accept": text == "accept"}
+
+
+def _ref(field: str) -> Callable[[Verb, str], dict[str, Any]]:
+    return lambda _verb, text: {field: parse_ref_text(text) or text}
+
+
+_SPECIAL: Mapping[tuple[str, str], Callable[[Verb, str], dict[str, Any]]] = {
+    ("", "target"): _target,
+    ("", "start_ref"): _ref("startRef"),
+    ("", "end_ref"): _ref("endRef"),
+    ("wait", "what"): _what,
+    ("focus-tab", "index"): _tab,
+    ("close-tab", "index"): _tab,
+    ("dialog", "accept"): _answer,
+}
+"""What bare arguments stand for that are more than one field; a name of "" is every verb."""
+
+
+def _pairs(verb: Verb, bare: Sequence[str]) -> dict[str, Any]:
+    if not bare or len(bare) % 2:
+        raise _misused(verb, f"{len(bare)} arguments")
+    pairs = zip(bare[::2], bare[1::2], strict=True)
+    return {"fields": [{**_target(verb, target), "value": value} for target, value in pairs]}
+
+
+def _parse_act(verb: Verb, bare: Sequence[str]) -> dict[str, Any]:
+    if len(bare) != 1:
+        raise _misused(verb, f"{len(bare)} arguments")
+    request = _from_json("act", bare[0])
+    if not isinstance(request, dict):
+        raise InvalidArgumentError(what="act", given="JSON of another type", expected="an object")
+    return request
+
+
+# --- values --------------------------------------------------------------------------------------------------
+
+
+def _hints(request: type[ActRequest]) -> Mapping[str, Any]:
+    return get_type_hints(request)
+
+
+def _convert(name: str, hint: Any, values: Sequence[str]) -> Any:
+    """Return the values of an option as JSON has them; the request's own parser looks at them then."""
+    kind = _without_none(hint)
+    if get_origin(kind) is tuple and get_args(kind)[0] is not Any and not attrs.has(get_args(kind)[0]):
+        return [_convert(name, get_args(kind)[0], [value]) for value in values]
+    text = _one(values)
+    if kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            word = "a whole number" if kind is int else "a number"
+            raise InvalidArgumentError(what=name, given=repr(text[:40]), expected=word) from None
+    if kind is bool:
+        if text not in ("true", "false"):
+            raise InvalidArgumentError(what=name, given=repr(text[:40]), expected="true or false")
+        return text == "true"
+    is_json = attrs.has(kind) or get_origin(kind) in (tuple, dict)
+    return _from_json(name, text) if is_json else text
+
+
+def _without_none(hint: Any) -> Any:
+    if get_origin(hint) not in (Union, types.UnionType):
+        return hint
+    members = [each for each in get_args(hint) if each is not type(None)]
+    return members[0] if len(members) == 1 else hint
+
+
+def _from_json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidArgumentError(what=name, given="text that is not JSON", expected="JSON") from None
+
+
+# --- files and URLs ------------------------------------------------------------------------------------------
+
+
+def _complete(
+    verb: Verb, request: Mapping[str, Any], folder: str, *, force: bool, as_json: bool
+) -> dict[str, Any]:
+    """Return the request with its files named whole, and with what the shell adds. Raises InvalidArgumentError."""
+    done = dict(request)
+    for name in ("path", "directory"):
+        if isinstance(done.get(name), str):
+            done[name] = os.path.join(folder, done[name])
+    if isinstance(done.get("paths"), list):
+        paths = done["paths"]
+        done["paths"] = [os.path.join(folder, each) if isinstance(each, str) else each for each in paths]
+    if verb.name in ("open", "new-tab") and (problem := url_problem(done.get("url", "about:blank"), folder)):
+        raise InvalidArgumentError(
+            what=verb.name, given=f"{done['url'][:80]!r}, which {problem}", expected="a URL"
+        )
+    if verb.name in ("screenshot", "pdf"):
+        _choose_file(verb, done, folder, force=force, as_json=as_json)
+    return done
+
+
+def _choose_file(verb: Verb, request: dict[str, Any], folder: str, *, force: bool, as_json: bool) -> None:
+    """Give the request the file that its picture goes to, and the format that the file's name says."""
+    path: str | None = request.get("path")
+    if path is None:
+        if not as_json:
+            suffix = "pdf" if verb.name == "pdf" else request.get("format", "png")
+            request["path"] = _new_name(folder, verb.name, suffix)
+        return
+    if not force and os.path.lexists(path):
+        raise InvalidArgumentError(
+            what=verb.name, given=f"{path}, which exists already", expected="another name, or --force"
+        )
+    picture = _PICTURES.get(os.path.splitext(path)[1].lower())
+    if verb.name == "screenshot" and picture is not None:
+        request.setdefault("format", picture)
+
+
+def _new_name(folder: str, name: str, suffix: str) -> str:
+    """Return a file's name that nothing has yet: with the time, and a number where that is not enough."""
+    stem = os.path.join(folder, f"{name}-{time.strftime('%Y%m%d-%H%M%S')}")
+    number = 1
+    while os.path.lexists(path := f"{stem}.{suffix}" if number == 1 else f"{stem}-{number}.{suffix}"):
+        number += 1
+    return path

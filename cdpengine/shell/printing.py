@@ -1,0 +1,206 @@
+"""What a command prints: short text for people and models, or the whole response as JSON, and its exit status.
+
+Rule: what a page wrote cannot command a terminal. The text says what was asked for and what the action set off,
+and nothing else; an error is one line, with what to do in a second one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from cdpengine.act import ActResponse, Failure
+from cdpengine.act.plain import to_plain
+from cdpengine.act.response import describe_failure, tell_effects
+from cdpengine.errors import EngineError
+from cdpengine.errors.texts import escape_json, escape_line, escape_lines, hide_secrets
+
+DONE = 0
+FAILED = 1
+USED_WRONGLY = 2
+TIMED_OUT = 3
+UNREACHABLE = 4
+
+STATUS: Mapping[str, int] = {
+    "invalidArgument": USED_WRONGLY,
+    "actionSyntax": USED_WRONGLY,
+    "evaluationTimeout": TIMED_OUT,
+    "serviceUnavailable": UNREACHABLE,
+}
+"""By the kind of error; all others are FAILED."""
+
+
+@attrs.frozen
+class Printed:
+    """What is printed where, and the exit status."""
+
+    status: int
+    out: str = ""
+    err: str = ""
+
+    def encode(self, encoding: str, *, as_json: bool) -> tuple[int, bytes, bytes]:
+        """Return the status, and both texts as bytes; what the encoding lacks is written as an escape."""
+        out = self.out
+        try:
+            data = out.encode(encoding)
+        except (UnicodeEncodeError, LookupError):
+            # Python's escapes would be no JSON.
+            data = (
+                json.dumps(json.loads(out)).encode("ascii") + b"\n"
+                if as_json
+                else out.encode("ascii", "backslashreplace")
+            )
+        try:
+            return self.status, self.err.encode(encoding, "backslashreplace"), data
+        except LookupError:
+            return self.status, self.err.encode("ascii", "backslashreplace"), data
+
+
+def print_response(response: ActResponse, *, as_json: bool, script: bool = False) -> Printed:
+    """Return what is printed of a response.
+
+    `script`: what it returns is a script's value, which may be nothing.
+    """
+    if response.error is not None:
+        return print_failure(response.error, response=response, as_json=as_json)
+    if as_json:
+        return Printed(DONE, _to_json(response.to_json()))
+    lines = [*_tell_result(response, script=script), *tell_effects(response.effects)]
+    if response.diff is not None:
+        lines.append(escape_lines(response.diff))
+    return Printed(DONE, "".join(f"{line}\n" for line in lines or ["done"]))
+
+
+def print_error(error: EngineError, hint: str, *, kind: str, as_json: bool) -> Printed:
+    """Return what is printed of an error that no request got as far as."""
+    failure = attrs.evolve(describe_failure(error), hint=hint)
+    return print_failure(failure, response=ActResponse(kind=kind, ok=False, error=failure), as_json=as_json)
+
+
+def print_failure(failure: Failure, *, response: ActResponse, as_json: bool) -> Printed:
+    """Return what is printed of an error: one line, and what to do; the whole response with `as_json`, too."""
+    err = f"Error: {escape_line(hide_secrets(_in_one_line(failure.message)))}\nHint: {escape_line(failure.hint)}\n"
+    out = _to_json(response.to_json()) if as_json else ""
+    return Printed(STATUS.get(failure.kind, FAILED), out, err)
+
+
+def _in_one_line(message: str) -> str:
+    """Return a message without its log of attempts; JSON has all of it."""
+    first, *rest = [line.strip() for line in message.splitlines()] or [""]
+    told = "; ".join(line for line in rest if not line.startswith("- "))
+    return f"{first} {told}".strip() if first.endswith(":") or not told else f"{first}; {told}"
+
+
+def _to_json(document: Mapping[str, Any]) -> str:
+    return f"{escape_json(json.dumps(document, ensure_ascii=False))}\n"
+
+
+# --- results -------------------------------------------------------------------------------------------------
+
+
+def _tell_result(response: ActResponse, *, script: bool) -> Sequence[str]:
+    result = to_plain(response.result)
+    tell = _TELL.get(response.kind)
+    if tell is not None:
+        return [escape_lines(line) for line in tell(result)]
+    if result is None:
+        return ["null"] if script else []
+    return [escape_lines(result if isinstance(result, str) else json.dumps(result, ensure_ascii=False))]
+
+
+def _arrival(result: Mapping[str, Any]) -> Iterator[str]:
+    status = result.get("status")
+    yield f"{result['url']}  {status}" if status is not None else str(result["url"])
+
+
+def _snapshot(result: Mapping[str, Any]) -> Iterator[str]:
+    yield str(result["diff"] if "diff" in result else result["snapshot"])
+
+
+def _found(result: Mapping[str, Any]) -> Iterator[str]:
+    for node in result["nodes"]:
+        yield escape_line(f'{node["ref"]} {node["role"]} "{node["name"]}"')
+    left = result["count"] - len(result["nodes"])
+    if left or not result["count"]:
+        yield f"{left} more" if left else "nothing was found"
+
+
+def _file(result: Mapping[str, Any]) -> Iterator[str]:
+    if "snapshot" in result:
+        yield str(result["snapshot"])
+    yield (
+        f"{escape_line(result['path'])}  {result['bytes']} bytes"
+        if "path" in result
+        else str(result["base64"])
+    )
+
+
+def _console(result: Mapping[str, Any]) -> Iterator[str]:
+    if result["dropped"]:
+        yield f"({result['dropped']} older ones were dropped)"
+    for each in result["messages"]:
+        place = f"  ({each['url']}:{each['line']})" if each["url"] else ""
+        yield escape_line(f"{each['level']}: {each['text']}{place}")
+
+
+def _requests(result: Mapping[str, Any]) -> Iterator[str]:
+    if result["dropped"]:
+        yield f"({result['dropped']} older ones were dropped)"
+    for each in result["requests"]:
+        outcome = each["failure"] or each["status"] or "under way"
+        yield escape_line(f"{outcome}  {each['method']} {each['url']}  {each['type']}")
+
+
+def _cookies(result: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for each in result:
+        yield escape_line(f"{each['name']}={each['value']}  {each['domain']}{each['path']}")
+
+
+def _items(result: Mapping[str, str]) -> Iterator[str]:
+    for name, value in result.items():
+        yield escape_line(f"{name}={value}")
+
+
+def _tabs(result: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for each in result:
+        yield escape_line(f"{'*' if each['current'] else ' '} {each['index']}  {each['url']}")
+    if not result:
+        yield "no page is open"
+
+
+def _results(result: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for each in result:
+        yield from (escape_line(each["title"]), f"  {escape_line(each['url'])}")
+        if each["snippet"]:
+            yield f"  {escape_line(each['snippet'])}"
+    if not result:
+        yield "nothing was found"
+
+
+def _nothing(_result: object) -> Iterator[str]:
+    return iter(())
+
+
+_TELL: Mapping[str, Callable[[Any], Iterator[str]]] = {
+    "navigate": _arrival,
+    "back": _arrival,
+    "forward": _arrival,
+    "reload": _arrival,
+    "newTab": _arrival,
+    "snapshot": _snapshot,
+    "find": _found,
+    "screenshot": _file,
+    "pdf": _file,
+    "download": _file,
+    "console": _console,
+    "requests": _requests,
+    "cookies": _cookies,
+    "storage": _items,
+    "tabs": _tabs,
+    "search": _results,
+    "close": _nothing,
+}
+"""How the results of each kind read; those of other kinds are printed as they are."""

@@ -1,0 +1,169 @@
+"""The start of the background service, and what a command says where there is none.
+
+Rule: a command is checked before anything is started. Who starts the service waits until it listens; of several at
+once, one starts it, and all of them use it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from cdpengine.act import ActResponse, Failure
+from cdpengine.errors import EngineError, packages_named
+from cdpengine.errors.texts import escape_lines
+from cdpengine.shell import client, places
+from cdpengine.shell.parsing import Command, Typed, parse, wants_json
+from cdpengine.shell.printing import DONE, Printed, print_error, print_failure, print_response
+
+_STARTING = 30.0
+"""Seconds in which a service has to listen, also where one that is ending is waited for."""
+
+_ATTEMPTS = 5
+"""How often a command is sent to a service that ended before it took it."""
+
+_SHOWN_LOG = 300
+
+
+def start_and_ask(arguments: Sequence[str], given: bytes) -> int:
+    """Do a command for which no service runs: check it, start the service, and ask that."""
+    typed = Typed(
+        arguments=arguments,
+        folder=_folder(),
+        session=os.environ.get("CDPENGINE_SESSION", ""),
+        given=given.decode("utf-8", "replace"),
+    )
+    try:
+        command = parse(typed)
+    except EngineError as error:
+        verb, _ = client.split_verb(arguments)
+        hint = f"cdpengine {verb} --help says what it takes."
+        return _say(print_error(error, hint, kind="", as_json=wants_json(arguments)), arguments)
+    if command.verb.name == "close":
+        return _say(print_response(ActResponse(kind="", ok=True), as_json=command.as_json), arguments)
+    if command.verb.name == "sessions":
+        none = ActResponse(kind="", ok=True, result=[])
+        return _say(print_response(none, as_json=True) if command.as_json else Printed(DONE), arguments)
+    for _ in range(_ATTEMPTS):
+        try:
+            start(command)
+            return client.show(*client.ask(arguments, given))
+        except (FileNotFoundError, ConnectionRefusedError):
+            continue
+        except client.LostError as lost:
+            if lost.began:
+                return report(arguments, lost)
+        except (EngineError, OSError) as error:
+            return report(arguments, error)
+    return report(arguments, FileNotFoundError("it ended at once"))
+
+
+def _folder() -> str:
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        return "/"
+
+
+def start(command: Command) -> None:
+    """Start the service, and return when it listens, or has ended.
+
+    Raises OSError where it cannot be started, PackageMissingError, and TimeoutError.
+    """
+    with packages_named():
+        import hypercorn  # noqa: F401 - what the service needs is missed here, where it can be said
+        import prometheus_client  # noqa: F401
+        import starlette  # noqa: F401
+    folder = Path(places.runtime_folder())
+    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.mkdir(exist_ok=True, mode=0o700)
+    reading, writing = os.pipe()
+    try:
+        log = os.open(places.log_path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            process = subprocess.Popen(
+                [*_program(), "--ready", str(writing), *_options(command)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",  # it holds no folder that somebody wants to take away
+                pass_fds=(writing,),
+                start_new_session=True,  # a Ctrl-C in this terminal is not for it
+            )
+        finally:
+            os.close(log)
+        os.close(writing)
+        writing = -1
+        ready, _, _ = select.select([reading], [], [], _STARTING)
+        if not ready:
+            raise TimeoutError(f"it did not listen within {_STARTING:g} s")
+        if not os.read(reading, 1):
+            raise ChildProcessError(f"it ended with status {process.wait(_STARTING)}")
+    finally:
+        os.close(reading)
+        if writing >= 0:
+            os.close(writing)
+
+
+def _program() -> list[str]:
+    # The same code as this, wherever it was loaded from, and nothing from the folder in which the command was
+    # typed.
+    root = str(Path(__file__).resolve().parents[2])
+    run = f"import sys; sys.path.insert(0, {root!r}); from cdpengine.shell.background import main; main()"
+    return [sys.executable, "-P", "-c", run]
+
+
+def _options(command: Command) -> list[str]:
+    options = []
+    if "CDPENGINE_IDLE" in os.environ:
+        options += ["--idle", os.environ["CDPENGINE_IDLE"]]
+    if "--headful" in command.options:
+        options.append("--headful")
+    if isinstance(browser := command.options.get("--browser"), str):
+        options += ["--browser", browser]
+    return options
+
+
+# --- what is said --------------------------------------------------------------------------------------------
+
+
+def report(arguments: Sequence[str], error: Exception) -> int:
+    """Say why a command could not be done, or was not done to its end, and return the exit status."""
+    if isinstance(error, client.LostError):
+        message = "the background service ended in the middle of the command"
+        hint = "Look at what was done: cdpengine snapshot starts another service, with a new browser."
+    elif isinstance(error, EngineError):
+        message, hint = str(error), "Install what the message names."
+    elif isinstance(error, PermissionError):
+        message = f"the background service cannot be asked: {_reason(error)}"
+        hint = (
+            f"{places.runtime_folder()} has to be yours alone: chmod 700, or name another by XDG_RUNTIME_DIR."
+        )
+    else:
+        message = f"the background service could not be started: {_reason(error)}{_log()}"
+        hint = f"cdpengine doctor says what stands in the way; {places.log_path()} has the service's words."
+    failure = Failure(kind="serviceUnavailable", message=message, hint=hint, retryable=False)
+    response = ActResponse(kind="", ok=False, error=failure)
+    return _say(print_failure(failure, response=response, as_json=wants_json(arguments)), arguments)
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
+
+
+def _log() -> str:
+    """Return the last line that the service wrote, where it wrote any."""
+    try:
+        lines = Path(places.log_path()).read_text("utf-8", "replace").strip().splitlines()
+    except OSError:
+        return ""
+    return f" ({escape_lines(lines[-1])[-_SHOWN_LOG:]})" if lines else ""
+
+
+def _say(printed: Printed, arguments: Sequence[str]) -> int:
+    encoding = getattr(sys.stdout, "encoding", "") or "utf-8"
+    return client.show(*printed.encode(encoding, as_json=wants_json(arguments)))

@@ -1,0 +1,72 @@
+"""What `--help` says of a verb: its usage, what it does, and its options, which are the fields of its request."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import attrs
+
+from cdpengine.act.fields import MEANING
+from cdpengine.shell.parsing import is_flag, option_fields
+from cdpengine.shell.verbs import VERBS, Verb
+
+_WIDTH = 100
+_COLUMN = 30
+
+_ALWAYS = {
+    "--session NAME": 'The session; CDPENGINE_SESSION names it, too, and without both it is "default".',
+    "--json": "Print the whole answer as JSON.",
+    "--help": "Show this, and do nothing.",
+}
+
+
+def verb_help(name: str) -> str:
+    """Return the help of a verb."""
+    verb = VERBS[name]
+    lines = [f"Usage: cdpengine {verb.usage} [OPTIONS]", "", verb.meaning]
+    if verb.example:
+        lines += ["", "Example:", f"  cdpengine {verb.example}"]
+    if any(place.field == "target" for place in verb.places):
+        lines += [
+            "",
+            'TARGET is a ref of the last snapshot ("e3"), or a CSS selector that matches one element.',
+        ]
+    lines += ["", "Options:"]
+    for option, meaning in {**dict(_options(verb)), **verb.options, **_ALWAYS}.items():
+        lines += _row(option, meaning)
+    return "\n".join(lines) + "\n"
+
+
+def _row(option: str, meaning: str) -> list[str]:
+    first, *more = textwrap.wrap(meaning, _WIDTH - _COLUMN)
+    rest = [" " * _COLUMN + each for each in more]
+    head = f"  {option}"
+    if len(head) >= _COLUMN:
+        return [head, " " * _COLUMN + first, *rest]
+    return [head.ljust(_COLUMN) + first, *rest]
+
+
+def _options(verb: Verb) -> Iterator[tuple[str, str]]:
+    if verb.request is None:
+        return
+    hints = get_type_hints(verb.request)
+    for name, field in option_fields(verb).items():
+        yield name + _value(field, hints[field.name]), field.metadata[MEANING]
+
+
+def _value(field: attrs.Attribute[Any], hint: Any) -> str:
+    """Return what follows an option: what it takes, or nothing for a flag."""
+    if is_flag(field):
+        return ""
+    members = [each for each in get_args(hint) or (hint,) if each is not type(None)]
+    first = members[0]
+    if get_origin(hint) is Literal or get_origin(first) is Literal:
+        choices = get_args(hint if get_origin(hint) is Literal else first)
+        return f" {'|'.join(map(str, choices))}"
+    if bool in (hint, first):
+        return " true|false"
+    if hint in (int, float) or first in (int, float):
+        return " N"
+    return " JSON" if attrs.has(first) or get_origin(hint) is dict or Any in get_args(hint) else " TEXT"

@@ -1,0 +1,300 @@
+"""The verbs of the shell, as data: which request each is, and which of its fields stand bare on the line.
+
+Rule: a verb is one row. What is not bare is an option, and these are made of the fields of the request's class
+(`max_depth` is `--max-depth`), so that whatever a request can say, the shell can. `client.VERBS` has the same
+names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from cdpengine.act import KINDS, ActRequest
+
+
+@attrs.frozen
+class Place:
+    """A bare argument: its name in capitals in the usage, the field that it fills, and how often it may stand."""
+
+    name: str
+    field: str
+    needed: bool = True
+    many: bool = False
+
+    def __str__(self) -> str:
+        text = f"{self.name}..." if self.many else self.name
+        return text if self.needed else f"[{text}]"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Verb:
+    """A verb. `preset` are fields that it means by itself; `options` those of the shell's own, with their meaning.
+
+    A `kind` of "" is a verb of the shell itself, which is no request. `meaning` is one sentence.
+    """
+
+    name: str
+    kind: str
+    meaning: str
+    places: Sequence[Place] = ()
+    preset: Mapping[str, Any] = attrs.field(factory=dict)
+    options: Mapping[str, str] = attrs.field(factory=dict)
+    example: str = ""
+
+    @property
+    def request(self) -> type[ActRequest] | None:
+        """The class of the request that it is; None for a verb of the shell itself."""
+        return KINDS[self.kind] if self.kind else None
+
+    @property
+    def usage(self) -> str:
+        """How it is written, without its options."""
+        return " ".join([self.name, *map(str, self.places)])
+
+
+TARGET = Place("TARGET", "target")
+"""An element: a ref of the last snapshot ("e3"; "@e3" and "3" are the same), or a CSS selector."""
+
+MAYBE_TARGET = Place("TARGET", "target", needed=False)
+_FILE = Place("FILE", "path", needed=False)
+_FORCE = {"--force": "Overwrite FILE where it exists."}
+_HEADFUL = "Show the browser's window. It holds for the whole service, so it is for its first command."
+_BROWSER = "The browser to start: a path, or chrome, chromium, edge, brave. The same holds for it."
+
+TABLE: Sequence[Verb] = (
+    Verb(
+        name="open",
+        kind="navigate",
+        meaning="Go to a URL; the browser is started where there is none.",
+        places=(Place("URL", "url"),),
+        options={"--headful": _HEADFUL, "--browser PATH": _BROWSER},
+        example="open https://example.com",
+    ),
+    Verb(
+        name="snapshot",
+        kind="snapshot",
+        meaning="Print what the page shows, with a ref for each element.",
+        example="snapshot --interactive",
+    ),
+    Verb(name="click", kind="click", meaning="Click an element.", places=(TARGET,), example="click e3"),
+    Verb(
+        name="type",
+        kind="type",
+        meaning="Type text into an element, at the end of what is there, by real key events.",
+        places=(TARGET, Place("TEXT", "text")),
+        example='type e5 "blue shoes" --submit',
+    ),
+    Verb(
+        name="fill",
+        kind="fill",
+        meaning="Replace what stands in one field of a form, or in several.",
+        places=(TARGET, Place("VALUE", "value"), Place("TARGET VALUE", "more", needed=False, many=True)),
+        example='fill e5 ada e6 "ada@example.com"',
+    ),
+    Verb(
+        name="press",
+        kind="press",
+        meaning="Press a key or a chord, on an element or where the focus is.",
+        places=(Place("KEY", "key"), MAYBE_TARGET),
+        example="press Control+A",
+    ),
+    Verb(
+        name="select",
+        kind="select",
+        meaning="Choose options of a select, a listbox or a combobox, by value or label.",
+        places=(TARGET, Place("VALUE", "values", many=True)),
+        example="select e7 Red",
+    ),
+    Verb(
+        name="check", kind="check", meaning="Check a checkbox, a switch or a radio button.", places=(TARGET,)
+    ),
+    Verb(
+        name="uncheck",
+        kind="check",
+        meaning="Uncheck a checkbox or a switch.",
+        places=(TARGET,),
+        preset={"checked": False},
+    ),
+    Verb(name="hover", kind="hover", meaning="Move the mouse onto an element.", places=(TARGET,)),
+    Verb(
+        name="scroll",
+        kind="scroll",
+        meaning="Turn the mouse wheel: one viewport up, down, left or right, or as --dx and --dy say.",
+        places=(Place("DIRECTION", "direction", needed=False), MAYBE_TARGET),
+        example="scroll down",
+    ),
+    Verb(
+        name="scroll-into-view",
+        kind="scrollIntoView",
+        meaning="Scroll until an element is in the viewport.",
+        places=(TARGET,),
+    ),
+    Verb(
+        name="drag",
+        kind="drag",
+        meaning="Drag an element onto another one.",
+        places=(Place("FROM", "start_ref"), Place("TO", "end_ref")),
+        example="drag e3 e8",
+    ),
+    Verb(
+        name="upload",
+        kind="upload",
+        meaning="Choose files in an input of files; none empties it.",
+        places=(TARGET, Place("FILE", "paths", needed=False, many=True)),
+        example="upload e4 photo.jpg",
+    ),
+    Verb(
+        name="highlight",
+        kind="highlight",
+        meaning="Mark an element in the browser's window for a while.",
+        places=(TARGET,),
+    ),
+    Verb(
+        name="wait",
+        kind="wait",
+        meaning="Wait for so many milliseconds, for a CSS selector, or for what the options say.",
+        places=(Place("WHAT", "what", needed=False),),
+        example='wait --text "Thank you"',
+    ),
+    Verb(
+        name="eval",
+        kind="evaluate",
+        meaning="Run a script in the page and print its value.",
+        places=(Place("SCRIPT", "function"), MAYBE_TARGET),
+        example="eval document.title",
+    ),
+    Verb(
+        name="find",
+        kind="find",
+        meaning="Find elements by what is said of them, and print their refs.",
+        example="find --role button --name Buy",
+    ),
+    Verb(
+        name="extract",
+        kind="extract",
+        meaning="Print what a reader sees of the page, as Markdown or text.",
+        places=(MAYBE_TARGET,),
+        example="extract --main-only",
+    ),
+    Verb(
+        name="screenshot",
+        kind="screenshot",
+        meaning="Write a picture of the page to FILE, or to a new file in this folder.",
+        places=(_FILE, MAYBE_TARGET),
+        options=_FORCE,
+        example="screenshot page.png --full-page",
+    ),
+    Verb(
+        name="pdf",
+        kind="pdf",
+        meaning="Write the page as PDF to FILE, or to a new file in this folder.",
+        places=(_FILE,),
+        options=_FORCE,
+        example="pdf page.pdf",
+    ),
+    Verb(
+        name="console",
+        kind="console",
+        meaning="Print what the page wrote to its console, and its uncaught errors.",
+        example="console --level warning",
+    ),
+    Verb(name="requests", kind="requests", meaning="Print the page's requests.", example="requests --failed"),
+    Verb(name="back", kind="back", meaning="Go back in the page's history."),
+    Verb(name="forward", kind="forward", meaning="Go forward in the page's history."),
+    Verb(name="reload", kind="reload", meaning="Load the document again."),
+    Verb(
+        name="resize",
+        kind="resize",
+        meaning="Give the page's viewport another size, in CSS pixels.",
+        places=(Place("WIDTH", "width"), Place("HEIGHT", "height")),
+        example="resize 390 844",
+    ),
+    Verb(name="tabs", kind="tabs", meaning="List the open pages; the current one is marked."),
+    Verb(
+        name="new-tab",
+        kind="newTab",
+        meaning="Open a page, which becomes the current one.",
+        places=(Place("URL", "url", needed=False),),
+    ),
+    Verb(
+        name="focus-tab",
+        kind="focusTab",
+        meaning="Make a page the current one, by its number in tabs.",
+        places=(Place("TAB", "index", needed=False),),
+    ),
+    Verb(
+        name="close-tab",
+        kind="close",
+        meaning="Close a page: the current one, or the one of that number in tabs.",
+        places=(Place("TAB", "index", needed=False),),
+    ),
+    Verb(
+        name="dialog",
+        kind="dialog",
+        meaning="Say how the page's next dialog is answered, before the action that opens it: accept or dismiss.",
+        places=(Place("ANSWER", "accept"), Place("TEXT", "prompt_text", needed=False)),
+        example="dialog accept",
+    ),
+    Verb(
+        name="file-chooser",
+        kind="fileChooser",
+        meaning="Say which files the page's next file chooser gets, before the action that opens it.",
+        places=(Place("FILE", "paths", many=True),),
+    ),
+    Verb(
+        name="download",
+        kind="download",
+        meaning="Click an element and wait for the download that it begins.",
+        places=(MAYBE_TARGET,),
+        example="download e9 --directory .",
+    ),
+    Verb(
+        name="search",
+        kind="search",
+        meaning="Search the web, and print the results.",
+        places=(Place("QUERY", "query"),),
+    ),
+    Verb(name="cookies", kind="cookies", meaning="Print the session's cookies."),
+    Verb(
+        name="set-cookies",
+        kind="setCookies",
+        meaning="Set cookies, given as a JSON list of objects with name, value and url.",
+        places=(Place("COOKIES", "cookies"),),
+    ),
+    Verb(name="clear-cookies", kind="clearCookies", meaning="Remove the session's cookies."),
+    Verb(
+        name="storage", kind="storage", meaning="Print the items of the document's local or session storage."
+    ),
+    Verb(
+        name="set-storage",
+        kind="setStorage",
+        meaning="Set items of the document's storage, given as a JSON object.",
+        places=(Place("ITEMS", "items"),),
+    ),
+    Verb(
+        name="clear-storage",
+        kind="clearStorage",
+        meaning="Remove items of the document's storage; without names, all.",
+        places=(Place("KEY", "keys", needed=False, many=True),),
+    ),
+    Verb(
+        name="act",
+        kind="",
+        meaning="Do any request, given as JSON; - reads it from standard input.",
+        places=(Place("REQUEST", "request"),),
+        example="""act '{"kind": "click", "ref": "e3", "doubleClick": true}'""",
+    ),
+    Verb(name="sessions", kind="", meaning="List the sessions that are open."),
+    Verb(
+        name="close",
+        kind="",
+        meaning="Close the session with all its pages; with the last one, the browser ends.",
+        options={"--all": "Close all sessions."},
+    ),
+)
+
+VERBS: Mapping[str, Verb] = {verb.name: verb for verb in TABLE}
+"""Every verb, by its name."""

@@ -1,0 +1,323 @@
+"""The shell's commands as programs of their own: the table of cases, Ctrl-C, and the life of the background service."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from act_cases import CASES, PAGE, SECOND, run_case
+from busy_machine import slack
+from pytest_httpserver import HTTPServer
+from spelling import spell
+
+from cdpengine.shell.background import Background, BackgroundOptions, running
+
+pytestmark = pytest.mark.chrome
+
+PROGRAM = [sys.executable, str(Path(__file__).parent.parent.parent / "bin" / "cdpengine")]
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> str:
+    for path, html in (("/stage", PAGE), ("/second", SECOND), ("/blank", "")):
+        httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
+    httpserver.expect_request("/file").respond_with_data(
+        "hello", headers={"Content-Disposition": 'attachment; filename="file.txt"'}
+    )
+    return httpserver.url_for("").rstrip("/")
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A user's runtime folder. Its name is short, because names of sockets are; what is left of a service is ended."""
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="cdpengine-shell-") as root:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", root)
+        monkeypatch.delenv("CDPENGINE_SESSION", raising=False)
+        place = Path(root, "cdpengine")
+        place.mkdir(mode=0o700)
+        yield place
+        if (pid := service_pid(place)) is not None:
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+async def background(folder: Path) -> AsyncIterator[Background]:
+    """The service in this program, and the clients programs of their own."""
+    async with running(BackgroundOptions()) as background:
+        yield background
+
+
+async def run(
+    *arguments: str, stdin: bytes = b"", cwd: Path | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    return await trio.run_process(
+        [*PROGRAM, *arguments], capture_stdout=True, capture_stderr=True, stdin=stdin, check=False, cwd=cwd
+    )
+
+
+async def say(*arguments: str, **more: Any) -> str:
+    """Run a command that ends well, and return what it prints."""
+    done = await run(*arguments, **more)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    return done.stdout.decode()
+
+
+async def ask(request: dict[str, Any]) -> dict[str, Any]:
+    done = (
+        await run(*spell(request), "--json")
+        if "--" not in spell(request)
+        else await _ask_before_bare(request)
+    )
+    answer: dict[str, Any] = json.loads(done.stdout)
+    assert (done.returncode == 0) is answer["ok"], done
+    assert bool(done.stderr) is not answer["ok"], done
+    return answer
+
+
+async def _ask_before_bare(request: dict[str, Any]) -> subprocess.CompletedProcess[bytes]:
+    verb, *rest = spell(request)
+    return await run(verb, "--json", *rest)
+
+
+async def ask_without_scripts(background: Background, request: dict[str, Any]) -> dict[str, Any]:
+    async with background.service.sessions.use("default") as session:
+        session.actor.evaluate_enabled = False
+        try:
+            return await ask(request)
+        finally:
+            session.actor.evaluate_enabled = True
+
+
+SERVED = [case for case in CASES if not any(step.get("engine") in ("local", "gone") for step in case.steps)]
+"""The cases that a service can do as it is: it is not told of the tests' own search engines."""
+
+
+# In process, over HTTP and MCP a usual run has the whole table together; here is one part in nine of it again.
+@pytest.mark.sample(9, start=4)
+@pytest.mark.parametrize("first", range(0, len(SERVED), 14))
+async def test_the_table_in_the_shell(first: int, background: Background, site: str, tmp_path: Path) -> None:
+    file = tmp_path / "upload.txt"
+    file.write_text("x")
+    places = {"site": site, "folder": str(tmp_path), "file": str(file)}
+    without = partial(ask_without_scripts, background)
+    wrong = [await run_case(case, ask, without, places) for case in SERVED[first : first + 14]]
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
+def test_most_of_the_table_is_said_by_verbs() -> None:
+    steps = [spell(step) for case in SERVED for step in case.steps]
+    by_json = [step for step in steps if step[0] == "act"]
+    assert len(by_json) < len(steps) / 20, by_json
+
+
+async def test_what_a_person_reads(background: Background, site: str, tmp_path: Path) -> None:
+    assert await say("open", f"{site}/stage") == f"{site}/stage  200\n"
+    seen = await say("snapshot", "--interactive")
+    assert 'button "Go" [ref=e' in seen
+    ref = seen.partition('button "Go" [ref=')[2].partition("]")[0]
+    assert await say("click", ref) == "done\n"
+    assert await say("eval", "record") == '["click go"]\n'
+    assert await say("type", "#name", "-", stdin=b"ada\n") == "done\n"
+    assert await say("eval", "document.getElementById('name').value") == "ada\n"
+    assert await say("click", "#ask") == "a confirm opened ('Sure?'), answered Cancel\n"
+    assert "changed" in await say("click", "#change", "--diff")
+    assert await say("click", "#leave") == f"navigation to {site}/second\n"
+    assert await say("tabs") == f"* 0  {site}/second\n"
+    assert (
+        await say("screenshot", "shot.jpg", cwd=tmp_path)
+        == f"{tmp_path}/shot.jpg  {(tmp_path / 'shot.jpg').stat().st_size} bytes\n"
+    )
+    assert (tmp_path / "shot.jpg").read_bytes().startswith(b"\xff\xd8\xff")
+    again = await run("screenshot", "shot.jpg", cwd=tmp_path)
+    assert again.returncode == 2
+    assert b"--force" in again.stderr
+    printed = await say("pdf", cwd=tmp_path)
+    assert Path(printed.partition("  ")[0]).read_bytes().startswith(b"%PDF")
+    # Sessions are apart, and one is closed without the other.
+    assert await say("--session", "other", "tabs") == "no page is open\n"
+    pageless = await run("click", "e1", "--session=other")
+    assert pageless.returncode == 2
+    assert b"\nHint: Open a page first: cdpengine open URL." in pageless.stderr
+    assert await say("sessions") == "default\nother\n"
+    assert await say("close", "--session", "other") == "done\n"
+    assert await say("sessions") == "default\n"
+
+
+async def test_errors_are_a_line_a_hint_and_a_status(background: Background, site: str) -> None:
+    await say("open", f"{site}/stage")
+    for arguments, status, message, hint in (
+        (("click", "e999"), 1, "e999", "snapshot"),
+        (("click", "#under", "--timeout-ms", "300"), 1, "covered", "covers"),
+        (("eval", "while (true);", "--timeout-ms", "200"), 3, "", "stopped"),
+        (("click",), 2, "expected TARGET", "cdpengine click --help"),
+        (("clik", "e3"), 2, "clik", ""),
+        (("press", "Entre"), 2, "Entre", "message"),
+        (("act", "{"), 2, "JSON", "cdpengine act --help"),
+        (("open", "example.com"), 2, "https://example.com", ""),
+        (("wait", "--text", "never", "--timeout-ms", "100"), 1, "never", "timeoutMs"),
+    ):
+        done = await run(*arguments)
+        assert (done.returncode, done.stdout) == (status, b""), done
+        lines = done.stderr.decode().splitlines()
+        if arguments[0] == "clik":
+            continue  # the command line's own words for a command that there is not
+        first, second = lines
+        assert first.startswith("Error: ")
+        assert message in first
+        assert second.startswith("Hint: ")
+        assert hint in second
+        as_json = await run(*arguments, "--json")
+        assert as_json.returncode == status
+        answer = json.loads(as_json.stdout)
+        assert answer["ok"] is False
+        assert answer["error"]["hint"] in second
+
+
+async def test_ctrl_c_stops_the_script_and_another_client_clicks(background: Background, site: str) -> None:
+    await say("open", f"{site}/stage")
+    process = await trio.lowlevel.open_process([*PROGRAM, "eval", "while (true);"])
+    try:
+        with trio.fail_after(20):
+            while not background._under_way:  # noqa: ASYNC110 - another program's
+                await trio.sleep(0.005)
+        await trio.sleep(0.1)  # into the script
+        began = trio.current_time()
+        process.send_signal(signal.SIGINT)
+        assert await process.wait() == 130
+        left = trio.current_time() - began
+        answer = await ask({"kind": "click", "selector": "#go"})
+        assert answer["ok"], answer
+        assert left < slack(0.25)
+        assert trio.current_time() - began < slack(0.5), "with the start of the other client"
+    finally:
+        process.kill()
+        await process.wait()
+    assert await say("eval", "record") == '["click go"]\n'
+
+
+async def test_what_a_killed_client_began_is_taken_back(background: Background, site: str) -> None:
+    await say("open", f"{site}/stage")
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP):
+        process = await trio.lowlevel.open_process([*PROGRAM, "eval", "while (true);"])
+        with trio.fail_after(20):
+            while not background._under_way:  # noqa: ASYNC110
+                await trio.sleep(0.005)
+            process.send_signal(number)
+            await process.wait()
+            while background._under_way:  # noqa: ASYNC110
+                await trio.sleep(0.005)
+        assert (await ask({"kind": "click", "selector": "#go"}))["ok"]
+
+
+# --- the life of the service ---------------------------------------------------------------------------------
+
+
+def service_pid(folder: Path) -> int | None:
+    """Return the process of the service that runs, None where none does."""
+    try:
+        pid = int((folder / "shell.lock").read_text())
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (OSError, ValueError):
+        return None
+    return pid if b"cdpengine.shell.background" in words else None
+
+
+def descendants(pid: int) -> list[int]:
+    found = []
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, children.read_text().split()):
+            found += [child, *descendants(child)]
+    return found
+
+
+def alive(pids: list[int]) -> list[int]:
+    """Return those that run; a zombie, which nobody has buried yet, does not."""
+    left = []
+    for pid in pids:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state not in ("Z", "X"):
+            left.append(pid)
+    return left
+
+
+async def until_gone(pids: list[int]) -> None:
+    with trio.fail_after(20):
+        while alive(pids):  # noqa: ASYNC110 - other programs'
+            await trio.sleep(0.02)
+
+
+async def test_two_starts_at_once_give_one_and_a_killed_one_leaves_nothing(folder: Path, site: str) -> None:
+    folder.rmdir()  # as at the very first start
+    async with trio.open_nursery() as nursery:
+        for _ in range(2):
+            nursery.start_soon(say, "new-tab", f"{site}/stage")
+    first = service_pid(folder)
+    assert first is not None
+    assert len((await say("tabs")).splitlines()) == 2
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {each.name: stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()} == {
+        "shell.sock": 0o600,
+        "shell.lock": 0o600,
+        "shell.log": 0o600,
+    }
+    # What it kept is gone with it, and so is its browser; the socket that it left is noticed.
+    browsers = descendants(first)
+    assert browsers
+    os.kill(first, signal.SIGKILL)
+    await until_gone([first, *browsers])
+    assert (folder / "shell.sock").exists()
+    assert await say("tabs") == "no page is open\n"
+    second = service_pid(folder)
+    assert second not in (None, first)
+    assert second is not None
+    # The last session ends it, with its browser; when the command returns, nothing is left.
+    assert await say("open", f"{site}/second") == f"{site}/second  200\n"
+    browsers = descendants(second)
+    assert browsers
+    assert await say("close") == "done\n"
+    assert alive(browsers) == []
+    assert not (folder / "shell.sock").exists()
+    await until_gone([second])
+    assert (await say("close"), await say("sessions")) == ("done\n", "")
+    assert service_pid(folder) is None
+
+
+async def test_a_service_that_nobody_uses_ends_and_one_that_is_killed_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CDPENGINE_IDLE", "1.5")
+    assert await say("open", "data:text/html,<title>x</title>")
+    pid = service_pid(folder)
+    assert pid is not None
+    # In the middle of a command, which is not sent again: it may have been done.
+    async with trio.open_nursery() as nursery:
+        done: list[subprocess.CompletedProcess[bytes]] = []
+
+        async def wait() -> None:
+            done.append(await run("wait", "60000"))
+
+        nursery.start_soon(wait)
+        await trio.sleep(0.3)
+        os.kill(pid, signal.SIGKILL)
+    assert done[0].returncode == 4
+    assert b"in the middle of the command" in done[0].stderr
+    assert await say("tabs") == "no page is open\n"
+    pid = service_pid(folder)
+    assert pid is not None
+    await until_gone([pid])
+    assert not (folder / "shell.sock").exists()
+    assert (folder / "shell.log").read_bytes() == b""
