@@ -273,8 +273,11 @@ def listen() -> trio.SocketListener:
     new.unlink(missing_ok=True)
     bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        bound.bind(str(new))
-        new.chmod(0o600)
+        before = os.umask(0o177)
+        try:
+            bound.bind(str(new))
+        finally:
+            os.umask(before)
         bound.listen(128)
         new.replace(path)
     except BaseException:

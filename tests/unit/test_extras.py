@@ -43,7 +43,7 @@ import cdpengine, cdpengine.debug
 def names(package, prefix):
     for each in pkgutil.iter_modules(package.__path__, prefix):
         # pytest itself needs pygments.
-        if each.name in ("cdpengine.cli", "cdpengine.service", "cdpengine.__main__", "cdpengine.testing.pytest_plugin"):
+        if each.name in ("cdpengine.cli", "cdpengine.service", "cdpengine.shell.background", "cdpengine.__main__", "cdpengine.testing.pytest_plugin"):
             continue
         yield each.name
         if each.ispkg and each.name != "cdpengine.debug":
