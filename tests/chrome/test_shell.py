@@ -158,7 +158,7 @@ async def test_errors_are_a_line_a_hint_and_a_status(background: Background, sit
     await say("open", f"{site}/stage")
     for arguments, status, message, hint in (
         (("click", "e999"), 1, "e999", "snapshot"),
-        (("click", "#under", "--timeout-ms", "300"), 1, "covered", "covers"),
+        (("click", "#under", "--timeout-ms", "300"), 1, "receives the events", "covers"),
         (("eval", "while (true);", "--timeout-ms", "200"), 3, "", "stopped"),
         (("click",), 2, "expected TARGET", "cdpengine click --help"),
         (("clik", "e3"), 2, "clik", ""),
