@@ -162,7 +162,7 @@ async def test_errors_are_a_line_a_hint_and_a_status(background: Background, sit
         (("eval", "while (true);", "--timeout-ms", "200"), 3, "", "stopped"),
         (("click",), 2, "expected TARGET", "cdpengine click --help"),
         (("clik", "e3"), 2, "clik", ""),
-        (("press", "Entre"), 2, "Entre", "message"),
+        (("press", "Entre"), 2, "names no key", "message"),
         (("act", "{"), 2, "JSON", "cdpengine act --help"),
         (("open", "example.com"), 2, "https://example.com", ""),
         (("wait", "--text", "never", "--timeout-ms", "100"), 1, "never", "timeoutMs"),
