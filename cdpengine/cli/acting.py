@@ -6,7 +6,9 @@ with `stop` is the last. The service's token is printed only when it was made no
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +16,8 @@ from typing import TYPE_CHECKING
 import click
 import trio
 
+from cdpengine._launch.ending_signals import ENDING_SIGNALS, end_by
+from cdpengine._nursery import open_body_nursery
 from cdpengine.cli.options import Failed, Source, absolute_url, browser_options, json_option, state_folder
 from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
 from cdpengine.errors import packages_named
@@ -150,6 +154,13 @@ def token_path() -> Path:
     type=click.IntRange(1),
     help="Seconds unused until one ends.",
 )
+@click.option(
+    "--ending",
+    default=5.0,
+    show_default=True,
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds that requests may go on when it ends.",
+)
 def serve(
     host: str,
     port: int,
@@ -166,11 +177,12 @@ def serve(
     executable: str | None,
     sessions: int,
     idle: int,
+    ending: float,
 ) -> None:
     """Answer requests over HTTP: POST /act, /snapshot, /screenshot and others; /openapi.json has all of them.
 
     Each request needs the header "Authorization: Bearer TOKEN". Pages may go to http and https addresses of the
-    internet, unless the options say otherwise.
+    internet, unless the options say otherwise. SIGTERM ends it in order, with status 0.
 
     \b
     Example:
@@ -201,18 +213,37 @@ def serve(
         headless=not headful,
         sessions=sessions,
         session_idle=idle,
+        ending=ending,
     )
 
-    async def run() -> None:
-        async with run_service(settings) as listening:
-            say(f"listening on {listening.url}", err=True)
-            say(f"the token is in {place}" + (f", and is {token}" if is_new else ""), err=True)
-            await trio.sleep_forever()
+    async def run() -> int:
+        async with open_body_nursery() as nursery:
+            with trio.open_signal_receiver(*_signals()) as signals:
+                async with run_service(settings) as listening:
+                    say(f"listening on {listening.url}", err=True)
+                    say(f"the token is in {place}" + (f", and is {token}" if is_new else ""), err=True)
+                    number: int = await anext(signals)
+                    say(f"ending; what runs has {ending:g} s (a second signal ends it at once)", err=True)
+                    nursery.start_soon(_end_at_next, signals)
+                return number
 
     try:
-        trio.run(run)
+        number = trio.run(run)
     except OSError as error:
         raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}") from error
+    if number != signal.SIGTERM:  # which is how a service is ended; the others end it as they do all commands
+        sys.exit(128 + number)
+
+
+def _signals() -> list[int]:
+    """Return the signals that end a service, but for those that are ignored, as with nohup."""
+    ending = {signal.SIGINT, signal.SIGTERM, *ENDING_SIGNALS}
+    return [each for each in ending if signal.getsignal(each) is not signal.SIG_IGN]
+
+
+async def _end_at_next(signals: AsyncIterator[int]) -> None:
+    """End the process at once when one more signal comes: the system then ends the browser through its pipe."""
+    end_by(await anext(signals))
 
 
 # --- MCP -----------------------------------------------------------------------------------------------------

@@ -259,6 +259,7 @@ async def test_listening_is_no_use_and_the_end_of_the_service_is_told(site: str)
     assert ended[0].end == "serviceEnding"
 
 
+@pytest.mark.slow
 async def test_a_client_that_reads_nothing_holds_up_neither_page_nor_others_nor_the_end(site: str) -> None:
     async with AsyncExitStack() as outside:
         async with running() as client:

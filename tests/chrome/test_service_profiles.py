@@ -67,6 +67,7 @@ async def test_a_profile_stays_and_is_nobody_elses(httpserver: HTTPServer, tmp_p
         assert (await http.get("/sessions")).json() == {"sessions": ["work", "profile:work"]}
 
 
+@pytest.mark.slow
 async def test_clients_that_come_together_have_one_browser(tmp_path: Path) -> None:
     async with running(profiles=tmp_path, sessions=1) as http:
         answers: list[dict[str, Any]] = []
