@@ -218,7 +218,7 @@ class Evaluator:
         target_ids = {node.session.target_id for node in nodes} | {each.session.target_id for each in handles}
         if len(target_ids) > 1:
             raise _several_documents_error("documents of several processes")
-        own = self.page.session_of(frame).target_id
+        own = frame.session.target_id
         session = await self.page.script_session(
             (target_ids.pop() if target_ids else own) or self.page.target_id
         )

@@ -152,7 +152,7 @@ async def find_nodes(
 
 
 async def _find_in(page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frame: Frame) -> list[FoundNode]:
-    document = await open_document(page, worlds, frame)
+    document = await open_document(worlds, frame)
     try:
         by_role = wanted.role is not None or wanted.name is not None
         described: dict[int, str] | None = None

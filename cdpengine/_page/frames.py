@@ -55,22 +55,29 @@ FRAME_EVENTS: dict[str, type[FrameEvent]] = {
 
 @attrs.define(eq=False)
 class Frame:
-    """One frame. `loader_id` names its present document, `session_id` the session that reports it.
+    """One frame. `loader_id` names its present document; `session` reports it, and runs in its process.
 
+    `attached` is False once the frame is gone from the page.
     `moves_within` counts navigations within a document (fragments, history.pushState). `restored` is the loader of
     the latest document that came out of the back/forward cache.
     """
 
     id: str
+    session: Session = attrs.field(repr=False)
     parent_id: str | None = None
-    session_id: str | None = None
     loader_id: str = ""
     url: str = ""
     name: str = ""
     unreachable_url: str = ""
     restored: str = ""
     moves_within: int = 0
+    attached: bool = True
     lifecycle: dict[str, set[str]] = attrs.field(factory=dict, repr=False)
+
+    @property
+    def session_id(self) -> str | None:
+        """The id of the session that reports it."""
+        return self.session.id
 
     def reached(self, loader_id: str, state: LoadState) -> bool:
         """Whether the document of that loader has come as far as `state`."""
@@ -89,10 +96,13 @@ class Frame:
 
 
 class FrameTree:
-    """All frames of one page, in the order in which they appeared. The main frame's id is the target's id."""
+    """All frames of one page, in the order in which they appeared. The main frame's id is the target's id.
 
-    def __init__(self, main_id: str) -> None:
-        self.main = Frame(main_id)
+    `session` is the page's own, which reports the main frame.
+    """
+
+    def __init__(self, main_id: str, session: Session) -> None:
+        self.main = Frame(main_id, session)
         self._frames: dict[str, Frame] = {main_id: self.main}
 
     def __iter__(self) -> Iterator[Frame]:
@@ -109,40 +119,40 @@ class FrameTree:
         """Return the frames whose parent that frame is."""
         return [frame for frame in self._frames.values() if frame.parent_id == frame_id]
 
-    def apply(self, event: FrameEvent, session_id: str | None) -> None:
-        """Take one event that came on `session_id`."""
+    def apply(self, event: FrameEvent, session: Session) -> None:
+        """Take one event that came on `session`."""
         match event:
             case FrameAttached():
-                frame = self._obtain(event.frame_id, session_id)
+                frame = self._obtain(event.frame_id, session)
                 self._place(frame, event.parent_frame_id)
             case FrameNavigated():
-                self._apply_navigation(event, session_id)
+                self._apply_navigation(event, session)
             case NavigatedWithinDocument():
-                frame = self._obtain(event.frame_id, session_id)
+                frame = self._obtain(event.frame_id, session)
                 frame.url = event.url
                 frame.moves_within += 1
             case FrameDetached():
-                self._apply_detachment(event, session_id)
+                self._apply_detachment(event, session)
             case LifecycleEvent():
                 if (known := self.get(event.frame_id)) is not None:
                     known.note(event.loader_id, event.name)
 
-    def apply_tree(self, node: FrameTreeNode, session_id: str | None) -> None:
+    def apply_tree(self, node: FrameTreeNode, session: Session) -> None:
         """Take the reply to `Page.getFrameTree` of one session."""
         waiting = [node]
         while waiting:
             subtree = waiting.pop()
-            self._describe(self._obtain(subtree.frame.id, session_id), subtree.frame)
+            self._describe(self._obtain(subtree.frame.id, session), subtree.frame)
             waiting.extend(reversed(subtree.child_frames))
 
-    def end_session(self, session_id: str | None) -> None:
+    def end_session(self, session: Session) -> None:
         """Forget the frames that only the ended session reported; the main frame stays."""
         for frame in self:
-            if frame.session_id == session_id and frame is not self.main:
-                self._frames.pop(frame.id, None)
+            if frame.session is session and frame is not self.main:
+                self._forget(frame)
 
-    def _apply_navigation(self, event: FrameNavigated, session_id: str | None) -> None:
-        frame = self._obtain(event.frame.id, session_id)
+    def _apply_navigation(self, event: FrameNavigated, session: Session) -> None:
+        frame = self._obtain(event.frame.id, session)
         for child in self.children(frame.id):
             self._remove(child)
         self._describe(frame, event.frame)
@@ -153,31 +163,35 @@ class FrameTree:
             for name in LOAD_STATES.values():
                 frame.note(frame.loader_id, name)
 
-    def _apply_detachment(self, event: FrameDetached, session_id: str | None) -> None:
+    def _apply_detachment(self, event: FrameDetached, session: Session) -> None:
         frame = self.get(event.frame_id)
         if frame is None or frame is self.main:
             return
         if event.reason == "swap":
             # It goes on in another process; its own session will report it. Its children went with the process.
             for child in self.children(frame.id):
-                if child.session_id == session_id:  # the new process may have reported its own already
+                if child.session is session:  # the new process may have reported its own already
                     self._remove(child)
-        elif frame.session_id == session_id:
+        elif frame.session is session:
             self._remove(frame)
 
-    def _obtain(self, frame_id: str, session_id: str | None) -> Frame:
+    def _obtain(self, frame_id: str, session: Session) -> Frame:
         frame = self._frames.get(frame_id)
         if frame is None:
-            frame = self._frames[frame_id] = Frame(frame_id)
-        frame.session_id = session_id
+            frame = self._frames[frame_id] = Frame(frame_id, session)
+        frame.session = session
         return frame
 
     def _remove(self, frame: Frame) -> None:
         waiting = [frame]
         while waiting:
             gone = waiting.pop()
-            self._frames.pop(gone.id, None)
+            self._forget(gone)
             waiting.extend(self.children(gone.id))
+
+    def _forget(self, frame: Frame) -> None:
+        frame.attached = False
+        self._frames.pop(frame.id, None)
 
     def _describe(self, frame: Frame, info: FrameInfo) -> None:
         frame.loader_id = info.loader_id
@@ -219,7 +233,7 @@ async def renderer_of(session: Session, frame: Frame) -> str | None:
     if told is None:
         told = await renderer_id(session)
         # Chrome tells of a new document before that document's process answers anything.
-        if told is not None and frame.loader_id == loader_id and frame.session_id == session.id:
+        if told is not None and frame.loader_id == loader_id and frame.session is session:
             known[loader_id] = told
             while len(known) > _RENDERERS_REMEMBERED:
                 del known[next(iter(known))]

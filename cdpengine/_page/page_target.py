@@ -18,7 +18,7 @@ from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._page.dialogs import DialogPolicy, PageDialogs
 from cdpengine._page.file_choosers import FileChoosers
-from cdpengine._page.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree
+from cdpengine._page.frames import FRAME_EVENTS, FrameEvent, FrameTree
 from cdpengine._page.navigation.liveness import PendingNavigation, Ping
 from cdpengine._page.running_actions import RunningActions
 from cdpengine._protocol.domains.page import FrameTreeReply
@@ -68,7 +68,7 @@ class PageTarget:
         self.evaluation_session_errors: dict[str, EngineError] = {}
         self._evaluation_listeners: list[Callable[[Session], None]] = []
         self.evaluation_session_rebuilds: Counter[str] = Counter()
-        self.frames = FrameTree(info.target_id)
+        self.frames = FrameTree(info.target_id, session)
         self.frames.main.url = info.url
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
         self.worker_sessions: dict[str | None, Session] = {}
@@ -105,7 +105,6 @@ class PageTarget:
         than they are, and applying the whole sequence again ends in the same state.
         """
         early: list[FrameEvent] | None = []
-        session_id = session.id
 
         def observe(event: Event) -> None:
             try:
@@ -113,7 +112,7 @@ class PageTarget:
             except UndecodableReplyError as error:
                 session.connection.pass_over(event, error)
                 return
-            self.frames.apply(frame_event, session_id)
+            self.frames.apply(frame_event, session)
             if early is not None:
                 early.append(frame_event)
             self.changes.notify()
@@ -122,9 +121,9 @@ class PageTarget:
             nonlocal early
             if session.ended:
                 return  # the reply came before the end, and is taken after it
-            self.frames.apply_tree(reply.frame_tree, session_id)
+            self.frames.apply_tree(reply.frame_tree, session)
             for frame_event in early or ():
-                self.frames.apply(frame_event, session_id)
+                self.frames.apply(frame_event, session)
             early = None
             self.changes.notify()
 
@@ -139,7 +138,7 @@ class PageTarget:
         def ended() -> None:
             self.frame_sessions.pop(session.id, None)
             self.running.forget_turn(session)
-            self.frames.end_session(session.id)
+            self.frames.end_session(session)
             self.changes.notify()
 
         session.on_end(ended)
@@ -158,10 +157,6 @@ class PageTarget:
 
         session.on_end(ended)
         self.changes.notify()
-
-    def session_of(self, frame: Frame) -> Session:
-        """Return the session in whose process the frame runs."""
-        return self.frame_sessions.get(frame.session_id, self.session)
 
     # --- readiness and waiting -----------------------------------------------------------------------------
 

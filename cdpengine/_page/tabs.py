@@ -243,7 +243,7 @@ class Tabs:
         if not attachment.waiting or opener is None or opener.closed or self.connection.lost is not None:
             return
         frame = opener.frames.get(attachment.info.opener_frame_id or "") or opener.frames.main
-        self._start(_run, opener.session_of(frame))
+        self._start(_run, frame.session)
 
     def _page_of(self, session: Session) -> PageTarget | None:
         parent = session.parent

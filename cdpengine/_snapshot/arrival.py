@@ -89,7 +89,7 @@ class Arrival:
         return _is_loading(frame) or ("networkIdle" not in seen and await self._has_scripts(frame))
 
     async def _has_scripts(self, frame: Frame) -> bool:
-        loader_id, session = frame.loader_id, self.page.session_of(frame)
+        loader_id, session = frame.loader_id, frame.session
         if loader_id not in self._scripts:
             try:
                 context = await self.worlds.context(session, frame.id)

@@ -129,7 +129,7 @@ class _Capturing:
         self._scope = scope
         self._seconds = seconds
         self._started = trio.current_time()
-        self._session = page.session_of(scope.frame)
+        self._session = scope.frame.session
         self._readings: dict[str, _Reading] = {}
         self._captures = SharedCaptures()
         self._running = 0
@@ -189,7 +189,7 @@ class _Capturing:
         frame = self._page.frames.get(parent.frame_id)
         try:
             if frame is not None:
-                session = self._page.session_of(frame)
+                session = frame.session
                 return session.post("DOM.getFrameOwner", frameId=reading.frame_id)
         except EngineError as error:
             logger.debug("the owner of frame %s cannot be asked for: %s", reading.frame_id[:8], error)
@@ -268,7 +268,7 @@ class _Capturing:
         frame = self._page.frames.get(reading.frame_id)
         if frame is None:
             return None
-        session = self._page.session_of(frame)
+        session = frame.session
         if session is self._session:
             share = self._share(_SAME_PROCESS)
         else:
@@ -305,14 +305,14 @@ class _Capturing:
             frame = self._page.frames.get(reading.frame_id)
             if frame is None:
                 return None
-            session, loader_id = self._page.session_of(frame), frame.loader_id
+            session, loader_id = frame.session, frame.loader_id
             reading.url = frame.url
 
             def replaced(
                 frame: Frame = frame, session: Session = session, loader_id: str = loader_id
             ) -> bool:
                 now = self._page.frames.get(frame.id)
-                return now is None or now.loader_id != loader_id or self._page.session_of(now) is not session
+                return now is None or now.loader_id != loader_id or now.session is not session
 
             request = FrameRequest(
                 session=session,

@@ -19,6 +19,7 @@ import re
 import threading
 from collections import deque
 from collections.abc import Collection, Mapping
+from functools import cached_property
 
 import attrs
 
@@ -55,6 +56,11 @@ class Ref:
     snapshot: int = 0
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        # Each action on the node says it; the same ref is used again and again.
         nth = f" (nth={self.nth})" if self.nth else ""
         return f"{self.id} {self.describe()}{nth}"
 

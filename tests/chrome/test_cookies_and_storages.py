@@ -160,7 +160,7 @@ async def test_partitioned_cookies_are_those_of_real_pages(
             inner,
         )
         frame = next(frame for frame in page.frames if frame.url == inner)
-        session = page._core.target.session_of(frame)
+        session = frame.session
         await session.call(
             "Runtime.evaluate",
             expression="document.cookie = 'own=1; Secure; SameSite=None; Partitioned; Path=/'",

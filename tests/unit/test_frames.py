@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +18,17 @@ from cdpengine._protocol.domains.page import (
     LifecycleEvent,
     NavigatedWithinDocument,
 )
+from cdpengine._protocol.session import Session
+
+
+@attrs.frozen(eq=False)
+class _Reporter:
+    """What the tree knows of a session: which one it is."""
+
+    id: str
+
+
+S1, S2 = (cast("Session", _Reporter(name)) for name in ("s1", "s2"))
 
 
 def ids(tree: FrameTree) -> list[str]:
@@ -22,75 +36,78 @@ def ids(tree: FrameTree) -> list[str]:
 
 
 def test_frames_come_navigate_and_go() -> None:
-    tree = FrameTree("main")
-    tree.apply(FrameAttached("a", "main"), "s1")
-    tree.apply(FrameAttached("b", "a"), "s1")
-    tree.apply(FrameNavigated(FrameInfo("a", "l1", "http://x/", "main", "name", "#f")), "s1")
+    tree = FrameTree("main", S1)
+    tree.apply(FrameAttached("a", "main"), S1)
+    tree.apply(FrameAttached("b", "a"), S1)
+    tree.apply(FrameNavigated(FrameInfo("a", "l1", "http://x/", "main", "name", "#f")), S1)
     frame = tree.get("a")
     assert frame is not None
     assert (frame.url, frame.loader_id, frame.name, frame.parent_id) == ("http://x/#f", "l1", "name", "main")
     assert ids(tree) == ["main", "a"], "a navigation ends the frames inside"
-    tree.apply(FrameDetached("a"), "s1")
+    tree.apply(FrameDetached("a"), S1)
     assert ids(tree) == ["main"]
 
 
 def test_removing_a_frame_removes_what_is_in_it() -> None:
-    tree = FrameTree("main")
+    tree = FrameTree("main", S1)
     for frame, parent in [("a", "main"), ("b", "a"), ("c", "b"), ("d", "main")]:
-        tree.apply(FrameAttached(frame, parent), "s1")
-    tree.apply(FrameDetached("a"), "s1")
+        tree.apply(FrameAttached(frame, parent), S1)
+    seen = [frame for frame in tree if frame is not tree.main]
+    tree.apply(FrameDetached("a"), S1)
     assert ids(tree) == ["main", "d"]
+    assert [frame.attached for frame in seen] == [False, False, False, True]
 
 
 def test_a_frame_that_moves_to_another_process_stays_and_changes_its_session() -> None:
-    tree = FrameTree("main")
-    tree.apply(FrameAttached("a", "main"), "s1")
-    tree.apply(FrameDetached("a", "swap"), "s1")
-    tree.apply_tree(FrameTreeNode(FrameInfo("a", "l2", "http://y/")), "s2")
+    tree = FrameTree("main", S1)
+    tree.apply(FrameAttached("a", "main"), S1)
+    tree.apply(FrameDetached("a", "swap"), S1)
+    tree.apply_tree(FrameTreeNode(FrameInfo("a", "l2", "http://y/")), S2)
     frame = tree.get("a")
     assert frame is not None
     assert (frame.session_id, frame.parent_id, frame.loader_id) == ("s2", "main", "l2")
-    tree.apply(FrameDetached("a", "remove"), "s1")
+    tree.apply(FrameDetached("a", "remove"), S1)
     assert tree.get("a") is frame, "only the session that has it can remove it"
-    tree.end_session("s2")
+    tree.end_session(S2)
     assert tree.get("a") is None
+    assert not frame.attached
 
 
 def test_the_main_frame_stays_whatever_happens() -> None:
-    tree = FrameTree("main")
-    tree.apply(FrameDetached("main"), "s1")
-    tree.end_session("s1")
+    tree = FrameTree("main", S1)
+    tree.apply(FrameDetached("main"), S1)
+    tree.end_session(S1)
     assert ids(tree) == ["main"]
 
 
 def test_load_states_belong_to_a_document() -> None:
-    tree = FrameTree("main")
-    tree.apply(FrameNavigated(FrameInfo("main", "l1")), "s1")
+    tree = FrameTree("main", S1)
+    tree.apply(FrameNavigated(FrameInfo("main", "l1")), S1)
     for name in ("init", "commit", "DOMContentLoaded", "load"):
-        tree.apply(LifecycleEvent("main", "l1", name), "s1")
+        tree.apply(LifecycleEvent("main", "l1", name), S1)
     assert tree.main.reached("l1", "load")
     assert not tree.main.reached("l1", "networkidle")
-    tree.apply(LifecycleEvent("main", "l2", "init"), "s1")
+    tree.apply(LifecycleEvent("main", "l2", "init"), S1)
     assert not tree.main.reached("l2", "commit")
-    tree.apply(FrameNavigated(FrameInfo("main", "l2")), "s1")
+    tree.apply(FrameNavigated(FrameInfo("main", "l2")), S1)
     assert tree.main.reached("l2", "commit")
     assert not tree.main.reached("l2", "load")
     assert tree.main.reached("l1", "load"), "the replaced document is still remembered"
     for number in range(3, 20):
-        tree.apply(LifecycleEvent("main", f"l{number}", "init"), "s1")
+        tree.apply(LifecycleEvent("main", f"l{number}", "init"), S1)
     assert len(tree.main.lifecycle) <= 4
 
 
 def test_a_page_out_of_the_back_forward_cache_is_loaded() -> None:
-    tree = FrameTree("main")
-    tree.apply(FrameNavigated(FrameInfo("main", "l1"), "BackForwardCacheRestore"), "s1")
+    tree = FrameTree("main", S1)
+    tree.apply(FrameNavigated(FrameInfo("main", "l1"), "BackForwardCacheRestore"), S1)
     assert tree.main.reached("l1", "networkidle")
 
 
 def test_moves_within_a_document_are_counted() -> None:
-    tree = FrameTree("main")
-    tree.apply(FrameNavigated(FrameInfo("main", "l1", "http://x/")), "s1")
-    tree.apply(NavigatedWithinDocument("main", "http://x/#a"), "s1")
+    tree = FrameTree("main", S1)
+    tree.apply(FrameNavigated(FrameInfo("main", "l1", "http://x/")), S1)
+    tree.apply(NavigatedWithinDocument("main", "http://x/#a"), S1)
     assert (tree.main.url, tree.main.moves_within, tree.main.loader_id) == ("http://x/#a", 1, "l1")
 
 
@@ -102,12 +119,12 @@ _EVENT: st.SearchStrategy[FrameEvent] = st.one_of(
     st.builds(NavigatedWithinDocument, _ID, _ID),
     st.builds(LifecycleEvent, _ID, _ID, st.sampled_from(["init", "load", "newer"])),
 )
-_STEPS = st.lists(st.tuples(_EVENT, st.sampled_from(["s1", "s2", None])), max_size=40)
+_STEPS = st.lists(st.tuples(_EVENT, st.sampled_from([S1, S2])), max_size=40)
 
 
 @given(_STEPS)
-def test_no_sequence_of_events_breaks_it(steps: list[tuple[FrameEvent, str | None]]) -> None:
-    tree = FrameTree("main")
+def test_no_sequence_of_events_breaks_it(steps: list[tuple[FrameEvent, Session]]) -> None:
+    tree = FrameTree("main", S1)
     for event, session in steps:
         tree.apply(event, session)
         assert tree.get("main") is tree.main
@@ -152,15 +169,15 @@ def test_a_late_tree_and_all_events_again_end_in_the_same_frames(
 ) -> None:
     """What PageTarget relies on: the reply may be older than events that were applied before it."""
     events = _as_chrome_would(choices)
-    right, at_reply, late = FrameTree("main"), FrameTree("main"), FrameTree("main")
+    right, at_reply, late = FrameTree("main", S1), FrameTree("main", S1), FrameTree("main", S1)
     for event in events:
-        right.apply(event, "s1")
-        late.apply(event, "s1")
+        right.apply(event, S1)
+        late.apply(event, S1)
     for event in events[:when]:
-        at_reply.apply(event, "s1")
-    late.apply_tree(_as_reply(at_reply, "main"), "s1")
+        at_reply.apply(event, S1)
+    late.apply_tree(_as_reply(at_reply, "main"), S1)
     for event in events:
-        late.apply(event, "s1")
+        late.apply(event, S1)
     assert {(frame.id, frame.parent_id, frame.url, frame.loader_id) for frame in late} == {
         (frame.id, frame.parent_id, frame.url, frame.loader_id) for frame in right
     }
@@ -174,10 +191,10 @@ def _as_reply(tree: FrameTree, frame_id: str) -> FrameTreeNode:
 
 
 def test_a_swap_leaves_what_the_new_process_has_reported_already() -> None:
-    tree = FrameTree("main")
-    tree.apply(FrameAttached("a", "main"), "s1")
-    tree.apply(FrameAttached("old", "a"), "s1")
-    tree.apply(FrameNavigated(FrameInfo("a", "l2", "http://y/", "main")), "s2")
-    tree.apply(FrameAttached("new", "a"), "s2")
-    tree.apply(FrameDetached("a", "swap"), "s1")
+    tree = FrameTree("main", S1)
+    tree.apply(FrameAttached("a", "main"), S1)
+    tree.apply(FrameAttached("old", "a"), S1)
+    tree.apply(FrameNavigated(FrameInfo("a", "l2", "http://y/", "main")), S2)
+    tree.apply(FrameAttached("new", "a"), S2)
+    tree.apply(FrameDetached("a", "swap"), S1)
     assert ids(tree) == ["main", "a", "new"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from cdpengine._page.frames import FrameTree
 from cdpengine._page.navigation.settling import RequestsUnderWay
 from cdpengine._protocol.domains.page import LifecycleEvent
+from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 
 
@@ -19,7 +21,7 @@ class Net:
         self.time = 0.0
         self.types: dict[str, str] = {}
         self.requests = RequestsUnderWay(lambda: self.time, self.types.get)
-        self.frames = FrameTree("F")
+        self.frames = FrameTree("F", cast("Session", None))
         self.frames.main.loader_id = "L1"
 
     def tell(self, name: str, request_id: str, session: str = "S", **more: object) -> bool:
@@ -85,7 +87,7 @@ def test_an_end_that_comes_first_is_the_end() -> None:
 def test_requests_go_with_their_document() -> None:
     net = Net()
     net.tell("requestWillBeSent", "a", type="Fetch")
-    net.frames.apply(LifecycleEvent("F", "L1", "load"), "S")
+    net.frames.apply(LifecycleEvent("F", "L1", "load"), net.frames.main.session)
     assert net.urls() == ["a"]
     net.frames.main.loader_id = "L2"
     assert net.urls() == []

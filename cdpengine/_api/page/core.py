@@ -96,11 +96,11 @@ def resolve(page: PageTarget, refs: RefTable, target: ElementTarget) -> Node:
     if frame.loader_id != ref.loader_id:
         raise make_stale_error(page, refs, ref, "replaced", "its document was replaced by another one")
     return Node(
-        page.session_of(frame),
+        frame.session,
         ref.backend_node_id,
         frame.id,
         str(ref),
-        valid=lambda: page.frames.get(frame.id) is frame and frame.loader_id == ref.loader_id,
+        valid=lambda: frame.attached and frame.loader_id == ref.loader_id,
     )
 
 
@@ -157,7 +157,7 @@ def _found(page: PageTarget, target: FoundNode) -> Node:
         target.backend_node_id,
         frame.id,
         target.description,
-        valid=lambda: page.frames.get(frame.id) is frame and frame.loader_id == target.loader_id,
+        valid=lambda: frame.attached and frame.loader_id == target.loader_id,
     )
 
 
@@ -202,7 +202,7 @@ async def find_staleness(
     frame = find_frame_of(page, ref)
     if frame is None:
         return make_stale_error(page, refs, ref, "frame gone", "its frame is gone")
-    session = page.session_of(frame)
+    session = frame.session
     if frame.loader_id != ref.loader_id:
         before, now = refs.renderer_of(ref), await renderer_id(session)
         if before is not None and now is not None and before != now:

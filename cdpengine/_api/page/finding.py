@@ -200,13 +200,13 @@ async def _find_owned_frame(page: PageTarget, target: ElementTarget, node: Node)
     return owned
 
 
-async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: PageTarget) -> int:
+async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str) -> int:
     """Return the backend node id of the first element in the frame that matches the CSS selector.
 
     Open shadow roots are searched too. Raises InvalidArgumentError for an invalid selector, NodeNotFoundError when
     nothing matches.
     """
-    session = page.session_of(frame)
+    session = frame.session
     context = await worlds.context(session, frame.id)
     await trio.lowlevel.checkpoint_if_cancelled()
     with object_group("root") as group:

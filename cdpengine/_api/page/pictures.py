@@ -260,7 +260,7 @@ async def _origins(core: PageCore, captured: Capture) -> dict[str, tuple[float, 
             if child is None or child.frame_id is None or node.frame_id != document.frame_id:
                 continue
             try:
-                reply = await core.target.session_of(frame).request(
+                reply = await frame.session.request(
                     "DOM.getBoxModel", {"backendNodeId": node.backend_node_id}, BoxModelReply
                 )
             except RemoteError:

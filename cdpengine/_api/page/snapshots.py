@@ -49,7 +49,7 @@ class PageSection:
             chosen = await find_frame(core.target, self.frame, core.node)
         number = None
         if isinstance(self.root, str) and parse_ref_text(self.root) is None:
-            number = await find_root(core.worlds, chosen, self.root, core.target)
+            number = await find_root(core.worlds, chosen, self.root)
         elif self.root is not None:
             node = core.node(self.root)
             number, chosen = node.backend_node_id, self._frame_of_root(core, node.frame_id, chosen)

@@ -268,7 +268,7 @@ class DocumentStorage:
             with within(action, timeout):
                 await page.running.ready()
                 of = page.frames.main if frame is None else frame
-                session = page.session_of(of)
+                session = of.session
                 origin = origin_of(of.url) if of.parent_id is None else None
                 key = (
                     top_storage_key(origin)

@@ -108,9 +108,9 @@ class Document:
         self.group.release()
 
 
-async def open_document(page: PageTarget, worlds: IsolatedWorlds, frame: Frame) -> Document:
+async def open_document(worlds: IsolatedWorlds, frame: Frame) -> Document:
     """Return the frame's present document. Raises DocumentGone, and what ends the session."""
-    session = page.session_of(frame)
+    session = frame.session
     loader_id = frame.loader_id
     try:
         context = await worlds.context(session, frame.id)
@@ -253,7 +253,7 @@ class FrameWatches:
                     return
 
     async def _follow_document(self, frame: Frame, watched: _Watched) -> None:
-        document = watched.document = await open_document(self._page, self._worlds, frame)
+        document = watched.document = await open_document(self._worlds, frame)
         try:
             request = {"conditions": self._conditions, "changes": self._changes, "quiet": False}
             arguments: list[object] = [request]

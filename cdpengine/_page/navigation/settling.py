@@ -335,7 +335,7 @@ class Settling:
         over.set()
 
     async def _open(self, frame: Frame) -> _Still:
-        document = await open_document(self._page, self._worlds, frame)
+        document = await open_document(self._worlds, frame)
         request = {"conditions": [], "changes": False, "quiet": True}
         try:
             return _Still(

@@ -48,7 +48,7 @@ async def apart(page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
     frame = f"<iframe src='{inner}' style='position:absolute;left:220px;top:150px;width:300px;height:300px'></iframe>"
     httpserver.expect_request("/out").respond_with_data(DOCUMENT + frame, content_type="text/html")
     await page.goto(httpserver.url_for("/out"))
-    assert page._core.target.session_of(page.frames[1]) is not page.session
+    assert page.frames[1].session is not page.session
     return page
 
 

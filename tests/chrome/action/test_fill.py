@@ -386,7 +386,7 @@ async def test_field_in_frames_of_both_kinds(form: FormPage, httpserver: HTTPSer
     await form.page.goto(httpserver.url_for("/out"))
     cases = [("input", "Grüße"), ("[type=date]", "2026-02-28")]
     for frame, (css, value) in itertools.product(form.page.frames[1:], cases):
-        session = form.page._core.target.session_of(frame)
+        session = frame.session
         world = (await form.page._core.worlds.context(session, frame.id)).id
         found = f"document.querySelector('{css}')"
         reply = await session.call("Runtime.evaluate", expression=found, contextId=world)

@@ -30,7 +30,7 @@ addEventListener('click', (event) => record.push([event.target.id, event.isTrust
 async def inner_node(page: cdpengine.Page, expression: str) -> Node:
     """A node of the page's only child frame, whichever process it is in."""
     frame = page.frames[1]
-    session = page._core.target.session_of(frame)
+    session = frame.session
     world = await session.call("Page.createIsolatedWorld", frameId=frame.id, worldName="test")
     found = await session.call(
         "Runtime.evaluate", expression=expression, contextId=world["executionContextId"]
@@ -66,7 +66,7 @@ async def framed(
     with trio.fail_after(20):
         while len(page.frames) < 2 or "/inner" not in page.frames[1].url:
             await page.session.call("Runtime.evaluate", expression="1")
-    own = page._core.target.session_of(page.frames[1]) is not page.session
+    own = page.frames[1].session is not page.session
     assert own == (request.param == "process"), "the frame is not in the process that the test is about"
     return page
 
