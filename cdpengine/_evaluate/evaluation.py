@@ -24,6 +24,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import attrs
+import msgspec
 import trio
 
 from cdpengine._budget import Budget
@@ -37,6 +38,8 @@ from cdpengine._page.scripts.page_functions import (
     NOT_OF_THE_DOCUMENT,
     Command,
     ExecutionContext,
+    IsolatedWorlds,
+    Node,
     ObjectGroup,
     RemoteHandle,
     expression_command,
@@ -44,7 +47,6 @@ from cdpengine._page.scripts.page_functions import (
     object_of_node,
     post_resolve,
 )
-from cdpengine._page.scripts.worlds import IsolatedWorlds, Node, find_main_context
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.runtime import EvaluateReply
 from cdpengine._protocol.session import Session
@@ -275,7 +277,7 @@ class Evaluator:
             return None
         else:
             asked = await self.page.evaluation_session_of(session.target_id or self.page.target_id)
-            context = await find_main_context(asked, session, frame.id)
+            context = await _find_main_context(asked, session, frame.id)
         if context is None:
             raise NodeNotFoundError(
                 target=f"frame {frame.url[:200] or frame.id[:8]}",
@@ -331,6 +333,44 @@ def _several_documents_error(given: str) -> InvalidArgumentError:
     return InvalidArgumentError(
         what="elements", given=f"elements of {given}", expected="elements of one document"
     )
+
+
+# --- the page's own world ------------------------------------------------------------------------------------
+
+
+class _AuxData(msgspec.Struct, rename="camel"):
+    frame_id: str = ""
+    is_default: bool = False
+
+
+class _Context(msgspec.Struct, rename="camel"):
+    id: int
+    aux_data: _AuxData = msgspec.field(default_factory=_AuxData)
+
+
+class _ContextCreated(msgspec.Struct):
+    context: _Context
+
+
+_CREATED = "Runtime.executionContextCreated"
+
+
+async def _find_main_context(asked: Session, session: Session, frame_id: str) -> ExecutionContext | None:
+    """Return the context of the page's own world in a frame inside of `session`'s; None where there is none.
+
+    Chrome is asked each time: the numbers of contexts start anew with every renderer process, so a remembered one
+    could name another frame's. It is asked on `asked`, the target's evaluation session, where nothing else uses
+    `Runtime`: contexts are reported only when that is enabled anew. The numbers are the same on all sessions of a
+    process. Raises as `Session.subscribe` and `Session.enabled` do.
+    """
+    # Enabling reports all contexts that there are, before it is answered.
+    async with asked.subscribe(_CREATED, enable=False) as events, asked.enabled("Runtime"):
+        found = None
+        while events.statistics().waiting:
+            context = (await events.receive()).decode(_ContextCreated).context
+            if context.aux_data.is_default and context.aux_data.frame_id == frame_id:
+                found = ExecutionContext(session, context.id)
+    return found
 
 
 # --- counting ------------------------------------------------------------------------------------------------

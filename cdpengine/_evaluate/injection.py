@@ -26,8 +26,7 @@ import trio
 from cdpengine._javascript import script
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._notifier import BoundedHistory
-from cdpengine._page.scripts.page_functions import ExecutionContext
-from cdpengine._page.scripts.worlds import context_gone
+from cdpengine._page.scripts.page_functions import ExecutionContext, context_gone
 from cdpengine._page.tabs import Posted, Tabs
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.page import AddScriptReply

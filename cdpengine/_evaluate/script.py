@@ -18,7 +18,7 @@ from typing import Literal
 import attrs
 
 from cdpengine._page.frames import Frame
-from cdpengine._page.scripts.worlds import Node
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.session import Session
 from cdpengine.errors import EngineError, EvaluationFailedError, InvalidArgumentError, StaleRefError
 from cdpengine.errors.texts import MARK

@@ -36,7 +36,7 @@ from cdpengine._page.running_actions import (
     PopupOpened,
     SideEffects,
 )
-from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
 from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, NotDeliveredError
 
 

@@ -35,7 +35,7 @@ from cdpengine._input.actionability.page_library import (
 )
 from cdpengine._input.devices.mouse import MouseDevice, release, wait_for_delivery
 from cdpengine._input.geometry import Point
-from cdpengine._page.scripts.worlds import Node
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.input import DragIntercepted
 from cdpengine._protocol.session import Session

@@ -19,8 +19,7 @@ from cdpengine._input.actionability.inspection import Requirements, inspect
 from cdpengine._input.actionability.page_library import stale_ref_error
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point, Quad
-from cdpengine._page.scripts.page_functions import object_group
-from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
 from cdpengine._protocol.calls import pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply
 from cdpengine._protocol.domains.page import LayoutMetricsReply

@@ -16,8 +16,7 @@ from cdpengine._input.actionability.page_library import InputObserver
 from cdpengine._input.devices.mouse import check_point
 from cdpengine._input.geometry import Point
 from cdpengine._javascript import own, script
-from cdpengine._page.scripts.page_functions import SETTLED
-from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import SETTLED, IsolatedWorlds, Node
 from cdpengine._protocol.session import Session
 from cdpengine.errors import RemoteError
 

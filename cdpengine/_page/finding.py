@@ -31,8 +31,7 @@ from cdpengine._page.patterns import (
     holds,
     with_name,
 )
-from cdpengine._page.scripts.page_functions import RemoteHandle, number_of, objects_of_nodes
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, number_of, objects_of_nodes
 from cdpengine._protocol.calls import pending_group
 from cdpengine._protocol.domains.accessibility import AXQueryReply, AXValue
 from cdpengine._protocol.domains.runtime import PropertiesReply
@@ -136,7 +135,7 @@ async def find_nodes(
     for frame in page.frames if frames is None else frames:
         for _ in range(_TRIES):
             try:
-                found += await _find_in(page, worlds, wanted, frame)
+                found += await _find_in(worlds, wanted, frame)
             except DocumentGone:
                 if page.frames.get(frame.id) is None:
                     break
@@ -151,7 +150,7 @@ async def find_nodes(
     return found
 
 
-async def _find_in(page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frame: Frame) -> list[FoundNode]:
+async def _find_in(worlds: IsolatedWorlds, wanted: Wanted, frame: Frame) -> list[FoundNode]:
     document = await open_document(worlds, frame)
     try:
         by_role = wanted.role is not None or wanted.name is not None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.page_functions import IsolatedWorlds
 from cdpengine._protocol.session import Session
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ import msgspec
 import trio
 
 from cdpengine._javascript import script_with
+from cdpengine._page.scripts.page_functions import Node as BrowserNode
 from cdpengine._page.scripts.page_functions import RemoteHandle, deep, object_group
-from cdpengine._page.scripts.worlds import Node as BrowserNode
 from cdpengine._protocol.calls import decode_reply
 from cdpengine._protocol.domains.runtime import CallReply
 from cdpengine._snapshot.content import (

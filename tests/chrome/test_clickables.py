@@ -9,7 +9,7 @@ from rounds import one_in
 
 import cdpengine
 from cdpengine._api.page.core import BackendNode
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.page_functions import IsolatedWorlds
 from cdpengine._protocol.instruments import Traffic
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax import read_ax

@@ -10,7 +10,7 @@ from pytest_httpserver import HTTPServer
 from rounds import one_in, rounds
 
 import cdpengine
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.page_functions import IsolatedWorlds
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.choice import Probe, choose, forecast_ax, probe

@@ -11,7 +11,7 @@ import pytest
 import trio
 from scripting import attach, settled
 
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.page_functions import IsolatedWorlds
 from cdpengine._protocol.connection import Connection
 from cdpengine._snapshot.node import Document, FrameRequest
 from cdpengine._snapshot.sources.computed import read_computed

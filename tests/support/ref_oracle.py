@@ -15,7 +15,7 @@ from pytest_httpserver import HTTPServer
 import cdpengine
 from cdpengine._api.page.core import resolve
 from cdpengine._page.frames import Frame
-from cdpengine._page.scripts.worlds import Node
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine._snapshot.refs import Ref
 from cdpengine.errors import RemoteError, StaleRefError
 

@@ -85,7 +85,7 @@ def test_calls_into_a_page_are_made_in_one_module() -> None:
         (method, "_page/scripts/page_functions.py") for method in calls
     }
     worlds = {where for method, where in made if method == "Page.createIsolatedWorld"}
-    assert worlds == {"_page/scripts/worlds.py"}
+    assert worlds == {"_page/scripts/page_functions.py"}
 
 
 def test_every_method_is_named_whole() -> None:

@@ -10,7 +10,7 @@ from cdpengine._input.action import verify
 from cdpengine._input.actionability.frame_chain import Measured, points_outside, windows_from_outside
 from cdpengine._input.actionability.page_library import Record
 from cdpengine._input.geometry import Point, Quad
-from cdpengine._page.scripts.worlds import Node
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.domains.page import LayoutViewport
 from cdpengine.errors import NotDeliveredError
 

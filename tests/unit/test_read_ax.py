@@ -12,7 +12,7 @@ import trio
 import trio.testing
 from snapshot_trees import reply, snapshot_of_document
 
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.page_functions import IsolatedWorlds
 from cdpengine._protocol.connection import open_connection
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import FrameRequest

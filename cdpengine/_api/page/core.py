@@ -33,8 +33,7 @@ from cdpengine._page.frames import Frame, renderer_id
 from cdpengine._page.navigation.liveness import explain_deadline, find_unresponsive
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.running_actions import SideEffects
-from cdpengine._page.scripts.page_functions import object_group
-from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.capture import Capture, Scope, capture

@@ -30,7 +30,7 @@ from cdpengine._page.file_choosers import AwaitedChooser, FileChooser, OpenedCho
 from cdpengine._page.navigation.liveness import explain_deadline
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import UrlPattern
-from cdpengine._page.scripts.worlds import Node
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError
 
 T = TypeVar("T")

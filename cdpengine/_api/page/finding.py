@@ -21,8 +21,7 @@ from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.documents import FrameWatches
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words
-from cdpengine._page.scripts.page_functions import deep, object_group
-from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, deep, object_group
 from cdpengine._protocol.calls import decode_reply
 from cdpengine._protocol.domains.dom import DescribeNodeReply
 from cdpengine._protocol.domains.runtime import CallReply

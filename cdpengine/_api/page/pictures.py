@@ -20,7 +20,7 @@ from cdpengine._api.page.snapshots import capture_arrived, make_snapshot
 from cdpengine._budget import Budget
 from cdpengine._input.view import BoundingBox, bounding_box, scroll_into_view
 from cdpengine._page.downloads.output_file import checked_path, output_file
-from cdpengine._page.scripts.worlds import context_gone
+from cdpengine._page.scripts.page_functions import context_gone
 from cdpengine._pictures.editing import (
     Area,
     ImageFormat,

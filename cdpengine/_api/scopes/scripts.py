@@ -23,8 +23,7 @@ from cdpengine._evaluate.script import to_literal
 from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import SessionOverride
-from cdpengine._page.scripts.page_functions import ExecutionContext, object_group
-from cdpengine._page.scripts.worlds import USERS_WORLD_NAME
+from cdpengine._page.scripts.page_functions import USERS_WORLD_NAME, ExecutionContext, object_group
 from cdpengine._protocol.domains.runtime import CompileScriptReply, EvaluateReply
 from cdpengine._protocol.session import Session
 from cdpengine.errors import EvaluationDisabledError, InvalidArgumentError

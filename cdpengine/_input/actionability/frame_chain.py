@@ -15,8 +15,7 @@ import attrs
 
 from cdpengine._input.actionability.page_library import Handle, handle_on, stale_ref_error
 from cdpengine._input.geometry import Point, Quad
-from cdpengine._page.scripts.page_functions import ObjectGroup
-from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup
 from cdpengine._protocol.calls import PendingCall, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, FrameOwnerReply
 from cdpengine._protocol.domains.page import FrameTreeNode, FrameTreeReply, LayoutMetricsReply, LayoutViewport

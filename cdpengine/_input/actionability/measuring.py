@@ -37,8 +37,7 @@ from cdpengine._input.actionability.page_library import (
     run,
 )
 from cdpengine._input.geometry import ClickPoints, Point, Quad, choose_points, contains
-from cdpengine._page.scripts.page_functions import ObjectGroup
-from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup
 from cdpengine._protocol.calls import PendingCall, pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply
 from cdpengine._protocol.domains.page import LayoutMetricsReply

@@ -30,12 +30,14 @@ from cdpengine._page.running_actions import SideEffects
 from cdpengine._page.scripts.page_functions import (
     SETTLED_OBJECT,
     SETTLED_VALUE,
+    IsolatedWorlds,
+    Node,
     ObjectGroup,
     RemoteHandle,
+    context_gone,
     object_of,
     value_of,
 )
-from cdpengine._page.scripts.worlds import IsolatedWorlds, Node, context_gone
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (

@@ -39,7 +39,7 @@ from cdpengine._input.forms.related import related_node
 from cdpengine._input.forms.select import select
 from cdpengine._input.forms.upload import FileContent, UploadFile, takes_files, upload
 from cdpengine._javascript import script_with
-from cdpengine._page.scripts.worlds import Node
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.domains.dom import DescribedNode, DescribeNodeReply
 from cdpengine.errors import (
     ConnectionLostError,

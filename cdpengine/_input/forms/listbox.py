@@ -16,7 +16,7 @@ from cdpengine._input.action import ActionContext, ActionOutcome, click
 from cdpengine._input.actionability.inspection import Hindrance
 from cdpengine._input.forms.related import related_node
 from cdpengine._javascript import script
-from cdpengine._page.scripts.worlds import Node
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import (
     DisabledError,
     InvalidArgumentError,

@@ -10,8 +10,7 @@ import attrs
 
 from cdpengine._input.actionability.page_library import Handle, check_not_gone, decode_object, handle_on
 from cdpengine._javascript import own, script
-from cdpengine._page.scripts.page_functions import OBJECT, RemoteHandle, object_group
-from cdpengine._page.scripts.worlds import IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import OBJECT, IsolatedWorlds, Node, RemoteHandle, object_group
 from cdpengine.errors import RemoteError
 
 

@@ -28,7 +28,7 @@ from cdpengine._input.forms.listbox import (
 )
 from cdpengine._input.forms.related import related_node
 from cdpengine._javascript import script_with
-from cdpengine._page.scripts.worlds import Node
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import (
     DisabledError,
     EngineError,

@@ -18,7 +18,7 @@ from cdpengine._input.devices.keys import Layout
 from cdpengine._input.devices.mouse import check_delay
 from cdpengine._javascript import script
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.scripts.worlds import Node
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.session import Session
 from cdpengine.errors import NotInteractableError, RemoteError, SessionGoneError, StaleRefError
 

@@ -32,8 +32,7 @@ from cdpengine._input.actionability.page_library import (
 )
 from cdpengine._input.forms.related import object_from
 from cdpengine._javascript import script
-from cdpengine._page.scripts.page_functions import VALUE, object_group
-from cdpengine._page.scripts.worlds import Node, context_gone
+from cdpengine._page.scripts.page_functions import VALUE, Node, context_gone, object_group
 from cdpengine._protocol.calls import pending_group
 from cdpengine.errors import (
     InvalidArgumentError,

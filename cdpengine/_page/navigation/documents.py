@@ -28,12 +28,14 @@ from cdpengine._page.scripts.page_functions import (
     SETTLED_OBJECT,
     SETTLED_VALUE,
     ExecutionContext,
+    IsolatedWorlds,
+    Node,
     ObjectGroup,
     RemoteHandle,
+    context_gone,
     new_group,
     objects_of_nodes,
 )
-from cdpengine._page.scripts.worlds import IsolatedWorlds, Node, context_gone
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     ConnectionLostError,

@@ -23,7 +23,7 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._page.scripts.worlds import context_gone
+from cdpengine._page.scripts.page_functions import context_gone
 from cdpengine._protocol.domains.accessibility import AXNode, AXTree, AXValue
 from cdpengine._protocol.domains.dom import DescribedNode, DescribeNodeReply
 from cdpengine._protocol.session import Session

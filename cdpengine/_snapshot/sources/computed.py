@@ -35,11 +35,11 @@ from cdpengine._javascript import own, script
 from cdpengine._page.scripts.page_functions import (
     ObjectGroup,
     RemoteHandle,
+    context_gone,
     new_group,
     object_group,
     objects_of_nodes,
 )
-from cdpengine._page.scripts.worlds import context_gone
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._snapshot.node import Document, FrameRequest, SharedNodes, Source
 from cdpengine._snapshot.sources.columns import PartChanged, Parts, Walk, decode_walk, nodes_of

@@ -25,6 +25,7 @@ from cdpengine._javascript import own, script
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
     SETTLED_VALUE,
+    Node,
     ObjectGroup,
     RemoteHandle,
     deep,
@@ -32,7 +33,6 @@ from cdpengine._page.scripts.page_functions import (
     object_of,
     post_resolve,
 )
-from cdpengine._page.scripts.worlds import Node
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.dom import ResolveNodeReply
 from cdpengine._protocol.domains.runtime import ExceptionDetails

@@ -26,7 +26,7 @@ ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
     ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_TextReply"),
     ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_NodeReply"),
     ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_NodesReply"),
-    ("Runtime.executionContextCreated", "event", "_page.scripts.worlds:_ContextCreated"),
+    ("Runtime.executionContextCreated", "event", "_evaluate.evaluation:_ContextCreated"),
 )
 """Structures that stand beside their decoders: which reply, event or type each decodes; and where it is."""
 

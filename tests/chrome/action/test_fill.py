@@ -11,7 +11,7 @@ from refusals import refused
 
 import cdpengine
 from cdpengine._input.forms.fill import fill
-from cdpengine._page.scripts.worlds import Node
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import (
     DisabledError,
     InvalidArgumentError,

@@ -15,7 +15,7 @@ import cdpengine
 from cdpengine._budget import within
 from cdpengine._input.action import ActionOutcome, click, hover
 from cdpengine._input.view import bounding_box
-from cdpengine._page.scripts.worlds import Node
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.instruments import Traffic
 from cdpengine.errors import CoveredError, NotDeliveredError
 from cdpengine.testing import walk_cancellations
