@@ -77,7 +77,7 @@ class RunningActions:
         the body's own leaves as itself, with a note of the dialogs; only a failed navigation gives way, because a
         dismissed question before leaving is what made it fail.
         """
-        return _RunningAction(self, action, deadline)
+        return _RunningAction(self, action, deadline, self._changes)
 
     @contextmanager
     def ask_before(self, deadline: float) -> Iterator[None]:
@@ -193,7 +193,7 @@ class RunningActions:
     @contextmanager
     def record(self) -> Iterator[SideEffects]:
         """Collect what begins on the page and in its frames while the block runs, its dialogs among it."""
-        effects = SideEffects(changes=self._changes)
+        effects = SideEffects(self._changes)
         self._records.append(effects)
         try:
             yield effects
@@ -302,11 +302,13 @@ class _RunningAction:
 
     __slots__ = ("_action", "_actions", "deadline", "effects")
 
-    def __init__(self, actions: RunningActions, action: str, deadline: float) -> None:
+    def __init__(
+        self, actions: RunningActions, action: str, deadline: float, changes: Notifier
+    ) -> None:
         self._actions = actions
         self._action = action
         self.deadline = deadline
-        self.effects = SideEffects()
+        self.effects = SideEffects(changes)
 
     def __enter__(self) -> None:
         self._actions.add(self)
@@ -427,11 +429,11 @@ class DownloadStarted:
 class SideEffects:
     """What has begun on a page while an action runs, and the dialogs that opened. Filled while it runs."""
 
+    changes: Notifier
     shown: list[Shown] = attrs.field(factory=list)
     navigations: list[NavigationStarted] = attrs.field(factory=list)
     popups: list[PopupOpened] = attrs.field(factory=list)
     downloads: list[DownloadStarted] = attrs.field(factory=list)
-    changes: Notifier = attrs.field(factory=Notifier)
 
     @property
     def dialogs(self) -> tuple[Dialog, ...]:

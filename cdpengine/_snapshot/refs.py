@@ -60,9 +60,7 @@ class Ref:
 
     @cached_property
     def _text(self) -> str:
-        # Each action on the node says it; the same ref is used again and again.
-        nth = f" (nth={self.nth})" if self.nth else ""
-        return f"{self.id} {self.describe()}{nth}"
+        return f"{self.id} {self.describe()}{f' (nth={self.nth})' if self.nth else ''}"
 
     def describe(self) -> str:
         """Return the role and the name, quoted, escaped and cut to 80 characters, for messages."""

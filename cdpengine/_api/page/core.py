@@ -126,7 +126,8 @@ def look_up_ref(refs: RefTable, target: object) -> Ref:
 
 def find_frame_of(page: PageTarget, ref: Ref) -> Frame | None:
     """Return the frame that the ref's node was in, if the page still has it."""
-    return page.frames.main if ref.frame_id is None else page.frames.get(ref.frame_id)
+    main = page.frames.main
+    return main if ref.frame_id in (None, main.id) else page.frames.get(ref.frame_id)
 
 
 def make_stale_error(
