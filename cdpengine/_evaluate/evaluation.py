@@ -7,7 +7,7 @@ so the next action finds a page that answers.
 
 The commands and their object groups are those of `page_functions`, as for the engine's own functions. Two things
 differ from these. A script is given to the page in its turn, as a call that the recovery waits for too. And its
-value is read as `results` says, with its exceptions: the engine knows the type that its own functions return, and
+value is read as `script` says, with its exceptions: the engine knows the type that its own functions return, and
 of a user's script it does not.
 
 How many evaluations there were, how long they took and how they ended is counted, as are the recoveries of those
@@ -29,8 +29,7 @@ import trio
 
 from cdpengine._budget import Budget
 from cdpengine._evaluate.recovery import Recovery, check_recovery, recover
-from cdpengine._evaluate.results import explain_refusal, holds_objects, receive_value
-from cdpengine._evaluate.script import JSHandle, Script, World
+from cdpengine._evaluate.script import JSHandle, Script, World, explain_refusal, holds_objects, receive_value
 from cdpengine._logs import get_logger
 from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
@@ -216,6 +215,8 @@ class Evaluator:
         return (self.page.frames.get(nodes[0].frame_id) if nodes else None) or self.page.frames.main
 
     async def _session_of(self, script: Script, frame: Frame, nodes: Sequence[Node]) -> Session:
+        if not script.objects and frame.session.usable:
+            return frame.session
         handles = [each for each in script.objects if isinstance(each, JSHandle)]
         target_ids = {node.session.target_id for node in nodes} | {each.session.target_id for each in handles}
         if len(target_ids) > 1:

@@ -129,7 +129,7 @@ class RunningActions:
 
     async def set_up_answered(self) -> None:
         """Wait until the page's set-up is answered. Raises why it cannot be used: closed, crashed, lost."""
-        if self._set_up and self._session.error() is None:
+        if self._set_up and self._session.usable:
             return  # the common case costs no checkpoint: the caller's next step has one
 
         def state() -> bool:
@@ -302,9 +302,7 @@ class _RunningAction:
 
     __slots__ = ("_action", "_actions", "deadline", "effects")
 
-    def __init__(
-        self, actions: RunningActions, action: str, deadline: float, changes: Notifier
-    ) -> None:
+    def __init__(self, actions: RunningActions, action: str, deadline: float, changes: Notifier) -> None:
         self._actions = actions
         self._action = action
         self.deadline = deadline

@@ -226,7 +226,7 @@ class Turn:
         return self._last is None or self._last.waiter is None
 
     def _post(self, method: str, params: Mapping[str, Any]) -> SharedCall:
-        if (error := self.session.error(method)) is not None:
+        if not self.session.usable and (error := self.session.error(method)) is not None:
             raise error
         shared = self.session.connection.post_shared(method, params, self.session.id)
         self._last = shared.call

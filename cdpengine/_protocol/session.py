@@ -40,7 +40,8 @@ class Session:
     """A flattened session. `id` is Chrome's session id, `target_id` its target; both None for the browser.
 
     `target_type` is what that is ("page", "iframe", "worker", "browser"), `parent` the session through which it
-    was attached, `connection` the one that it is on.
+    was attached, `connection` the one that it is on. `usable` says whether commands can be sent: it has neither
+    ended nor crashed; else `error` says why not.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Session:
         self.parent = parent
         self._ended: Callable[[str | None], EngineError] | None = None
         self._crashed = False
+        self.usable = True
         self._listeners: dict[str, list[Callable[[Event], None]]] = {}
         self._streams: list[EventStream] = []
         self._routes: dict[str, tuple[EventStream, ...]] = {}
@@ -347,6 +349,7 @@ class Session:
         Streams tell their consumers and go on: what follows a reload comes on the same session.
         """
         self._crashed = True
+        self.usable = False
         self.connection.fail_calls(self.id, self._crash_error)
         for stream in self._streams:
             stream.crash(self._crash_error(None))
@@ -355,12 +358,14 @@ class Session:
     def revive(self) -> None:
         """Note that the target was reloaded after a crash (called by the reader)."""
         self._crashed = False
+        self.usable = self._ended is None
 
     def end(self, reason: Callable[[str | None], EngineError]) -> None:
         """Note that the session is over (called by the reader). `reason` makes the error for a method name."""
         if self._ended is not None:
             return
         self._ended = reason
+        self.usable = False
         self.connection.fail_calls(self.id, reason)
         for stream in self._streams:
             stream.end(lambda: reason(None))

@@ -16,7 +16,7 @@ import pytest
 
 from cdpengine import errors
 from cdpengine._emulation.options import Proxy, check_proxy
-from cdpengine._evaluate.script import to_literal
+from cdpengine._evaluate.literals import to_literal
 from cdpengine._input.devices.keyboard import check_text
 from cdpengine._input.devices.keys import chord_named, key_named
 from cdpengine._input.forms.fill import texts_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._evaluate.script import to_literal
+from cdpengine._evaluate.literals import to_literal
 from cdpengine._javascript import own
 from cdpengine._protocol.instruments import Traffic
 from cdpengine.debug import Redactor

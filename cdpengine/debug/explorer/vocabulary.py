@@ -22,7 +22,7 @@ from cdpengine._protocol.domains import REPORTING_DOMAINS, Description, Part, de
 
 ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
     ("DOMDebugger.getEventListeners", "reply", "_snapshot.sources.computed:_Listeners"),
-    ("Runtime.callFunctionOn", "reply", "_evaluate.results:_ReadReply"),
+    ("Runtime.callFunctionOn", "reply", "_evaluate.script:_ReadReply"),
     ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_TextReply"),
     ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_NodeReply"),
     ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_NodesReply"),

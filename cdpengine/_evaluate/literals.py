@@ -1,0 +1,83 @@
+"""Literals: a script's arguments as JavaScript source. Pure.
+
+Rule: an argument arrives in the page as exactly the value that it is, or is refused by name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+from cdpengine.errors import InvalidArgumentError
+
+_DEEPEST = 200
+"""Levels of nesting; V8's parser and Python's own stack both give up on far deeper ones."""
+
+_LARGEST_EXACT = 2**53
+"""From here on a JavaScript number cannot hold every integer; such integers travel as BigInt."""
+
+
+def to_literal(value: object) -> str:
+    """Return JavaScript source for None, bool, int, float, str, and lists, tuples and mappings of them.
+
+    None is null; an int outside of ±2^53 is a BigInt; NaN, the infinities and -0.0 are themselves. Raises
+    InvalidArgumentError for anything else, and for cycles.
+    """
+    parts: list[str] = []
+    _write(value, parts, "argument", 0)
+    return "".join(parts)
+
+
+def _write(value: object, parts: list[str], where: str, depth: int) -> None:
+    if depth > _DEEPEST:
+        raise InvalidArgumentError(
+            what=where[:80], given="a cycle or deep nesting", expected=f"at most {_DEEPEST} levels"
+        )
+    if value is None:
+        parts.append("null")
+    elif value is True or value is False:
+        parts.append("true" if value else "false")
+    elif isinstance(value, str):
+        parts.append(json.dumps(value))
+    elif isinstance(value, int):
+        # In base 16: Python refuses to write large numbers in base 10.
+        parts.append(f"{int(value)}" if -_LARGEST_EXACT <= value <= _LARGEST_EXACT else f"{int(value):#x}n")
+    elif isinstance(value, float):
+        parts.append(_float(value))
+    elif isinstance(value, Mapping):
+        _write_mapping(value, parts, where, depth)
+    elif isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
+        parts.append("[")
+        for index, item in enumerate(value):
+            parts.append("," if index else "")
+            _write(item, parts, f"{where}[{index}]", depth + 1)
+        parts.append("]")
+    else:
+        raise InvalidArgumentError(
+            what=where[:80],
+            given=f"a {type(value).__name__}",
+            expected="None, bool, int, float, str, list or dict",
+        )
+
+
+def _write_mapping(value: Mapping[object, object], parts: list[str], where: str, depth: int) -> None:
+    parts.append("{")
+    for index, (key, item) in enumerate(value.items()):
+        if not isinstance(key, str):
+            raise InvalidArgumentError(
+                what=f"a key of {where[:80]}", given=f"a {type(key).__name__}", expected="a str"
+            )
+        parts.append("," if index else "")
+        # A computed key: a plain "__proto__" in an object literal would set the prototype.
+        parts.append(f"[{json.dumps(key)}]:")
+        _write(item, parts, f"{where}.{key}", depth + 1)
+    parts.append("}")
+
+
+def _float(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return repr(float(value))
