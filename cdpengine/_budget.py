@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar, Token
 from types import TracebackType
 
@@ -28,18 +28,13 @@ def check_seconds(what: str, seconds: float) -> float:
 
 def check_timeout(timeout: float) -> float:
     """Return `timeout` in seconds (`math.inf`: no limit). Raises InvalidArgumentError when it is not a timeout."""
-    wrong = InvalidArgumentError(
+    if not isinstance(timeout, bool) and isinstance(timeout, (int, float)):
+        with suppress(OverflowError):
+            if (seconds := float(timeout)) >= 0:  # NaN is not
+                return seconds
+    raise InvalidArgumentError(
         what="timeout", given=repr(timeout)[:80], expected="seconds, 0 or more (math.inf for no limit)"
     )
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
-        raise wrong
-    try:
-        seconds = float(timeout)
-    except OverflowError:
-        raise wrong from None
-    if math.isnan(seconds) or seconds < 0:
-        raise wrong
-    return seconds
 
 
 @attrs.define(eq=False)
