@@ -26,7 +26,7 @@ from benchmarks.harness.run import say
 PEERS = ("playwright",)
 """The peers that promises name."""
 
-WHOLE = frozenset({"snapshot"})
+WHOLE = frozenset({"snapshot", "mcp"})
 """Cases that are not run in short: what is promised is about their largest pages."""
 
 TURNS = 4

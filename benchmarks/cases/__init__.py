@@ -21,6 +21,7 @@ NAMES = (
     "navigations",
     "recorder",
     "streams",
+    "mcp",
     "proxy",
     "instructions",
 )

@@ -19,6 +19,7 @@ import trio
 
 import cdpengine
 from benchmarks.harness.figures import Measurement, SideFigures, Unit
+from benchmarks.harness.installed import MCP_SERVERS
 from benchmarks.harness.noise import fixed_work
 from benchmarks.harness.peers import PEER_NAMES, Cannot, Peer, PeerGroup
 
@@ -152,7 +153,7 @@ class Case:
 
 def is_peer(side: str) -> bool:
     """Whether a side is somebody else's: "playwright", or "playwright: what it did"."""
-    return side.partition(":")[0] in PEER_NAMES
+    return side.partition(":")[0] in (*PEER_NAMES, *MCP_SERVERS)
 
 
 def words_of(error: BaseException) -> str:

@@ -46,6 +46,44 @@ PEERS: dict[str, Kind] = {
 """In the order of the report."""
 
 
+@attrs.frozen
+class McpServer:
+    """How another server of the Model Context Protocol is run: the script of its package, and its options.
+
+    `executable` is the option that names the browser.
+    """
+
+    package: str
+    script: str
+    options: tuple[str, ...]
+    executable: str
+
+
+MCP_SERVERS: dict[str, McpServer] = {
+    "playwright-mcp": McpServer(
+        "@playwright/mcp",
+        "@playwright/mcp/cli.js",
+        ("--headless", "--isolated", "--no-sandbox"),
+        "--executable-path",
+    ),
+    "chrome-devtools-mcp": McpServer(
+        "chrome-devtools-mcp",
+        "chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js",
+        ("--headless", "--isolated", "--no-performance-crux", "--chromeArg=--no-sandbox"),
+        "--executablePath",
+    ),
+}
+"""Servers that the engine's own is measured beside, in the order of the report."""
+
+
+def why_no_server(name: str) -> str:
+    """Return why this server cannot be run here, or ""."""
+    if shutil.which("node") is None:
+        return "not installed here: there is no Node.js"
+    found = (NODE_MODULES / MCP_SERVERS[name].script).exists()
+    return "" if found else f"not installed here: {name} ({INSTALL})"
+
+
 def why_not(name: str, kind: Kind) -> str:
     """Return why this peer cannot be run here, or ""."""
     script = HERE / "peers" / kind.script

@@ -14,6 +14,7 @@ from typing import Literal
 import attrs
 
 from benchmarks.harness.figures import Measurement, Ratio, shown, shown_ratio
+from benchmarks.harness.installed import MCP_SERVERS
 from benchmarks.harness.report import Report
 
 State = Literal["holds", "within the tolerance", "fails", "cannot be told", "not measured"]
@@ -130,6 +131,29 @@ def _streaming(kind: str, times: float) -> Promise:
     )
 
 
+def _beside_servers() -> tuple[Promise, ...]:
+    figures = ["characters of the list of tools"] + [
+        f"{what}, {rows} rows"
+        for rows in ("10", "1,000")
+        for what in (
+            "navigate", "snapshot", "click", "evaluate", "characters of a snapshot", "characters of the answer to a click",
+        )
+    ]  # fmt: skip
+    return tuple(
+        Promise(
+            f"over MCP, less than {server}: {figure}",
+            "mcp",
+            figure,
+            "engine",
+            over=server,
+            least=1,
+            tolerance=0 if figure.startswith("characters") else FEW_ROUNDS,
+        )
+        for figure in figures
+        for server in MCP_SERVERS
+    )
+
+
 def _at_most(what: str, case: str, variant: str, most: float) -> Promise:
     return Promise(what, case, variant, "engine", most=most, tolerance=OTHER_MACHINE)
 
@@ -198,6 +222,7 @@ PROMISES: tuple[Promise, ...] = (
     _streaming("markup", 4),
     _streaming("script", 4),
     _streaming("JSON", 9),
+    *_beside_servers(),
     Promise(
         "the proxy adds at most 0.5 ms to a round trip",
         "proxy", "added to a round trip", "engine: through the proxy", most=0.5, tolerance=OTHER_MACHINE,

@@ -182,6 +182,7 @@ _log = get_logger("cdpengine.browser")
 
 PROFILE_PREFIX = "cdpengine-profile-"
 DOWNLOADS_PREFIX = "cdpengine-downloads-"
+OUTPUTS_PREFIX = "cdpengine-outputs-"
 _SINGLETON_SOCKET = "SingletonSocket"
 
 _AT_MOST = 200
@@ -234,7 +235,7 @@ def _profiles_in(folder: Path) -> list[Path]:
         return [
             Path(entry.path)
             for entry in entries
-            if entry.name.startswith((PROFILE_PREFIX, DOWNLOADS_PREFIX))
+            if entry.name.startswith((PROFILE_PREFIX, DOWNLOADS_PREFIX, OUTPUTS_PREFIX))
             and entry.is_dir(follow_symlinks=False)
         ]
 

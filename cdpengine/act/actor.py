@@ -37,6 +37,9 @@ _SETTLING = 1.5
 _LOOKING = 3.0
 """Seconds at most in which a page is read for a diff; one that hangs is not waited for."""
 
+_AHEAD = 0.06
+"""Seconds at most that a navigation's answer waits for what is read ahead."""
+
 _WATCHING = 2.0
 """Seconds at most in which a page may begin to report its console and requests, before it goes to a document."""
 
@@ -53,6 +56,18 @@ class Seen:
     options: Mapping[str, Any]
     document: str
 
+    def is_like(self, options: Mapping[str, Any], document: str) -> bool:
+        """Whether a snapshot of this document with these options can be compared with it."""
+        return self.document == document and self.options == options
+
+
+@attrs.define(eq=False)
+class Views:
+    """What was seen of a page: the snapshot that was asked for last, and the last one of all that it shows."""
+
+    asked: Seen | None = None
+    whole: Seen | None = None
+
 
 @attrs.define(eq=False)
 class Actor:
@@ -61,7 +76,10 @@ class Actor:
     It sees the pages of `context`, or of the whole browser without one. `evaluate_enabled` False refuses every
     request that runs a script of the caller's: evaluate, wait with a function, and URLs that are scripts.
     `search_engines` are those that a search request can name. `files` is the folder in which the files lie that
-    requests may name, to be read or written; None refuses them all.
+    requests may name, to be read or written; None refuses them all. `outputs` is the
+    folder of what requests write without naming a file. `commands_enabled` False refuses the protocol's own
+    commands and messages, which are past all of these limits. `reads_ahead` reads each document that a
+    request goes to at once, for the snapshot that is asked for next.
     """
 
     browser: Browser
@@ -69,9 +87,13 @@ class Actor:
     evaluate_enabled: bool = True
     search_engines: Mapping[str, SearchEngine] = ENGINES
     files: Path | Literal["anywhere"] | None = "anywhere"
+    outputs: Path | None = None
+    commands_enabled: bool = True
+    reads_ahead: bool = False
     _current: str | None = None
     _turns: dict[str, trio.Lock] = attrs.field(factory=dict, init=False)
-    _seen: dict[str, Seen] = attrs.field(factory=dict, init=False)
+    _views: dict[str, Views] = attrs.field(factory=dict, init=False)
+    _ahead: dict[str, trio.Event] = attrs.field(factory=dict, init=False)
 
     @property
     def pages(self) -> list[Page]:
@@ -143,23 +165,53 @@ class Actor:
             with suppress(DeadlineExceededError, TargetCrashedError):
                 await page.activity.start(timeout=min(timeout, _WATCHING))
 
-    async def look(self, page: Page, timeout: float, **options: Any) -> Snapshot:
-        """Take a snapshot, with what changed since the last one of this document that had the same options."""
-        last = self._seen_of(page)
-        since = last.snapshot if last is not None and last.options == options else None
-        snapshot = await page.snapshot(**options, since=since, timeout=timeout)
-        self._seen[page.target_id] = Seen(snapshot, options, _document_of(page))
-        return snapshot
+    async def look(
+        self,
+        page: Page,
+        timeout: float,
+        *,
+        max_chars: int | None = None,
+        max_tokens: int | None = None,
+        **options: Any,
+    ) -> Snapshot:
+        """Take a snapshot, with what changed since the last one of this document that had the same options.
+
+        What changed is that of the whole, also where the text is cut to a size: a change that was cut away would
+        else be no change. The whole is read first, which is quick on a page that was read before; where it fits,
+        nothing more is asked.
+        """
+        deadline = trio.current_time() + timeout
+        options = _said(options)
+        if (ahead := self._ahead.get(page.target_id)) is not None:
+            with trio.move_on_after(timeout):  # to read it beside that would take both of them longer
+                await ahead.wait()
+        timeout = max(round(deadline - trio.current_time(), 3), 0)
+        views = self._views.setdefault(page.target_id, Views())
+        like = [
+            each
+            for each in (views.asked, views.whole)
+            if each is not None and each.is_like(options, _document_of(page))
+        ]
+        snapshot = await page.snapshot(**options, since=like[0].snapshot if like else None, timeout=timeout)
+        views.asked = Seen(snapshot, options, _document_of(page))
+        if options == _whole(options):
+            views.whole = views.asked
+        too_long = max_chars is not None and len(snapshot.text) > max_chars
+        if not too_long and (max_tokens is None or snapshot.stats.tokens <= max_tokens):
+            return snapshot
+        left = max(round(deadline - trio.current_time(), 3), 0)
+        cut = await page.snapshot(**options, max_chars=max_chars, max_tokens=max_tokens, timeout=left)
+        return attrs.evolve(cut, diff=snapshot.diff)
 
     async def look_before(self, page: Page, timeout: float) -> None:
         """Take a snapshot before an action whose changes are asked for, unless its document was seen already.
 
         A page that does not answer is left to the action, which says so.
         """
-        if self._seen_of(page) is None:
-            last = self._seen.get(page.target_id)
+        views = self._views.setdefault(page.target_id, Views())
+        if views.whole is None or views.whole.document != _document_of(page):
             with suppress(DeadlineExceededError):
-                await self.look(page, min(timeout, _LOOKING), **({} if last is None else last.options))
+                await self._look_at_all(page, min(timeout, _LOOKING))
 
     async def look_after(self, page: Page, timeout: float) -> str:
         """Return what changed on the page since it was seen last, once it is at rest; all of a new document.
@@ -168,17 +220,41 @@ class Actor:
         """
         with suppress(DeadlineExceededError):
             await page.settled(timeout=min(_SETTLING, timeout / 2))
-        last = self._seen.get(page.target_id)
         try:
-            snapshot = await self.look(page, min(timeout, _LOOKING), **({} if last is None else last.options))
+            snapshot = await self._look_at_all(page, min(timeout, _LOOKING))
         except (DeadlineExceededError, SessionGoneError) as error:
             return f"# not read: {error}"
         return f"# a new document\n{snapshot.text}" if snapshot.diff is None else str(snapshot.diff)
 
-    def _seen_of(self, page: Page) -> Seen | None:
-        """Return what was seen of the document that the page has now."""
-        last = self._seen.get(page.target_id)
-        return last if last is not None and last.document == _document_of(page) else None
+    async def read_ahead(self, page: Page, timeout: float) -> None:
+        """Begin to read the page's document, and give it a moment: a small one has been read then."""
+        if not self.reads_ahead or page.target_id in self._ahead:
+            return
+        done = self._ahead[page.target_id] = trio.Event()
+
+        async def read() -> None:
+            try:
+                with suppress(EngineError):  # who asks for it is told what is wrong with the page
+                    await self._look_at_all(page, _LOOKING)
+            finally:
+                del self._ahead[page.target_id]
+                done.set()
+
+        self.browser._state.tabs.in_background(read)  # noqa: SLF001 - as in `arm`
+        with trio.move_on_after(min(timeout, _AHEAD)):
+            await done.wait()
+
+    async def _look_at_all(self, page: Page, timeout: float) -> Snapshot:
+        """Take a snapshot of all of the page, in the mode of the last one that was asked for."""
+        views = self._views.setdefault(page.target_id, Views())
+        asked = views.asked
+        options = {} if asked is None else _whole(asked.options)
+        document = _document_of(page)
+        last = views.whole
+        since = last.snapshot if last is not None and last.is_like(options, document) else None
+        snapshot = await page.snapshot(**options, since=since, timeout=timeout)
+        views.whole = Seen(snapshot, options, _document_of(page))
+        return snapshot
 
     # --- files ------------------------------------------------------------------------------------------------
 
@@ -220,9 +296,26 @@ class Actor:
             raise failures[0]
 
     def _forget_closed(self) -> None:
-        for known in (self._turns, self._seen):
+        for known in (self._turns, self._views):
             for target_id in [each for each in known if self.browser.page(each) is None]:
                 del known[target_id]
+
+
+def _said(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a snapshot without those that say what holds without them, too."""
+    return {
+        name: value
+        for name, value in options.items()
+        if value is not None and value is not False and _DEFAULTS.get(name) != value
+    }
+
+
+_DEFAULTS = {"mode": "role", "refs": "actions"}
+
+
+def _whole(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options of a snapshot that leaves nothing out, in the same words."""
+    return {name: options[name] for name in ("mode", "refs") if name in options}
 
 
 def _document_of(page: Page) -> str:

@@ -18,7 +18,7 @@ from cdpengine.act.actor import Actor, actor_of
 from cdpengine.act.parsing import parse_request
 from cdpengine.act.performing import Performance
 from cdpengine.act.reading_requests import NewTab, Search, Tabs
-from cdpengine.act.requests import ActingRequest, ActRequest, Navigate, Wait
+from cdpengine.act.requests import ActingRequest, ActRequest, Back, Forward, Navigate, Reload, Wait
 from cdpengine.act.response import ActResponse, describe_failure, describe_url
 from cdpengine.errors import EngineError, EvaluationDisabledError, InvalidArgumentError
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Perform = Callable[[Performance, Any], Awaitable[Any]]
 
 _PERFORM: Mapping[type[ActRequest], Perform] = {**acting.PERFORM, **reading.PERFORM}
+_LEAVING = (Navigate, Back, Forward, Reload)
+"""What leads to another document: how the one before it looks is no part of what it changes."""
+
 _SCRIPT_SCHEMES = ("javascript:", "data:", "blob:")
 
 
@@ -81,11 +84,13 @@ async def _perform(performance: Performance, request: ActRequest) -> ActResponse
         return _respond(performance, request, await perform(performance, request))
     async with actor.turn(page, request, performance.deadline):
         wants_diff = isinstance(request, ActingRequest) and request.diff
-        if wants_diff:
+        if wants_diff and not isinstance(request, _LEAVING):
             await actor.look_before(page, performance.left)
         response = _respond(performance, request, await perform(performance, request))
         if wants_diff:
             response = attrs.evolve(response, diff=await actor.look_after(page, performance.left))
+        elif isinstance(request, _LEAVING):
+            await actor.read_ahead(page, performance.left)
         return response
 
 

@@ -359,6 +359,11 @@ def _check_scroll(request: ActRequest) -> None:
 def _check_find(request: ActRequest) -> None:
     if isinstance(request, reading_requests.Find) and not (request.role or request.name or request.text):
         raise _refuse("find", "nothing to find", "a role, a name or a text")
+    if isinstance(request, reading_requests.TakeSnapshot) and request.find is not None:
+        if not request.find.strip():
+            raise _refuse("snapshot.find", "nothing to find", "a text")
+        if request.diff or request.max_chars is not None or request.max_tokens is not None:
+            raise _refuse("snapshot", "find, and diff, maxChars or maxTokens", "one of them")
 
 
 def _check_tab(request: ActRequest) -> None:

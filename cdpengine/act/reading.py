@@ -30,7 +30,7 @@ _LEVELS = ("debug", "info", "warning", "error")
 
 
 async def _snapshot(run: Performance, request: requests.TakeSnapshot) -> dict[str, Any]:
-    options = {
+    options: dict[str, Any] = {
         "mode": request.mode,
         "interactive": request.interactive,
         "compact": request.compact,
@@ -45,7 +45,26 @@ async def _snapshot(run: Performance, request: requests.TakeSnapshot) -> dict[st
     shown: dict[str, Any] = {"title": snapshot.title, "refs": len(snapshot.refs)}
     if request.diff and snapshot.diff is not None:
         return {**shown, "diff": str(snapshot.diff)}
-    return {**shown, "snapshot": snapshot.text}
+    return {
+        **shown,
+        "snapshot": snapshot.text if request.find is None else _lines_that_say(request.find, snapshot.text),
+    }
+
+
+def _lines_that_say(words: str, text: str) -> str:
+    """Return the lines that say some words, in any case of letters, and those that they are in."""
+    wanted = words.casefold()
+    lines = text.split("\n")
+    widths = [len(line) - len(line.lstrip()) for line in lines]
+    kept: set[int] = set()
+    above: list[int] = []
+    for number, line in enumerate(lines):
+        while above and widths[above[-1]] >= widths[number]:
+            above.pop()
+        if wanted in line.casefold():
+            kept.update(above, [number])
+        above.append(number)
+    return "\n".join(lines[number] for number in sorted(kept)) or f"# no line says {words[:80]!r}"
 
 
 async def _find(run: Performance, request: requests.Find) -> dict[str, Any]:

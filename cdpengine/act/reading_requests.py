@@ -36,6 +36,9 @@ class TakeSnapshot(ActRequest):
     max_chars: int | None = field("Cut after so many characters.", None, least=1)
     max_tokens: int | None = field("Cut after so many tokens, estimated.", None, least=1)
     root: str | None = field("Only what is in this element: a ref, or a CSS selector.", None)
+    find: str | None = field(
+        "Only lines that say this, in any case of letters, and those that they are in.", None
+    )
     frame: str | None = field("Only this frame: its id, name, URL pattern, or the ref of its element.", None)
     refs: Literal["actions", "all"] = field("all: each element that is shown has a ref.", "actions")
     diff: bool = field("Answer with what changed since the last snapshot, in place of the whole.", False)

@@ -249,22 +249,45 @@ async def _end_at_next(signals: AsyncIterator[int]) -> None:
 # --- MCP -----------------------------------------------------------------------------------------------------
 
 
+def _check_capabilities(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    with packages_named():
+        from cdpengine.service.mcp_tools import CAPABILITIES
+    names = tuple(name for value in values for each in value.split(",") if (name := each.strip()))
+    for name in names:
+        if name not in CAPABILITIES:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(CAPABILITIES[1:])}", ctx, param)
+    return names
+
+
 @click.command(short_help="Offer the browser's tools to a model, over MCP.")
 @click.option(
-    "--capability",
-    "capabilities",
+    "--capabilities",
+    "--caps",
     multiple=True,
-    type=click.Choice(("more", "scripts", "storage", "files")),
-    help="Tools besides the usual ones.",
+    callback=_check_capabilities,
+    metavar="NAMES",
+    help="Tools besides the usual ones: some of more, scripts, files, storage, wire, performance, with commas.",
 )
 @click.option(
     "--max-tokens", default=2_000, show_default=True, type=click.IntRange(100), help="The most of an answer."
+)
+@click.option(
+    "--output-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of what is too long for an answer, kept; without, a temporary one.",
 )
 @click.option("--no-private", is_flag=True, help="Keep pages from private networks and this machine.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
 def mcp(
-    capabilities: tuple[str, ...], max_tokens: int, no_private: bool, headful: bool, executable: str | None
+    capabilities: tuple[str, ...],
+    max_tokens: int,
+    output_dir: Path | None,
+    no_private: bool,
+    headful: bool,
+    executable: str | None,
 ) -> None:
     """Serve one client over standard input and output, by the Model Context Protocol.
 
@@ -276,21 +299,29 @@ def mcp(
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     with packages_named():
         from cdpengine.service.mcp_server import McpSettings, run_on_stdio
+        from cdpengine.service.outputs import open_outputs
         from cdpengine.service.serving import open_service
         from cdpengine.service.settings import ServiceSettings, make_token
         from cdpengine.service.url_policy import UrlPolicy
-    settings = ServiceSettings(
-        token=make_token(),
-        evaluate_enabled="scripts" in capabilities,
-        files=Path.cwd() if "files" in capabilities else None,
-        url_policy=UrlPolicy(allow_private=not no_private),
-        executable=executable,
-        headless=not headful,
-    )
 
     async def run() -> None:
-        async with open_service(settings) as service:
-            offered = McpSettings(capabilities=capabilities, max_tokens=max_tokens)
-            await run_on_stdio(partial(service.perform, "mcp"), offered)
+        async with open_outputs(output_dir) as outputs:
+            settings = ServiceSettings(
+                token=make_token(),
+                evaluate_enabled="scripts" in capabilities,
+                files=Path.cwd() if "files" in capabilities else None,
+                outputs=outputs.path,
+                commands_enabled="wire" in capabilities,
+                reads_ahead=True,
+                url_policy=UrlPolicy(allow_private=not no_private),
+                executable=executable,
+                headless=not headful,
+            )
+            async with open_service(settings) as service:
+                offered = McpSettings(capabilities=capabilities, max_tokens=max_tokens)
+                await run_on_stdio(partial(service.perform, "mcp"), offered, outputs)
 
-    trio.run(run)
+    try:
+        trio.run(run)
+    except OSError as error:
+        raise click.ClickException(f"the folder for outputs cannot be used: {error.strerror}") from error

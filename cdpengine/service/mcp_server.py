@@ -1,14 +1,13 @@
 """The MCP server: tools are requests, and an answer says what changed, in few words.
 
 Rule: a call is one request through `dispatch`. What acts is answered with its effects and the diff of the
-snapshot, cut at a limit that can be set; the whole page is a tool of its own. A call that the client cancels ends
+snapshot, within a limit that can be set; the whole page is a tool of its own. A call that the client cancels ends
 its request: the page's script is stopped. Time is bounded by the request, so a page that hangs holds up neither
 its call nor the next.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -22,9 +21,10 @@ from mcp.server.stdio import stdio_server
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine._version import __version__
 from cdpengine.act import ActResponse
-from cdpengine.act.plain import to_plain
-from cdpengine.errors import InvalidArgumentError
-from cdpengine.service.mcp_tools import Tool, choose_tools, input_schema
+from cdpengine.errors import InvalidArgumentError, os_reason
+from cdpengine.service.mcp_answers import Answers, describe, describe_failure, say
+from cdpengine.service.mcp_tools import Tool, choose_tools, input_schema, parse_reading
+from cdpengine.service.outputs import Outputs
 
 Perform = Callable[[Mapping[str, Any]], Awaitable[ActResponse]]
 """Does a request, and returns its answer; what goes wrong is in it."""
@@ -35,12 +35,15 @@ _INSTRUCTIONS = (
 )
 _PROGRESS_SECONDS = 1.0
 
+_NOTE_TOKENS = 100
+"""What the lines about a snapshot that was cut take, about."""
+
 
 @attrs.frozen(kw_only=True)
 class McpSettings:
     """What is offered, and how long answers may be, in estimated tokens.
 
-    Larger ones are cut, and say so. With `structured`, answers hold the whole response as data, too: for programs.
+    What is longer goes to a file. With `structured`, answers hold the whole response as data, too: for programs.
     """
 
     capabilities: tuple[str, ...] = ()
@@ -51,14 +54,21 @@ class McpSettings:
 
 @attrs.define(eq=False)
 class ToolServer:
-    """The tools, and what does their requests."""
+    """The tools, and what does their requests. `outputs` is where goes what is too long for an answer."""
 
     _perform: Perform
     _settings: McpSettings
+    _outputs: Outputs | None = None
+    _answers: Answers = attrs.field(init=False)
     _tools: dict[str, Tool] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._tools = {tool.name: tool for tool in choose_tools(self._settings.capabilities)}
+        self._answers = Answers(self._outputs)
+        self._tools = {
+            tool.name: tool
+            for tool in choose_tools(self._settings.capabilities)
+            if tool.kinds or self._outputs is not None
+        }
 
     def server(self) -> Server[Any]:
         """Return the server, to be run on any transport."""
@@ -106,108 +116,78 @@ class ToolServer:
         """Do a call, and return its answer; what goes wrong is in it, in words for a model."""
         tool = self._tools.get(name)
         if tool is None:
-            return _say(f"there is no tool {name[:40]!r}; there are {', '.join(self._tools)}", failed=True)
-        request = self._request_of(tool, arguments)
-        if isinstance(request, types.CallToolResult):
-            return request
+            return say(f"there is no tool {name[:40]!r}; there are {', '.join(self._tools)}", failed=True)
+        if not tool.kinds:
+            return await self._read_output(arguments)
+        try:
+            request = tool.to_request(arguments)
+        except InvalidArgumentError as error:
+            return say(f"{error}", failed=True)
+        if tool.acts:
+            request.setdefault("diff", True)
         response = await self._perform(request)
-        result = self._answer(tool, response)
+        result = await self._answer(tool, request, response)
         if self._settings.structured:
             result.structured_content = response.to_json()
         return result
 
-    def _answer(self, tool: Tool, response: ActResponse) -> types.CallToolResult:
+    async def _answer(
+        self, tool: Tool, request: Mapping[str, Any], response: ActResponse
+    ) -> types.CallToolResult:
         if response.error is not None:
-            return _say(_describe_failure(response), failed=True)
-        if isinstance(response.result, dict) and tool.name == "screenshot" and "base64" in response.result:
-            return _show_picture(response.result)
-        reads = tool.name in ("snapshot", "extract")
-        return _say(
-            cut(_describe(response), self._settings.snapshot_tokens if reads else self._settings.max_tokens)
+            return say(describe_failure(response), failed=True)
+        if isinstance(response.result, dict) and "base64" in response.result:
+            if tool.name == "screenshot":
+                return await self._answers.show(response.result)
+            if tool.name == "pdf":
+                return await self._answers.print(response.result, self._settings.max_tokens)
+        text = describe(response)
+        if tool.name == "snapshot":
+            return await self._answer_snapshot(request, text)
+        reads = tool.name == "extract"
+        return await self._answers.say(
+            tool.name, text, self._settings.snapshot_tokens if reads else self._settings.max_tokens
         )
 
-    def _request_of(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | types.CallToolResult:
+    async def _answer_snapshot(self, request: Mapping[str, Any], text: str) -> types.CallToolResult:
+        """Return a snapshot: all of it, or where that is too long, what is in and near the viewport, and a file.
+
+        One whose size the caller set is answered as it is.
+        """
+        most = self._settings.snapshot_tokens
+        if estimate_tokens(text) <= most or "maxTokens" in request or "maxChars" in request:
+            return say(text)
+        if "find" in request:
+            return await self._answers.say("snapshot", text, most)
+        nearest = await self._perform({**request, "maxTokens": most - _NOTE_TOKENS})
+        if nearest.error is not None:
+            return say(describe_failure(nearest), failed=True)
+        note = await self._answers.keep_text("snapshot", text)
+        return say(f"{describe(nearest)}\n# {note}")
+
+    async def _read_output(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        """Return a part of a file that an answer named, or where in it something stands."""
+        assert self._outputs is not None
         try:
-            request = tool.to_request(arguments)
+            asked = parse_reading(arguments, self._settings.max_tokens)
+            if asked.find is None:
+                part, size = await self._outputs.read(asked.file, offset=asked.offset, chars=asked.chars)
+                end = asked.offset + len(part)
+                more = f"; the next begins at {end}" if end < size else ""
+                return say(f"{part}\n... characters {asked.offset} to {end} of {size}{more}")
+            found, count = await self._outputs.find(asked.file, asked.find)
         except InvalidArgumentError as error:
-            return _say(f"{error}", failed=True)
-        if tool.acts:
-            request["diff"] = True
-        if tool.name == "snapshot":
-            request.setdefault("maxTokens", self._settings.snapshot_tokens)
-        return request
+            return say(f"{error}", failed=True)
+        except OSError as error:
+            return say(f"the file could not be read: {os_reason(error)}", failed=True)
+        lines = [f"at {place}: {text}" for place, text in found]
+        return await self._answers.say(
+            "found", "\n".join([f"{count} found", *lines]), self._settings.max_tokens
+        )
 
 
-async def run_on_stdio(perform: Perform, settings: McpSettings) -> None:
+async def run_on_stdio(perform: Perform, settings: McpSettings, outputs: Outputs | None = None) -> None:
     """Serve one client over standard input and output, until it closes its end."""
-    server = ToolServer(perform, settings).server()
+    server = ToolServer(perform, settings, outputs).server()
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-# --- words ---------------------------------------------------------------------------------------------------
-
-
-def _text(words: str) -> types.TextContent:
-    return types.TextContent(text=words)
-
-
-def _say(words: str, *, failed: bool = False) -> types.CallToolResult:
-    return types.CallToolResult(content=[_text(words)], is_error=failed)
-
-
-def _show_picture(result: Mapping[str, Any]) -> types.CallToolResult:
-    image = types.ImageContent(data=result["base64"], mime_type=f"image/{result['format']}")
-    words = [_text(result["snapshot"])] if "snapshot" in result else []
-    return types.CallToolResult(content=[*words, image])
-
-
-def _describe(response: ActResponse) -> str:
-    """Return an answer in few words: the result, what the action set off, and what changed."""
-    lines = []
-    effects = response.effects
-    if effects.navigation is not None:
-        lines.append(f"navigation to {effects.navigation.url}")
-    if effects.popup is not None:
-        lines.append(f"a new tab opened: {effects.popup.url}")
-    lines += [
-        f"a {each.type} opened ({each.message!r}), answered {'OK' if each.accepted else 'Cancel'}"
-        for each in effects.dialogs
-    ]
-    if effects.download is not None:
-        lines.append(f"a download began: {effects.download.suggested_filename}")
-    if effects.delivered is False:
-        lines.append("the page took the element away in the middle of the action")
-    result = to_plain(response.result)
-    if isinstance(result, dict) and "snapshot" in result:
-        lines.append(f"{response.url}\n{result['snapshot']}")
-    elif isinstance(result, str):
-        lines.append(result)
-    elif result is not None:
-        lines.append(json.dumps(result, ensure_ascii=False, separators=(",", ":")))
-    if response.diff is not None:
-        lines.append(response.diff)
-    return "\n".join(lines) or "done"
-
-
-def _describe_failure(response: ActResponse) -> str:
-    error = response.error
-    assert error is not None
-    covering = f" ({error.covered_by_ref})" if error.covered_by_ref else ""
-    covered = f"\nit is covered by {error.covered_by}{covering}" if error.covered_by else ""
-    return f"{error.kind}: {error.message}{covered}\n{error.hint}"
-
-
-def cut(text: str, most: int) -> str:
-    """Return a text of at most so many tokens, as they are estimated, cut at a line, with what was left out."""
-    if estimate_tokens(text) <= most:
-        return text
-    lines = text.splitlines()
-    kept: list[str] = []
-    left = most
-    for line in lines:
-        left -= estimate_tokens(line) + 1
-        if left < 0:
-            break
-        kept.append(line)
-    return "\n".join([*kept, f"... {len(lines) - len(kept)} more lines: take a snapshot"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import attrs
 
@@ -17,13 +17,15 @@ from cdpengine.act import KINDS
 from cdpengine.act.schema import request_schema
 from cdpengine.errors import InvalidArgumentError
 
-Capability = Literal["core", "more", "storage", "scripts", "files"]
-CAPABILITIES: tuple[Capability, ...] = ("core", "more", "storage", "scripts", "files")
+Capability = Literal["core", "more", "scripts", "files", "storage", "wire", "performance"]
+CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Tool:
     """A tool. `kinds` maps what its field `action` says to a kind of request; of one kind, it has no such field.
+
+    One without kinds asks nothing of the browser.
 
     `fields` are those that it shows, besides what its kinds cannot be without. `acts`: its answer is what changed.
     """
@@ -60,14 +62,13 @@ TOOLS: Sequence[Tool] = (
         name="navigate",
         meaning="Go to a URL, or through the history.",
         kinds={"go": "navigate", "back": "back", "forward": "forward", "reload": "reload"},
-        fields=("url",),
-        acts=True,
+        fields=("url", "diff"),
     ),
     Tool(
         name="snapshot",
         meaning="Read the page as text. Elements have refs such as e12, which the other tools take.",
         kinds={"": "snapshot"},
-        fields=("interactive", "root", "maxTokens"),
+        fields=("interactive", "root", "find", "maxTokens"),
     ),
     Tool(
         name="find",
@@ -157,6 +158,11 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(name="search", meaning="Search the web.", kinds={"": "search"}),
     Tool(
+        name="output",
+        meaning="Read a part of a file to which a long answer was written, or find something in it.",
+        kinds={},
+    ),
+    Tool(
         name="check",
         meaning="Check or uncheck a box.",
         kinds={"": "check"},
@@ -244,10 +250,55 @@ def choose_tools(capabilities: Iterable[str]) -> list[Tool]:
     return [tool for tool in TOOLS if tool.capability in wanted]
 
 
+@attrs.frozen(kw_only=True)
+class Reading:
+    """What part of a file is asked for: so many characters from a place on, or where some words stand."""
+
+    file: str
+    offset: int = 0
+    chars: int = 0
+    find: str | None = None
+
+
+_READING: Mapping[str, tuple[type, dict[str, Any]]] = {
+    "file": (str, {"type": "string"}),
+    "offset": (int, {"type": "integer", "description": "The first character."}),
+    "chars": (int, {"type": "integer"}),
+    "find": (str, {"type": "string", "description": "Return where this stands."}),
+}
+
+
+def parse_reading(arguments: Mapping[str, Any], max_tokens: int) -> Reading:
+    """Return what a call of the tool "output" asks for. Raises InvalidArgumentError."""
+    for name, value in arguments.items():
+        if name not in _READING:
+            raise InvalidArgumentError(
+                what="a field of output", given=repr(name)[:40], expected=f"one of {', '.join(_READING)}"
+            )
+        kind = _READING[name][0]
+        fits = isinstance(value, kind) and not isinstance(value, bool)
+        if not fits or (isinstance(value, int) and value < 0) or value == "":
+            expected = "a number, 0 or more" if kind is int else "a text"
+            raise InvalidArgumentError(what=f"output.{name}", given=repr(value)[:40], expected=expected)
+    if "file" not in arguments:
+        raise InvalidArgumentError(what="output.file", given="nothing", expected="a name that an answer gave")
+    most = max_tokens * 5 // 2
+    chars = min(arguments.get("chars", most), most)
+    return Reading(
+        file=arguments["file"],
+        offset=arguments.get("offset", 0),
+        chars=max(chars, 1),
+        find=arguments.get("find"),
+    )
+
+
 @cache
 def input_schema(tool: Tool) -> dict[str, Any]:
     """Return the JSON Schema of a tool's arguments, no longer than a model needs."""
-    properties: dict[str, Any] = {}
+    if not tool.kinds:
+        properties = {name: schema for name, (_, schema) in _READING.items()}
+        return {"type": "object", "properties": properties, "required": ["file"]}
+    properties = {}
     required: list[str] = []
     if len(tool.kinds) > 1:
         properties["action"] = {"enum": list(tool.kinds), "default": next(iter(tool.kinds))}

@@ -300,6 +300,9 @@ class Sessions:
             context,
             evaluate_enabled=self._settings.evaluate_enabled,
             files=self._settings.files,
+            outputs=self._settings.outputs,
+            commands_enabled=self._settings.commands_enabled,
+            reads_ahead=self._settings.reads_ahead,
         )
         return Session(name, actor, nursery)
 

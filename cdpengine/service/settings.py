@@ -25,12 +25,14 @@ class ServiceSettings:
     those of this machine, `origins` the web pages that may ask it; without any, none may. `sessions` is how many
     there are at most, `session_idle` after how long one that nobody uses is closed. `requests` is how many are
     done at the same time, `queue` how many more wait for that, `longest` how long one may take whatever it asks
-    for; `body` is the largest request, `body_time` how long it may take to come. `connections` is how many clients
-    are connected at most, `listeners` how many of them listen to events, `heartbeat` how often those get a sign of
-    life, `stalled` how long a client may take nothing of an answer before it is dropped. `files` is the folder
-    whose files requests may name; None: none may be named. `profiles` is the folder of sessions with profiles;
-    None: they have none. `ending` is how long running requests may take to end
-    when the service does.
+    for; `body` is the largest request, `body_time` how long it may take to come. `connections` is how many
+    clients are connected at most, `listeners` how many of them listen to events, `heartbeat` how often those get
+    a sign of life, `stalled` how long a client may take nothing of an answer before it is dropped. `files` is the
+    folder whose files requests may name; None: none may be named. `profiles` is the folder of sessions with
+    profiles; None: they have none. `outputs` is the folder of what requests write without naming a file.
+    `commands_enabled` lets requests send commands of the protocol and see its messages: past the policy for URLs
+    and files, and of all sessions. `reads_ahead` as of `Actor`. `ending` is how long running requests may take to
+    end when the service does.
     """
 
     token: str = attrs.field(repr=False)
@@ -42,6 +44,9 @@ class ServiceSettings:
     url_policy: UrlPolicy = attrs.field(factory=UrlPolicy)
     files: Path | None = None
     profiles: Path | None = None
+    outputs: Path | None = None
+    commands_enabled: bool = False
+    reads_ahead: bool = False
     executable: str | None = None
     headless: bool = True
     sessions: int = 32

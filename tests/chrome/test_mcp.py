@@ -21,7 +21,8 @@ from pytest_httpserver import HTTPServer
 
 from cdpengine.act import KINDS
 from cdpengine.service.app import Service
-from cdpengine.service.mcp_server import McpSettings, ToolServer, cut
+from cdpengine.service.mcp_answers import cut
+from cdpengine.service.mcp_server import McpSettings, ToolServer
 from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS, choose_tools, input_schema
 from cdpengine.service.serving import open_service
 from cdpengine.service.settings import ServiceSettings
@@ -126,15 +127,19 @@ async def _never(_session: str, _request: object) -> Any:
 
 async def test_what_a_model_reads(site: str) -> None:
     async with connected() as (client, _):
-        first = await client.call_tool("navigate", {"url": f"{site}/stage"})
-        assert 'button "Go" [ref=' in text_of(first), (
-            "what acts says what changed: here all of a new document"
-        )
+        first = text_of(await client.call_tool("navigate", {"url": f"{site}/stage"}))
+        assert first == f"{site}/stage (status 200)"
+        with_page = await client.call_tool("navigate", {"url": f"{site}/stage", "diff": True})
+        assert 'button "Go" [ref=' in text_of(with_page)
         seen = text_of(await client.call_tool("snapshot", {"interactive": True}))
         ref = seen.partition('button "Change" [ref=')[2].partition("]")[0]
         changed = text_of(await client.call_tool("click", {"ref": ref}))
-        assert "changed" in changed
+        assert '~ - paragraph: "changed"' in changed
         assert 'button "Go"' not in changed, "and not the whole page"
+        assert text_of(await client.call_tool("click", {"ref": ref})) == "nothing changed"
+        assert text_of(await client.call_tool("snapshot", {"find": "agree"})).endswith(
+            '- checkbox "Agree" [ref=e8]'
+        )
         asked = text_of(await client.call_tool("click", {"selector": "#ask"}))
         assert "a confirm opened ('Sure?'), answered Cancel" in asked
         covered = await client.call_tool("click", {"selector": "#under", "timeoutMs": 500})
@@ -186,7 +191,7 @@ async def test_a_long_call_tells_its_progress(site: str) -> None:
 
 async def test_as_a_program_over_standard_input_and_output(site: str) -> None:
     command = StdioServerParameters(
-        command=sys.executable, args=["-m", "cdpengine", "mcp", "--capability", "scripts"]
+        command=sys.executable, args=["-m", "cdpengine", "mcp", "--capabilities", "scripts"]
     )
     async with Client(stdio_client(command)) as client:
         assert not (await client.call_tool("navigate", {"url": f"{site}/second"})).is_error
@@ -201,6 +206,5 @@ def test_what_is_too_long_is_cut_at_a_line(lines: int) -> None:
     if lines <= 10:
         assert short == text
     else:
-        kept, _, last = short.rpartition("\n")
-        assert text.startswith(kept)
-        assert last == f"... {lines - len(kept.splitlines())} more lines: take a snapshot" if kept else True
+        assert text.startswith(f"{short}\n")
+        assert 100 <= len(short) <= 250

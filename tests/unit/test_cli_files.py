@@ -43,6 +43,7 @@ READING = {
     ("run", "script"),
     ("serve", "--files"),
     ("serve", "--token-file"),  # made where there is none, and never written to again
+    ("mcp", "--output-dir"),  # files in it have names of their own, and replace none
     ("proxy", "--faults"),
     ("protocol", "list", "--file"),
     ("protocol", "show", "--file"),

@@ -35,6 +35,9 @@ PLACES = {
         "mkdtemp": 1, "os.open": 3,
     }),
     "service/settings.py": (f"{PRIVATE} for the token, 0700 for its folder", {"mkdir": 1, "write_private": 1}),
+    "service/outputs.py": (f"{PRIVATE}; 0700 for the folder, also where it is temporary", {
+        "mkdir": 1, "write_private": 1, "os.open": 1,
+    }),
     "act/reading.py": (PRIVATE, {"output_file": 1, "checked_path": 2}),
     "shell/client.py": ("none: the null device", {"os.open": 1}),
     "shell/starting.py": (f"{PRIVATE} for the log, 0700 for the folder", {"os.open": 1, "mkdir": 2}),

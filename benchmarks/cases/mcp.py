@@ -1,0 +1,232 @@
+"""MCP servers beside each other: what a model has to read, and what it waits for.
+
+Rule: all are driven by one client (`harness/mcp_client.py`) on the same pages of the same browser, without a window, each
+with the browser flags of its own program and with its own defaults. A turn is what an agent does: it goes to a page, looks
+at it, looks again, clicks a button that changes nothing else, and evaluates; each call is timed from request to answer.
+"The first look" is the snapshot right after a navigation, "snapshot" one of a page that was looked at before. All look at
+the whole page, so that all say the same; as it comes, the engine's is cut to 8,000 tokens, with all of it in a file.
+
+Characters are those of the answer's text; of the list of tools, those of its compact JSON. What a click changed is in the
+engine's answer to it; the others have to be asked for a snapshot once more, so theirs is the answer to both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+import attrs
+
+from benchmarks.cases.beside import Beside
+from benchmarks.harness.bench import Bench, Cannot, Case, Turn
+from benchmarks.harness.figures import Measurement, SideFigures
+from benchmarks.harness.installed import MCP_SERVERS, NODE_MODULES, why_no_server
+from benchmarks.harness.mcp_client import Answer, McpClient, open_client
+
+NAME = "mcp"
+ROWS = (10, 100, 1_000)
+AGAIN = 3
+"""How often a turn does what takes little."""
+
+Call = tuple[str, dict[str, Any]]
+
+
+@attrs.frozen
+class Dialect:
+    """What the tools of one server are called, and how a ref stands in its snapshots (its group 1)."""
+
+    navigate: Callable[[str], Call]
+    snapshot: Call
+    click: Callable[[str], Call]
+    evaluate: Call
+    button: str
+    box: str
+    tells_changes: bool = False
+
+
+TITLE = "() => document.title"
+
+DIALECTS = {
+    "engine": Dialect(
+        navigate=lambda url: ("navigate", {"url": url}),
+        snapshot=("snapshot", {"maxTokens": 10_000_000}),
+        click=lambda ref: ("click", {"ref": ref}),
+        evaluate=("evaluate", {"function": TITLE}),
+        button=r'button "Buy 0" \[ref=(\w+)\]',
+        box=r'checkbox "Compare 0".*?\[ref=(\w+)\]',
+        tells_changes=True,
+    ),
+    "playwright-mcp": Dialect(
+        navigate=lambda url: ("browser_navigate", {"url": url}),
+        snapshot=("browser_snapshot", {}),
+        click=lambda ref: ("browser_click", {"element": "a button", "target": ref}),
+        evaluate=("browser_evaluate", {"function": TITLE}),
+        button=r'button "Buy 0".*?\[ref=(\w+)\]',
+        box=r'checkbox "Compare 0".*?\[ref=(\w+)\]',
+    ),
+    "chrome-devtools-mcp": Dialect(
+        navigate=lambda url: ("navigate_page", {"url": url, "pageId": 1}),
+        snapshot=("take_snapshot", {"pageId": 1}),
+        click=lambda ref: ("click", {"uid": ref, "pageId": 1}),
+        evaluate=("evaluate_script", {"function": TITLE, "pageId": 1}),
+        button=r'uid=(\S+) button "Buy 0"',
+        box=r'uid=(\S+) checkbox "Compare 0"',
+    ),
+}
+
+
+@attrs.define(eq=False)
+class Server:
+    """One side: a server that runs, or the reason why it does not."""
+
+    name: str
+    client: McpClient | None
+    refusal: str = ""
+
+    @property
+    def dialect(self) -> Dialect:
+        return DIALECTS[self.name]
+
+    async def ask(self, call: Call) -> Answer:
+        if self.client is None:
+            raise Cannot(self.refusal)
+        return await self.client.tool(call[0], **call[1])
+
+    def find(self, pattern: str, snapshot: str) -> str:
+        """Return the ref that a snapshot has for an element."""
+        found = re.search(pattern, snapshot)
+        if found is None:
+            raise Cannot(f"no {pattern!r} in its snapshot: {snapshot[:120]!r}")
+        return found[1]
+
+
+@attrs.frozen
+class Figures:
+    """What a turn gives beside the navigation's time."""
+
+    first: Beside = attrs.field(factory=Beside)
+    both: Beside = attrs.field(factory=Beside)
+    again: Beside = attrs.field(factory=Beside)
+    click: Beside = attrs.field(factory=Beside)
+    evaluate: Beside = attrs.field(factory=Beside)
+    read: Beside = attrs.field(factory=Beside)
+    clicked: Beside = attrs.field(factory=Beside)
+    changed: Beside = attrs.field(factory=Beside)
+
+
+def turn_of(server: Server, url: str, figures: Figures) -> Turn:
+    """Return the turn of one side on a page."""
+    dialect = server.dialect
+
+    async def turn() -> float:
+        arrived = await server.ask(dialect.navigate(url))
+        looked = await server.ask(dialect.snapshot)
+        agains = [await server.ask(dialect.snapshot) for _ in range(AGAIN)]
+        seen = agains[-1].text
+        button = server.find(dialect.button, seen)
+        clicks = [await server.ask(dialect.click(button)) for _ in range(AGAIN)]
+        evaluations = [await server.ask(dialect.evaluate) for _ in range(AGAIN)]
+        if url.rpartition("/")[2] not in evaluations[-1].text:
+            raise Cannot(f"evaluated something else: {evaluations[-1].text[:80]!r}")
+        # Once more, with a click that changes the page.
+        changed = (await server.ask(dialect.click(server.find(dialect.box, seen)))).text
+        if not dialect.tells_changes:
+            changed += (await server.ask(dialect.snapshot)).text
+        if "checked" not in changed:
+            raise Cannot(f"the click on a box did not check it: {changed[:120]!r}")
+        figures.first.add(server.name, looked.milliseconds)
+        figures.both.add(server.name, arrived.milliseconds + looked.milliseconds)
+        figures.again.add(server.name, [each.milliseconds for each in agains])
+        figures.click.add(server.name, [each.milliseconds for each in clicks])
+        figures.evaluate.add(server.name, [each.milliseconds for each in evaluations])
+        figures.read.add(server.name, len(seen))
+        figures.clicked.add(server.name, len(clicks[-1].text))
+        figures.changed.add(server.name, len(changed))
+        return arrived.milliseconds
+
+    return turn
+
+
+async def by_rows(bench: Bench, servers: Sequence[Server], rows: int) -> None:
+    """Measure all sides on a page of so many rows."""
+    figures = Figures()
+    sides = {server.name: turn_of(server, f"{bench.site}/rows/{rows}", figures) for server in servers}
+    turns = 3 if bench.quick else min(bench.turn_count, 5)
+    measured = await bench.turns(NAME, sides, unit="ms", variant=f"navigate, {rows:,} rows", turns=turns)
+    for variant, beside in (
+        ("the first look", figures.first),
+        ("navigate and the first look", figures.both),
+        ("snapshot", figures.again),
+        ("click", figures.click),
+        ("evaluate", figures.evaluate),
+    ):
+        beside.record(bench, measured, variant=f"{variant}, {rows:,} rows", unit="ms")
+    for variant, beside in (
+        ("characters of a snapshot", figures.read),
+        ("characters of the answer to a click", figures.clicked),
+        ("characters to know what a click changed", figures.changed),
+    ):
+        beside.record(bench, measured, variant=f"{variant}, {rows:,} rows", unit="characters")
+
+
+def record_lists(bench: Bench, servers: Sequence[Server]) -> None:
+    """Record how long the lists of tools are. The notes say of which program and version."""
+    sides = [
+        SideFigures(server.name, cannot=server.refusal)
+        if server.client is None
+        else SideFigures(
+            server.name,
+            ((len(json.dumps(server.client.tools, separators=(",", ":"), ensure_ascii=False)),),),
+            note=f"{len(server.client.tools)} tools of {server.client.about}",
+        )
+        for server in servers
+    ]
+    bench.record(Measurement(NAME, "characters of the list of tools", unit="characters", sides=tuple(sides)))
+
+
+def command_of(name: str, executable: str) -> tuple[list[str], dict[str, str]]:
+    """Return how a server is started, and what its environment has besides."""
+    if name == "engine":
+        # With what the others have without being asked: a tool that evaluates.
+        command = [sys.executable, "-m", "cdpengine", "mcp", "--caps", "scripts", "--browser", executable]
+        return command, {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    server = MCP_SERVERS[name]
+    return ["node", str(NODE_MODULES / server.script), *server.options, server.executable, executable], {
+        "CHROME_DEVTOOLS_MCP_NO_USAGE_STATISTICS": "1",
+        "CHROME_DEVTOOLS_MCP_NO_UPDATE_CHECKS": "1",
+    }
+
+
+async def start(bench: Bench, stack: AsyncExitStack, name: str) -> Server:
+    """Start one side; a peer that does not start has its reason."""
+    refusal = "" if name == "engine" else why_no_server(name)
+    if refusal:
+        return Server(name, None, refusal)
+    try:
+        client = await stack.enter_async_context(open_client(*command_of(name, bench.executable)))
+    except Cannot as reason:
+        if name == "engine":
+            raise
+        return Server(name, None, str(reason))
+    return Server(name, client)
+
+
+async def run(bench: Bench) -> None:
+    """Measure."""
+    names = ["engine", *(MCP_SERVERS if bench.peer_names else ())]
+    async with AsyncExitStack() as stack:
+        servers = [await start(bench, stack, name) for name in names]
+        record_lists(bench, servers)
+        for server in servers:
+            if server.name == "chrome-devtools-mcp" and server.client is not None:
+                await server.ask(("list_pages", {}))  # starts its browser, whose first page is number 1
+        for rows in ROWS[:2] if bench.quick else ROWS:
+            await by_rows(bench, servers, rows)
+
+
+CASE = Case(NAME, "Servers of the Model Context Protocol", run, seconds=100, quick_seconds=40)

@@ -1,0 +1,180 @@
+"""Answers of MCP tools in words: what a response says to a model, in few of them, and what is too long for it.
+
+Rule: an answer has at most so many tokens. What is longer is written to a file whole; the answer has its
+beginning, names the file and its size, and says how to read a part. Pictures are images, up to a size.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import mcp_types as types
+
+from cdpengine._snapshot.render.render import estimate_tokens
+from cdpengine.act import ActResponse
+from cdpengine.act.plain import to_plain
+from cdpengine.errors import os_reason
+from cdpengine.service.outputs import Outputs
+
+LARGEST_PICTURE = 1_000_000
+"""Bytes of a picture that is answered as an image; a larger one is a file."""
+
+_NOTE_TOKENS = 60
+"""What the line about a file takes, about."""
+
+
+@attrs.frozen
+class Answers:
+    """How answers are made. Without `outputs`, what is too long is cut, and the answer says so."""
+
+    outputs: Outputs | None
+
+    async def say(self, what: str, text: str, most: int) -> types.CallToolResult:
+        """Return a text as an answer of at most so many tokens. `what` begins the name of a file."""
+        if estimate_tokens(text) <= most:
+            return say(text)
+        kept = cut(text, most - _NOTE_TOKENS)
+        return say(f"{kept}\n... {await self.keep_text(what, text)}")
+
+    async def keep_text(self, what: str, text: str) -> str:
+        """Write a text to a file, and return what an answer says of it."""
+        suffix = ".json" if text[:1] in "{[" else ".txt"
+        return await self._keep(what, suffix, text.encode("utf-8", "surrogatepass"), len(text))
+
+    async def show(self, result: Mapping[str, Any]) -> types.CallToolResult:
+        """Return a screenshot: as an image, or as a file where it is large."""
+        words = [_text(result["snapshot"])] if "snapshot" in result else []
+        if result["bytes"] > LARGEST_PICTURE and self.outputs is not None:
+            data = base64.b64decode(result["base64"])
+            note = await self._keep("screenshot", f".{result['format']}", data)
+            smaller = "a part of the page, or format jpeg, is smaller"
+            return types.CallToolResult(
+                content=[*words, _text(f"too large for an answer: {note}; {smaller}")]
+            )
+        image = types.ImageContent(data=result["base64"], mime_type=f"image/{result['format']}")
+        return types.CallToolResult(content=[*words, image])
+
+    async def print(self, result: Mapping[str, Any], most: int) -> types.CallToolResult:
+        """Return a PDF as a file."""
+        if self.outputs is None:
+            return await self.say("page", json.dumps(result), most)
+        return say(await self._keep("page", ".pdf", base64.b64decode(result["base64"])))
+
+    async def _keep(self, what: str, suffix: str, content: bytes, chars: int | None = None) -> str:
+        """Write a file, and return what is said of it."""
+        size = f"{len(content):,} bytes" if chars is None else f"{chars:,} characters"
+        if self.outputs is None:
+            return f"cut: all of it is {size}. Ask for less"
+        try:
+            path = await self.outputs.write(what, suffix, content)
+        except OSError as error:
+            return f"cut: all of it is {size}, which could not be written to a file: {os_reason(error)}"
+        how = "" if chars is None else f'; the tool output reads a part: {{"file": "{path.name}"}}'
+        return f"all of it, {size}, is in {path}{how}"
+
+
+def say(words: str, *, failed: bool = False) -> types.CallToolResult:
+    """Return words as an answer."""
+    return types.CallToolResult(content=[_text(words)], is_error=failed)
+
+
+def _text(words: str) -> types.TextContent:
+    return types.TextContent(text=words)
+
+
+def describe(response: ActResponse) -> str:
+    """Return an answer in few words: what the action set off, the result, and what changed."""
+    lines = [*_describe_effects(response)]
+    result = to_plain(response.result)
+    match result:
+        case None:
+            pass
+        case {"snapshot": str(text)}:
+            lines.append(f"{response.url}\n{text}")
+        case {"title": _, "diff": str(text)}:
+            lines.append(shorten_diff(text))
+        case {"url": str(), "status": _} if result.keys() <= _ARRIVAL:
+            lines.append(_describe_arrival(result))
+        case str():
+            lines.append(result)
+        case _:
+            lines.append(json.dumps(result, ensure_ascii=False, separators=(",", ":")))
+    if response.diff is not None:
+        lines.append(shorten_diff(response.diff))
+    return "\n".join(lines) or "done"
+
+
+def _describe_effects(response: ActResponse) -> list[str]:
+    effects = response.effects
+    lines = []
+    if effects.navigation is not None:
+        lines.append(f"navigation to {effects.navigation.url}")
+    if effects.popup is not None:
+        lines.append(f"a new tab opened: {effects.popup.url}")
+    lines += [
+        f"a {each.type} opened ({each.message!r}), answered {'OK' if each.accepted else 'Cancel'}"
+        for each in effects.dialogs
+    ]
+    if effects.download is not None:
+        lines.append(f"a download began: {effects.download.suggested_filename}")
+    if effects.delivered is False:
+        lines.append("the page took the element away in the middle of the action")
+    return lines
+
+
+_ARRIVAL = {"url", "status", "redirects", "sameDocument"}
+
+
+def _describe_arrival(arrival: Mapping[str, Any]) -> str:
+    status = "no status" if arrival["status"] is None else f"status {arrival['status']}"
+    kind = "the same document" if arrival.get("sameDocument") else status
+    redirected = [f"redirected from {each}" for each in arrival.get("redirects", ())]
+    return "\n".join([f"{arrival['url']} ({kind})", *redirected])
+
+
+def shorten_diff(diff: str) -> str:
+    """Return a diff without the checksums of its first line, which programs need to apply it."""
+    head, line_end, rest = diff.partition("\n")
+    return diff if not head.startswith("# diff of ") else rest if line_end else "nothing changed"
+
+
+def describe_failure(response: ActResponse) -> str:
+    """Return what went wrong, what stood in the way, and what to do."""
+    error = response.error
+    assert error is not None
+    covering = f" ({error.covered_by_ref})" if error.covered_by_ref else ""
+    covered = f"\nit is covered by {error.covered_by}{covering}" if error.covered_by else ""
+    meant = f"\nmeant may be {', '.join(error.alternatives)}" if error.alternatives else ""
+    return f"{error.kind}: {error.message}{covered}{meant}\n{error.hint}"
+
+
+def cut(text: str, most: int) -> str:
+    """Return the beginning of a text, of at most so many tokens as they are estimated, to the end of a line.
+
+    Of a line that is longer than that, it is the beginning.
+    """
+    if estimate_tokens(text) <= most:
+        return text
+    kept: list[str] = []
+    left = most
+    for line in text.splitlines():
+        needed = estimate_tokens(line) + 1
+        if needed > left:
+            if not kept:
+                kept.append(_cut_line(line, left))
+            break
+        left -= needed
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def _cut_line(line: str, most: int) -> str:
+    low, high = 0, len(line)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if estimate_tokens(line[:middle]) <= most else (low, middle - 1)
+    return line[:low]
