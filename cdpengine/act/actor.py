@@ -37,6 +37,9 @@ _SETTLING = 1.5
 _LOOKING = 3.0
 """Seconds at most in which a page is read for a diff; one that hangs is not waited for."""
 
+_LOOKING_AT_HUNG = 0.3
+"""The same for a page that did not answer already: whether it does by now."""
+
 _AHEAD = 0.06
 """Seconds at most that a navigation's answer waits for what is read ahead."""
 
@@ -218,16 +221,23 @@ class Actor:
 
         The action is done by now: a page that cannot be read is no failure of it, and is said instead.
         """
-        with suppress(DeadlineExceededError):
-            await page.settled(timeout=min(_SETTLING, timeout / 2))
+        longest = _LOOKING
         try:
-            snapshot = await self._look_at_all(page, min(timeout, _LOOKING))
+            try:
+                await page.settled(timeout=min(_SETTLING, timeout / 2))
+            except DeadlineExceededError:
+                if await page.measure.unresponsive_for():
+                    longest = _LOOKING_AT_HUNG
+            snapshot = await self._look_at_all(page, min(timeout, longest))
         except (DeadlineExceededError, SessionGoneError) as error:
             return f"# not read: {error}"
         return f"# a new document\n{snapshot.text}" if snapshot.diff is None else str(snapshot.diff)
 
     async def read_ahead(self, page: Page, timeout: float) -> None:
-        """Begin to read the page's document, and give it a moment: a small one has been read then."""
+        """Begin to read the page's document, and give it a moment: a small one has been read then.
+
+        Nobody has seen it by that: it is only that the next snapshot is quick.
+        """
         if not self.reads_ahead or page.target_id in self._ahead:
             return
         done = self._ahead[page.target_id] = trio.Event()
@@ -235,7 +245,7 @@ class Actor:
         async def read() -> None:
             try:
                 with suppress(EngineError):  # who asks for it is told what is wrong with the page
-                    await self._look_at_all(page, _LOOKING)
+                    await page.snapshot(timeout=_LOOKING)
             finally:
                 del self._ahead[page.target_id]
                 done.set()

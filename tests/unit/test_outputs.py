@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import stat
 from pathlib import Path
@@ -130,6 +131,21 @@ async def test_an_answer_that_is_too_long_is_in_a_file_and_says_so(tmp_path: Pat
     assert f"all of it, {len(text):,} characters, is in {tmp_path / 'console-1.txt'}" in note
     assert '{"file": "console-1.txt"}' in note
     assert (tmp_path / "console-1.txt").read_text("utf-8") == text
+
+
+async def test_a_large_picture_is_a_file_and_a_small_one_an_image(tmp_path: Path) -> None:
+    for size, kinds in ((1_000_000, ["text", "image"]), (1_000_001, ["text", "text"])):
+        data = b"x" * size
+        result = {
+            "bytes": size,
+            "format": "png",
+            "base64": base64.b64encode(data).decode(),
+            "snapshot": "- a",
+        }
+        shown = await Answers(Outputs(tmp_path)).show(result)
+        assert [block.type for block in shown.content] == kinds
+    assert (tmp_path / "screenshot-1.png").read_bytes() == data
+    assert [block.type for block in (await Answers(None).show(result)).content] == ["text", "image"]
 
 
 async def test_one_long_line_is_cut_too() -> None:
