@@ -69,6 +69,13 @@ class Service:
         )
         self.metrics.show("listeners", "Clients that listen to events.", lambda: self._listening)
         self.metrics.show("browser_up", "Whether the browser runs.", lambda: self.sessions.browser_runs)
+        self.metrics.show("pages", "Pages that are open in sessions.", lambda: self.sessions.pages)
+        self.metrics.show(
+            "targets", "Targets of the browsers: pages, frames, workers.", lambda: self.sessions.targets
+        )
+        self.metrics.show(
+            "tasks", "Tasks of the service.", lambda: trio.lowlevel.current_statistics().tasks_living
+        )
         self.metrics.show(
             "browsers_started", "Browsers started so far.", lambda: self.sessions.browsers_started
         )

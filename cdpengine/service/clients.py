@@ -2,7 +2,7 @@
 
 Rule: writing to a client ends. Hypercorn writes within a shield, so that an answer is not cut; a client that reads
 nothing would keep it, and the service's end, for ever. Here each piece has its time, and what is left at the end
-is closed.
+is closed. A client that is gone is gone at once.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from contextlib import contextmanager
 
 import attrs
 import trio
+from hypercorn.events import Event, Updated
+from hypercorn.trio.tcp_server import TCPServer
 
 from cdpengine._notifier import Notifier
 
@@ -57,6 +59,22 @@ class ClientStream:
         self._stream.socket.close()
 
 
+class ClientConnection(TCPServer):
+    """Serves one client. Hypercorn's own keeps one that is gone for as long as it may be idle, with its socket."""
+
+    _gone = False
+
+    async def _read_data(self) -> None:
+        await super()._read_data()
+        self._gone = True
+        await self.idle_task.stop()
+
+    async def protocol_send(self, event: Event) -> None:
+        """Send to the client, or take note of whether it is idle."""
+        if not (self._gone and isinstance(event, Updated)):
+            await super().protocol_send(event)
+
+
 @attrs.define(eq=False)
 class Clients:
     """The clients that are connected, `most` at the same time."""
@@ -65,6 +83,11 @@ class Clients:
     stalled: float
     _streams: set[ClientStream] = attrs.field(factory=set)
     _changes: Notifier = attrs.field(factory=Notifier)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._streams)
 
     @contextmanager
     def connected(self, stream: trio.SocketStream) -> Iterator[ClientStream | None]:

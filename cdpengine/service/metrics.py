@@ -10,6 +10,7 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    ProcessCollector,
     generate_latest,
 )
 
@@ -23,6 +24,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)  # memory, descriptors, processor time; on Linux alone
         self._requests = Counter(
             "cdpengine_requests",
             "Requests that were answered, by kind and by the kind of their error.",

@@ -14,7 +14,6 @@ from functools import partial
 import attrs
 import trio
 from hypercorn.config import Config
-from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ConnectionState
 from hypercorn.utils import wrap_app
@@ -22,7 +21,7 @@ from hypercorn.utils import wrap_app
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine.service.app import Service
-from cdpengine.service.clients import Clients
+from cdpengine.service.clients import ClientConnection, Clients
 from cdpengine.service.guard import Guard
 from cdpengine.service.sessions import Sessions
 from cdpengine.service.settings import ServiceSettings
@@ -104,6 +103,7 @@ async def _listen(service: Service, task_status: trio.TaskStatus[str]) -> None:
     context = WorkerContext(None)
     application = wrap_app(guard, config.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]  # by its shape
     clients = Clients(settings.connections, settings.stalled)
+    service.metrics.show("clients", "Clients that are connected.", lambda: clients.count)
 
     async def talk(stream: trio.SocketStream) -> None:
         with clients.connected(stream) as client:
@@ -111,7 +111,7 @@ async def _listen(service: Service, task_status: trio.TaskStatus[str]) -> None:
                 await _turn_away(stream)
                 return
             try:
-                await TCPServer(application, config, context, ConnectionState({}), client)  # type: ignore[arg-type]
+                await ClientConnection(application, config, context, ConnectionState({}), client)  # type: ignore[arg-type]
             except Exception:  # noqa: BLE001 - one client's connection must not end the service
                 _log.exception("a client's connection ended by an error")
 

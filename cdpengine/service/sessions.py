@@ -117,6 +117,17 @@ class Sessions:
         return list(self._by_name)
 
     @property
+    def pages(self) -> int:
+        """How many pages are open in them."""
+        return sum(len(session.actor.pages) for session in self._by_name.values())
+
+    @property
+    def targets(self) -> int:
+        """How many targets their browsers have: pages, frames, workers and others."""
+        browsers = {session.actor.browser for session in self._by_name.values()}
+        return sum(len(browser.targets) for browser in browsers)
+
+    @property
     def browser_runs(self) -> bool:
         """Whether there is a browser now."""
         return self._browser is not None and _is_alive(self._browser)

@@ -1,0 +1,43 @@
+"""Many clients at once, some of which break off: no wrong answer, no answer to somebody else, and nothing is left."""
+
+from __future__ import annotations
+
+import pytest
+from service_load import at_rest, load, load_program, open_pages
+
+from cdpengine.service.serving import serve
+from cdpengine.service.settings import ServiceSettings
+
+pytestmark = pytest.mark.chrome
+
+TOKEN = "the-token-of-the-tests"
+
+
+async def test_each_client_gets_its_own_answer_whatever_the_others_do() -> None:
+    # Fewer at a time than there are clients: some wait in the queue, and leave it.
+    async with serve(ServiceSettings(token=TOKEN, requests=10)) as listening:
+        port = int(listening.url.rpartition(":")[2])
+        await open_pages(port, TOKEN, 4)
+        before = await at_rest(port, TOKEN)
+        figures = await load(port, TOKEN, clients=24, pages=4, seconds=1)
+        after = await at_rest(port, TOKEN, before["tasks"] + 8)
+    assert not figures.wrong
+    assert not figures.errors
+    assert figures.left
+    assert len(figures.seconds) > 24
+    same = ("sessions", "pages", "targets", "clients")
+    assert {name: after[name] for name in same} == {name: before[name] for name in same}
+    assert after["open_fds"] <= before["open_fds"] + 2
+
+
+@pytest.mark.slow
+async def test_two_hundred_clients_on_twenty_pages_for_a_minute() -> None:
+    figures, before, after, status = await load_program(200, 20, 60)
+    assert not figures.wrong
+    assert not figures.errors
+    assert figures.left > 500
+    assert status == 0
+    same = ("sessions", "pages", "targets", "clients")
+    assert {name: after[name] for name in same} == {name: before[name] for name in same}
+    assert after["open_fds"] <= before["open_fds"] + 2
+    assert after["resident_memory_bytes"] <= before["resident_memory_bytes"] + 20, (before, after)
