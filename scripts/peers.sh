@@ -25,13 +25,15 @@ if ! cmp -s benchmarks/peers.txt "$PYTHON_PEERS/.installed"; then
 fi
 
 if ! command -v npm >/dev/null; then
-    say "there is no npm here: no Puppeteer, and no other MCP servers"
+    say "there is no npm here: no Puppeteer, no agent-browser and no other MCP servers"
 elif ! cmp -s "$NODE_PEERS/package-lock.json" "$NODE_PEERS/node_modules/.installed"; then
     say "$NODE_PEERS/package-lock.json"
     if (cd "$NODE_PEERS" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error); then
+        # What its own script would do, which is not run: agent-browser's native programs come without the right.
+        chmod +x "$NODE_PEERS"/node_modules/agent-browser/bin/agent-browser-* || true
         cp "$NODE_PEERS/package-lock.json" "$NODE_PEERS/node_modules/.installed"
     else
-        say "Puppeteer and the other MCP servers cannot be installed here"
+        say "Puppeteer, agent-browser and the other MCP servers cannot be installed here"
         rm -rf "$NODE_PEERS/node_modules"
     fi
 fi

@@ -17,6 +17,7 @@ NAMES = (
     "snapshot",
     "actions",
     "hung_evaluate",
+    "shell",
     "pages_at_once",
     "navigations",
     "recorder",

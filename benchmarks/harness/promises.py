@@ -210,6 +210,15 @@ PROMISES: tuple[Promise, ...] = (
         "a hung evaluate is given up on within 100 ms of its deadline",
         "hung_evaluate", "given up on, after the deadline", 100,
     ),
+    Promise(
+        "a click by one command of the shell takes at most 1.5 times agent-browser's",
+        "shell", "click", "engine", over="agent-browser", least=1 / 1.5,
+    ),
+    Promise(
+        "so does a snapshot of 100 rows",
+        "shell", "snapshot of 100 rows", "engine", over="agent-browser", least=1 / 1.5,
+    ),
+    _at_most("the shell's client takes at most 90 ms of its own", "shell", "the client's own start", 90),
     _beside_playwright(
         "a flood of messages is read at least as fast as by Playwright", "events", "* console messages", 1, FEW_ROUNDS
     ),

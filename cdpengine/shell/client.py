@@ -85,13 +85,13 @@ def split_verb(arguments: "Sequence[str]") -> "tuple[str, list[str]]":
 def _has_bare(arguments: "Sequence[str]") -> bool:
     """Whether one of the arguments is neither an option nor the value of one."""
     is_value = False
-    for each in arguments:
+    for at, each in enumerate(arguments):
         if is_value:
             is_value = False
         elif not each.startswith("-"):
             return True
         elif each == "--":
-            return len(arguments) > 1
+            return at + 1 < len(arguments)
         else:
             is_value = "=" not in each and each not in _FLAGS
     return False

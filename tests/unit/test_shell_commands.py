@@ -224,7 +224,7 @@ def test_a_file_that_exists_is_refused(tmp_path: Path) -> None:
         ("snapshot", True), ("snapshot --interactive --max-tokens 100", True), ("snapshot --session a --json", True),
         ("snapshot --root #main --diff", True), ("snapshot https://example.com", False), ("snapshot example.com", False),
         ("snapshot --interactive example.com", False), ("snapshot --max-depth=2 example.com", False),
-        ("snapshot -- example.com", False), ("snapshot --help", False),
+        ("snapshot --json -- example.com", False), ("snapshot --json --", True), ("snapshot --help", False),
         ("screenshot", True), ("screenshot page.png --full-page", True), ("screenshot --help", False),
         ("screenshot https://example.com -o a.png", False), ("screenshot example.com -oa.png", False),
         ("screenshot example.com --output=a.png", False), ("pdf", True), ("pdf about:blank", False),

@@ -1,0 +1,193 @@
+"""One command of a shell, with a browser that runs already: a click, a snapshot of 100 rows, and the client's own start.
+
+Rule: a turn is the whole program as somebody's shell starts it, from its start to its end, output read. Both sides have
+a session open on the same page, which counts the clicks itself. Ours is the script that is installed, on Python; the
+other is agent-browser's native program, which talks to a background process as ours does. The client's own start is a
+command that asks the service for what it knows by heart.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+import trio
+
+from benchmarks.harness.bench import Bench, Cannot, Case, Turn
+from benchmarks.harness.installed import INSTALL, NODE_MODULES
+
+NAME = "shell"
+PEER = "agent-browser"
+ROWS = 100
+PATIENCE = 30.0
+COUNTING = "clicks = 0; addEventListener('click', () => clicks++, true); 1"
+_ARCHITECTURES = {"x86_64": "x64", "aarch64": "arm64"}
+
+
+@attrs.frozen
+class Shell:
+    """One side: its program, its environment, and how it says what is measured."""
+
+    name: str
+    program: tuple[str, ...]
+    environment: Mapping[str, str]
+    ref: str = ""
+
+    def run(self, *arguments: str) -> str:
+        """Run one command, and return what it prints. Raises Cannot with its last line where it fails."""
+        done = subprocess.run(
+            [*self.program, *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+            stdin=subprocess.DEVNULL,
+        )
+        if done.returncode:
+            words = (done.stderr or done.stdout).strip().splitlines()
+            raise Cannot(f"{arguments[0]}: {words[0] if words else done.returncode}")
+        return done.stdout
+
+    def timed(self, *arguments: str) -> float:
+        """Return the milliseconds of one command."""
+        started = time.perf_counter()
+        self.run(*arguments)
+        return (time.perf_counter() - started) * 1000
+
+    def opened(self, bench: Bench) -> Shell:
+        """Return the side with the page of rows open, its clicks counted, and the ref of one of its buttons."""
+        self.run("open", f"{bench.site}/rows/{ROWS}")
+        self.run("eval", COUNTING)
+        found = re.search(rf'button "Buy {ROWS // 2}" \[ref=(e\d+)', self.run("snapshot"))
+        if found is None:
+            raise Cannot("its snapshot shows no ref of the button")
+        return attrs.evolve(self, ref=found[1])
+
+    def clicks(self) -> int:
+        """Return how many clicks the page itself has counted."""
+        return int(self.run("eval", "clicks"))
+
+
+def our_program() -> tuple[str, ...]:
+    """Return the installed script, or the one that would be installed where an older one is."""
+    ours = Path(__file__).resolve().parents[2] / "bin" / "cdpengine"
+    installed = Path(sys.executable).parent / "cdpengine"
+    try:
+        same = installed.read_bytes().partition(b"\n")[2] == ours.read_bytes().partition(b"\n")[2]
+    except OSError:
+        same = False
+    return (str(installed),) if same else (sys.executable, str(ours))
+
+
+def peer_program() -> Path:
+    """Return the native program of this machine. Raises Cannot where it is not installed."""
+    architecture = _ARCHITECTURES.get(platform.machine(), platform.machine())
+    path = NODE_MODULES / PEER / "bin" / f"{PEER}-{sys.platform}-{architecture}"
+    if not os.access(path, os.X_OK):
+        raise Cannot(f"not installed here: {PEER} ({INSTALL})")
+    return path
+
+
+def find_sides(bench: Bench, folder: str) -> tuple[Shell, Shell | Cannot]:
+    """Return both sides, each with its files in `folder`; the peer's may be the reason why it is not there."""
+    ours = {**os.environ, "XDG_RUNTIME_DIR": folder, "CDPENGINE_BROWSER": bench.executable}
+    ours.pop("CDPENGINE_SESSION", None)
+    engine = Shell("engine", our_program(), ours)
+    theirs = {
+        **os.environ,
+        "AGENT_BROWSER_SOCKET_DIR": folder,
+        "AGENT_BROWSER_EXECUTABLE_PATH": bench.executable,
+        "AGENT_BROWSER_ARGS": "\n".join(bench.flags),
+        "AGENT_BROWSER_SESSION": "bench",
+    }
+    try:
+        return engine, Shell(PEER, (str(peer_program()),), theirs)
+    except Cannot as reason:
+        return engine, reason
+
+
+def clicking(shell: Shell | Cannot, times: int) -> Turn:
+    """Return a turn of clicks on a ref, which the page has to have counted."""
+
+    async def turn() -> list[float]:
+        if isinstance(shell, Cannot):
+            raise shell
+        await trio.lowlevel.checkpoint()
+        before = shell.clicks()
+        taken = [shell.timed("click", f"@{shell.ref}") for _ in range(times)]
+        if shell.clicks() != before + times:
+            raise Cannot(f"{times} clicks, and the page counted {shell.clicks() - before}")
+        return taken
+
+    return turn
+
+
+def reading(shell: Shell | Cannot, times: int) -> Turn:
+    """Return a turn of snapshots of all the page."""
+
+    async def turn() -> list[float]:
+        if isinstance(shell, Cannot):
+            raise shell
+        await trio.lowlevel.checkpoint()
+        return [shell.timed("snapshot") for _ in range(times)]
+
+    return turn
+
+
+def asking(shell: Shell, times: int) -> Turn:
+    """Return a turn of a command that the service answers by heart."""
+
+    async def turn() -> list[float]:
+        await trio.lowlevel.checkpoint()
+        assert json.loads(shell.run("sessions", "--json"))["ok"]
+        return [shell.timed("sessions") for _ in range(times)]
+
+    return turn
+
+
+def starting(times: int) -> Turn:
+    """Return a turn of the interpreter's own start, which no client in Python can be faster than."""
+    interpreter = Shell("floor", (sys.executable,), dict(os.environ))
+
+    async def turn() -> list[float]:
+        await trio.lowlevel.checkpoint()
+        return [interpreter.timed("-c", "pass") for _ in range(times)]
+
+    return turn
+
+
+async def run(bench: Bench) -> None:
+    """Measure."""
+    times = 3 if bench.quick else 8
+    with tempfile.TemporaryDirectory(prefix="shell-", dir="/tmp") as folder:
+        engine, peer = find_sides(bench, folder)
+        try:
+            engine = engine.opened(bench)
+            if isinstance(peer, Shell):
+                try:
+                    peer = peer.opened(bench)
+                except Cannot as reason:
+                    peer = reason
+            sides = {"engine": clicking(engine, times), PEER: clicking(peer, times)}
+            await bench.turns(NAME, sides, unit="ms", variant="click")
+            sides = {"engine": reading(engine, times), PEER: reading(peer, times)}
+            await bench.turns(NAME, sides, unit="ms", variant=f"snapshot of {ROWS} rows")
+            own = {"engine": asking(engine, times), "floor: the interpreter alone": starting(times)}
+            await bench.turns(NAME, own, unit="ms", variant="the client's own start")
+        finally:
+            engine.run("close", "--all")
+            if isinstance(peer, Shell):
+                peer.run("close")
+
+
+CASE = Case(NAME, "One command of a shell, beside agent-browser", run, 40, 15)
