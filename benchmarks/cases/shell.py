@@ -2,7 +2,8 @@
 
 Rule: a turn is the whole program as somebody's shell starts it, from its start to its end, output read. Both sides have
 a session open on the same page, which counts the clicks itself. Ours is the script that is installed, on Python; the
-other is agent-browser's native program, which talks to a background process as ours does. The client's own start is a
+other is agent-browser's native program, which talks to a background process as ours does; npm puts a launcher on
+Node.js before it where it is not installed globally, which is a side of its own. The client's own start is a
 command that asks the service for what it knows by heart.
 """
 
@@ -27,6 +28,7 @@ from benchmarks.harness.installed import INSTALL, NODE_MODULES
 
 NAME = "shell"
 PEER = "agent-browser"
+LAUNCHED = f"{PEER}: by Node.js"
 ROWS = 100
 PATIENCE = 30.0
 COUNTING = "clicks = 0; addEventListener('click', () => clicks++, true); 1"
@@ -101,7 +103,8 @@ def peer_program() -> Path:
 def find_sides(bench: Bench, folder: str) -> tuple[Shell, Shell | Cannot]:
     """Return both sides, each with its files in `folder`; the peer's may be the reason why it is not there."""
     ours = {**os.environ, "XDG_RUNTIME_DIR": folder, "CDPENGINE_BROWSER": bench.executable}
-    ours.pop("CDPENGINE_SESSION", None)
+    for name in ("CDPENGINE_SESSION", "PYTHONDONTWRITEBYTECODE"):
+        ours.pop(name, None)  # what is installed is compiled
     engine = Shell("engine", our_program(), ours)
     theirs = {
         **os.environ,
@@ -178,7 +181,14 @@ async def run(bench: Bench) -> None:
                     peer = peer.opened(bench)
                 except Cannot as reason:
                     peer = reason
-            sides = {"engine": clicking(engine, times), PEER: clicking(peer, times)}
+            launcher = peer
+            if isinstance(peer, Shell):
+                launcher = attrs.evolve(peer, program=(str(NODE_MODULES / ".bin" / PEER),))
+            sides = {
+                "engine": clicking(engine, times),
+                PEER: clicking(peer, times),
+                LAUNCHED: clicking(launcher, times),
+            }
             await bench.turns(NAME, sides, unit="ms", variant="click")
             sides = {"engine": reading(engine, times), PEER: reading(peer, times)}
             await bench.turns(NAME, sides, unit="ms", variant=f"snapshot of {ROWS} rows")
