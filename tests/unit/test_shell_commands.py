@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,16 @@ def request(*arguments: str, **more: Any) -> dict[str, Any]:
     asked = command(*arguments, **more).request
     assert asked is not None
     return dict(asked)
+
+
+def test_the_script_is_installed_as_it_is() -> None:
+    """Installers give it the interpreter's path, and keep its rights; an entry point would load `re` first."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    scripts = project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-scripts"]
+    assert scripts == {"bin/cdpengine": "cdpengine"}
+    assert "scripts" not in project["project"]
+    assert os.access(ROOT / "bin" / "cdpengine", os.X_OK)
+    assert (ROOT / "bin" / "cdpengine").read_bytes().startswith(b"#!python\n")
 
 
 # --- the verbs -----------------------------------------------------------------------------------------------
