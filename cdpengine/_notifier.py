@@ -51,7 +51,7 @@ class BoundedHistory(Sequence[T], Generic[T]):
         self.dropped = 0
         self._records: deque[T] = deque(maxlen=kept)
 
-    def add(self, record: T) -> None:
+    def _add(self, record: T) -> None:
         """Add one. For the engine."""
         if len(self._records) == self._records.maxlen:
             self.dropped += 1

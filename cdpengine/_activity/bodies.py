@@ -206,16 +206,16 @@ class BodyStream:
 
     def close(self) -> None:
         """Take no more of it."""
-        if self._incoming in self._request.streams:
-            self._request.streams.remove(self._incoming)
+        if self._incoming in self._request._streams:
+            self._request._streams.remove(self._incoming)
 
     async def _start(self) -> None:
         request = self._request
-        if not request.ended and request.kept is None:
-            request.streams.append(self._incoming)
+        if not request.ended and request._kept is None:
+            request._streams.append(self._incoming)
             try:
                 params = {"requestId": request.id}
-                reply = await request.session.request(
+                reply = await request._session.request(
                     "Network.streamResourceContent", params, StreamResourceContentReply
                 )
             except (RemoteError, SessionGoneError):
@@ -223,25 +223,25 @@ class BodyStream:
             else:
                 self._incoming.begin(decode_bytes("Network.streamResourceContent", reply.buffered_data))
                 return
-        self._whole = (await request.body()).data
+        self._whole = (await request._body()).data
 
     async def _next(self) -> bytes:
         request = self._request
         while True:
             if self._incoming.over:
                 limit = self._incoming.limit
-                raise request.unavailable(f"its reader fell behind by more than {limit} bytes")
+                raise request._unavailable(f"its reader fell behind by more than {limit} bytes")
             if (piece := self._incoming.take()) is not None:
                 return piece
             if request.ended:
                 break
-            await request.wait_change()
+            await request._wait_change()
         if request.failure:
             came = self._incoming.total
-            raise request.unavailable(f"the request failed ({request.failure}) after {came} bytes")
+            raise request._unavailable(f"the request failed ({request.failure}) after {came} bytes")
         if self._incoming.total != request.body_size:
             reason = f"{self._incoming.total} of its {request.body_size} bytes were reported"
-            raise request.unavailable(reason)
+            raise request._unavailable(reason)
         raise StopAsyncIteration
 
 
@@ -261,18 +261,18 @@ class BodyStore:
         length = request.response.header("content-length") if request.response else None
         encoded = request.response is not None and request.response.header("content-encoding")
         if length is not None and length.isdecimal() and int(length) > self.rules.largest and not encoded:
-            request.not_kept = self._too_large(int(length))
+            request._not_kept = self._too_large(int(length))
             return
         try:
-            call = request.session.post("Network.streamResourceContent", requestId=request.id)
+            call = request._session.post("Network.streamResourceContent", requestId=request.id)
         except (SessionGoneError, ConnectionLostError):
             return
-        request.incoming = Incoming(self.rules.largest)
-        self._nursery.start_soon(self._begin, request, request.incoming, call, name="keep a body")
+        request._incoming = Incoming(self.rules.largest)
+        self._nursery.start_soon(self._begin, request, request._incoming, call, name="keep a body")
 
     def ended(self, request: Request) -> None:
         """Take note of the end of a request (called by the reader)."""
-        incoming = request.incoming
+        incoming = request._incoming
         if incoming is None:
             return
         if request.failure:
@@ -286,7 +286,7 @@ class BodyStore:
         else:
             # Known too late to be read in pieces. Asked for at once: its document may go at any moment.
             try:
-                call = request.session.post("Network.getResponseBody", requestId=request.id)
+                call = request._session.post("Network.getResponseBody", requestId=request.id)
             except (SessionGoneError, ConnectionLostError) as error:
                 self._note_not_kept(request, f"it was not kept: {error}")
             else:
@@ -299,7 +299,7 @@ class BodyStore:
         except RemoteError:
             incoming.refuse()  # it has come already, or goes on in another process: it is asked for whole
         except (SessionGoneError, ConnectionLostError, ProtocolError) as error:
-            if request.kept is None:
+            if request._kept is None:
                 self._note_not_kept(request, f"it was not kept: {error}")
         else:
             incoming.begin(beginning)
@@ -310,27 +310,27 @@ class BodyStore:
         except (RemoteError, SessionGoneError, ConnectionLostError, ProtocolError) as error:
             self._note_not_kept(request, f"it was not kept: {error}")
             return
-        body = restore_bytes(body, request.response_headers, request.body_size)
+        body = restore_bytes(body, request._response_headers, request.body_size)
         if len(body.data) > self.rules.largest:
             self._note_not_kept(request, self._too_large(len(body.data)))
         else:
             self._keep(request, body)
 
     def _note_not_kept(self, request: Request, reason: str) -> None:
-        request.not_kept = reason
-        request.incoming = None
-        request.changed()
+        request._not_kept = reason
+        request._incoming = None
+        request._changed()
 
     def _keep(self, request: Request, body: Body) -> None:
-        request.kept, request.incoming = body, None
-        request.changed()
+        request._kept, request._incoming = body, None
+        request._changed()
         self._kept.append((request, len(body.data)))
         self._total += len(body.data)
         while self._total > self.rules.total and len(self._kept) > 1:
             oldest, size = self._kept.popleft()
             self._total -= size
-            oldest.kept = None
-            oldest.not_kept = f"it was kept, and made room for others (total={self.rules.total})"
+            oldest._kept = None
+            oldest._not_kept = f"it was kept, and made room for others (total={self.rules.total})"
 
     def _too_large(self, size: int) -> str:
         return f"it was not kept: it has {size} bytes, more than largest={self.rules.largest}"

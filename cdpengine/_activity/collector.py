@@ -179,10 +179,10 @@ class Collector:
         def leave() -> None:
             for method, listener in listeners:
                 session.off_event(method, listener)
-            session.release_domains(*domains)
+            session._release_domains(*domains)
 
         try:
-            calls = session.hold(*domains)
+            calls = session._hold(*domains)
         except BaseException:
             for method, listener in listeners:
                 session.off_event(method, listener)
@@ -214,14 +214,14 @@ class Collector:
         if part == "requests":
             self._following.active = False
             for exchange in self._exchanges.under_way():
-                exchange.owner.changed()
+                exchange.owner._changed()
 
     def _end_session(self, session: Session) -> None:
         self._known.discard(session.id)
         for key in [key for key in self._on if key[0] == session.id]:
             del self._on[key]
         for exchange in self._exchanges.under_way():
-            if exchange.owner.session is session:
+            if exchange.owner._session is session:
                 self._exchanges.fail(exchange, f"its {session.target_type} is gone")
                 self._deliver(exchange)
 
@@ -231,7 +231,7 @@ class Collector:
     def _crash_page(self, _event: Event) -> None:
         self.subscribers.crash()
         for exchange in self._exchanges.under_way():
-            if exchange.owner.session is self.page.session:
+            if exchange.owner._session is self.page.session:
                 self._exchanges.fail(exchange, "its page crashed")
                 self._deliver(exchange)
 
@@ -250,20 +250,20 @@ class Collector:
     def _add_message(self, message: ConsoleMessage, session: Session, event: Event) -> None:
         if self.console is not None and self.options is not None and self.options.console:
             self.console.add(message, len(bytes(event.raw)))
-        self._hold_objects(session, message.object_ids)
+        self._hold_objects(session, message._object_ids)
         self.subscribers.deliver("console", message)
 
     def _take_exception(self, session: Session, event: Event) -> None:
         error = PageError(event.decode(ExceptionThrown), session, self._reader)
         if self.errors is not None and self.options is not None and self.options.errors:
             self.errors.add(error, len(bytes(event.raw)))
-        self._hold_objects(session, error.object_ids)
+        self._hold_objects(session, error._object_ids)
         self.subscribers.deliver("errors", error)
 
     def _take_revocation(self, session: Session, event: Event) -> None:
         number = event.decode(ExceptionRevoked).exception_id
         for error in self.errors or ():
-            if error.exception_id == number and error.target_id == session.target_id:
+            if error._exception_id == number and error.target_id == session.target_id:
                 error.handled = True
 
     def _hold_objects(self, session: Session, object_ids: Sequence[str]) -> None:
@@ -295,11 +295,11 @@ class Collector:
             case network.RequestWillBeSentExtraInfo() | network.ResponseReceivedExtraInfo():
                 pass  # may come on another session, that of the page for a worker's
             case network.ResponseReceived() | network.WebSocketHandshakeResponseReceived():
-                request.session = session
+                request._session = session
                 if self._body_store is not None:
                     self._body_store.begins(request)
             case network.DataReceived():
-                if decoded.data and (request.incoming is not None or request.streams):
+                if decoded.data and (request._incoming is not None or request._streams):
                     _feed(request, decoded.data)
             case (
                 network.LoadingFinished()
@@ -307,9 +307,9 @@ class Collector:
                 | network.WebSocketFrameError()
                 | network.WebSocketClosed()
             ):
-                request.session = session
+                request._session = session
         self._deliver(exchange)
-        request.changed()
+        request._changed()
 
     def _begin_request(self, session: Session, exchange: Exchange, size: int) -> None:
         sent = exchange.sent
@@ -318,7 +318,7 @@ class Collector:
         request = exchange.owner = Request(exchange, session, self._following)
         if exchange.before is not None:
             self._deliver(exchange)
-            exchange.before.owner.changed()
+            exchange.before.owner._changed()
         if request.is_navigation and sent.frame_id == self.page.target_id and exchange.before is None:
             number = int(self.visits[-1].id.rpartition("_")[2]) + 1 if self.visits else 1
             self.visits.append(Visit(f"page_{number}", request.url, sent.timestamp, sent.wall_time))
@@ -335,28 +335,28 @@ class Collector:
         over = exchange.ended
         hops: list[Exchange] = []
         each: Exchange | None = exchange
-        while each is not None and not each.owner.end_delivered:
+        while each is not None and not each.owner._end_delivered:
             hops.append(each)
             each = each.before
         for hop in reversed(hops):
             request: Request = hop.owner
             response = request.response
-            if response is not None and not request.response_delivered:
+            if response is not None and not request._response_delivered:
                 if hop.awaits_headers and not over:
                     break
-                request.response_delivered = True
+                request._response_delivered = True
                 self.subscribers.deliver("responses", response)
             if hop.ended:
                 self._end_request(request)
 
     def _end_request(self, request: Request) -> None:
-        request.end_delivered = True
+        request._end_delivered = True
         if self._body_store is not None:
             self._body_store.ended(request)
         else:
-            request.incoming = None
+            request._incoming = None
         self.subscribers.deliver("finished", RequestEnded(request))
-        request.changed()
+        request._changed()
 
     # --- navigation, in the reader ------------------------------------------------------------------------------
 
@@ -395,10 +395,10 @@ def _set_bound(buffer: Buffer[Any] | None, bound: int) -> Buffer[Any] | None:
 
 def _feed(request: Request, data: str) -> None:
     part = decode_bytes("Network.dataReceived", data)
-    for incoming in request.streams:
+    for incoming in request._streams:
         incoming.feed(part)
-    if request.incoming is not None:
-        request.incoming.feed(part)
+    if request._incoming is not None:
+        request._incoming.feed(part)
 
 
 # --- all pages of a browser ----------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ class ConsoleMessage:
         return self._args
 
     @property
-    def object_ids(self) -> Sequence[str]:
+    def _object_ids(self) -> Sequence[str]:
         """The objects that the page keeps for this message. For the engine's own parts."""
         return [each.object_id for each in self._remote if each.object_id is not None]
 
@@ -172,11 +172,11 @@ class PageError:
 
     __slots__ = (
         "_details",
+        "_exception_id",
         "_reader",
         "_session",
         "_value",
         "column",
-        "exception_id",
         "frames",
         "handled",
         "kind",
@@ -199,7 +199,7 @@ class PageError:
         self.frames: tuple[StackFrame, ...] = all_frames(details.stack_trace)
         self.url = details.url or (self.frames[0].url if self.frames else "")
         self.line, self.column = details.line_number or 0, details.column_number or 0
-        self.exception_id = details.exception_id
+        self._exception_id = details.exception_id
         self.handled = False
         self.target_type = session.target_type
         self.target_id = session.target_id
@@ -239,7 +239,7 @@ class PageError:
         return self._value
 
     @property
-    def object_ids(self) -> Sequence[str]:
+    def _object_ids(self) -> Sequence[str]:
         """The objects that the page keeps for this error. For the engine's own parts."""
         return [] if self._details.object_id is None else [self._details.object_id]
 

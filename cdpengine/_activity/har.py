@@ -143,7 +143,7 @@ async def fill_bodies(requests: Sequence[Request], largest: int, at_most: float)
 
     Raises ConnectionLostError.
     """
-    exchanges = [attrs.evolve(request.exchange) for request in requests]
+    exchanges = [attrs.evolve(request._exchange) for request in requests]
     jobs = list(zip(requests, exchanges, strict=True))
     for request, exchange in jobs:
         exchange.body_comment = _why_not(request, largest) or "the page did not answer in time"
@@ -157,7 +157,7 @@ async def fill_bodies(requests: Sequence[Request], largest: int, at_most: float)
         while waiting:
             request, exchange = waiting.pop(0)
             try:
-                _put(exchange, await request.body())
+                _put(exchange, await request._body())
             except BodyUnavailableError as error:
                 exchange.body_comment = f"the body is missing: {error.reason}"
         working -= 1

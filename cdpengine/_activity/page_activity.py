@@ -229,7 +229,7 @@ class PageActivity:
         with within("make an archive of a page's requests", timeout) as budget:
             exchanges = await fill_bodies(requests, largest_body, budget.remaining / 2) if bodies else None
             if exchanges is None:
-                exchanges = [request.exchange for request in requests]
+                exchanges = [request._exchange for request in requests]
             await trio.lowlevel.checkpoint()
             visits = {exchange.page for exchange in exchanges}
             dropped = self.requests.dropped
@@ -290,7 +290,7 @@ async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncI
             collector.release(parts)
     finally:
         collector.subscribers.remove(stream)
-        stream.end(_stream_left_error)
+        stream._end(_stream_left_error)
 
 
 @asynccontextmanager

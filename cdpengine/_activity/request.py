@@ -60,29 +60,29 @@ class Request:
     """
 
     __slots__ = (
+        "_end_delivered",
+        "_exchange",
+        "_following",
+        "_incoming",
+        "_kept",
         "_lot",
+        "_not_kept",
         "_response",
-        "end_delivered",
-        "exchange",
-        "following",
-        "incoming",
-        "kept",
-        "not_kept",
-        "response_delivered",
-        "session",
-        "streams",
+        "_response_delivered",
+        "_session",
+        "_streams",
     )
 
     def __init__(self, exchange: Exchange, session: Session, following: Following) -> None:
-        self.exchange = exchange
-        self.session = session
-        self.following = following
-        self.kept: Body | None = None
-        self.not_kept = ""
-        self.incoming: Incoming | None = None
-        self.streams: list[Incoming] = []
-        self.end_delivered = False
-        self.response_delivered = False
+        self._exchange = exchange
+        self._session = session
+        self._following = following
+        self._kept: Body | None = None
+        self._not_kept = ""
+        self._incoming: Incoming | None = None
+        self._streams: list[Incoming] = []
+        self._end_delivered = False
+        self._response_delivered = False
         self._response: Response | None = None
         self._lot: trio.lowlevel.ParkingLot | None = None
 
@@ -93,117 +93,117 @@ class Request:
     @property
     def id(self) -> str:
         """Chrome's id; all requests of a chain of redirects have the same."""
-        return self.exchange.sent.request_id
+        return self._exchange.sent.request_id
 
     @property
     def url(self) -> str:
         """The URL, fragment included. A data: URL of more than 64 KiB is cut."""
-        return self.exchange.sent.request.url + self.exchange.sent.request.url_fragment
+        return self._exchange.sent.request.url + self._exchange.sent.request.url_fragment
 
     @property
     def method(self) -> str:
         """The HTTP method."""
-        return self.exchange.sent.request.method or "GET"
+        return self._exchange.sent.request.method or "GET"
 
     @property
     def headers(self) -> Mapping[str, str]:
         """The headers as they went over the network, if Chrome has reported them, else as they were to be sent."""
-        extra = self.exchange.request_headers
-        return self.exchange.sent.request.headers if extra is None else extra
+        extra = self._exchange.request_headers
+        return self._exchange.sent.request.headers if extra is None else extra
 
     @property
     def post_data(self) -> str | None:
         """What was sent as text, None when nothing was, or too much for Chrome's event."""
-        return self.exchange.sent.request.post_data
+        return self._exchange.sent.request.post_data
 
     @property
     def type(self) -> str:
         """Chrome's word for what it is for: "Document", "Script", "XHR", "Fetch", "Image", "WebSocket", ..."""
-        return self.exchange.sent.type
+        return self._exchange.sent.type
 
     @property
     def is_navigation(self) -> bool:
         """Whether it is for the document of a frame."""
-        return self.type == "Document" and self.exchange.sent.request_id == self.exchange.sent.loader_id
+        return self.type == "Document" and self._exchange.sent.request_id == self._exchange.sent.loader_id
 
     @property
     def frame_id(self) -> str:
         """The frame that it is for; "" for a worker's."""
-        return self.exchange.sent.frame_id
+        return self._exchange.sent.frame_id
 
     @property
     def loader_id(self) -> str:
         """The document that it is for; "" for a worker's."""
-        return self.exchange.sent.loader_id
+        return self._exchange.sent.loader_id
 
     @property
     def document_url(self) -> str:
         """The URL of that document."""
-        return self.exchange.sent.document_url
+        return self._exchange.sent.document_url
 
     @property
     def target_type(self) -> str:
         """What made it: "page", "iframe" (of another process) or "worker"."""
-        return self.session.target_type
+        return self._session.target_type
 
     @property
     def initiator(self) -> Initiator:
         """What in the page made the request: a script (with its stack), the parser, ..."""
-        return self.exchange.sent.initiator
+        return self._exchange.sent.initiator
 
     @property
     def time(self) -> float:
         """When it began, in seconds since 1970; 0 where Chrome did not say."""
-        return self.exchange.sent.wall_time
+        return self._exchange.sent.wall_time
 
     @property
     def response(self) -> Response | None:
         """The response, once its headers are there."""
-        if self._response is None and self.exchange.response is not None:
+        if self._response is None and self._exchange.response is not None:
             self._response = Response(self)
         return self._response
 
     @property
     def failure(self) -> str:
         """Why it failed; "" when it did not."""
-        return self.exchange.failure
+        return self._exchange.failure
 
     @property
     def ended(self) -> bool:
         """Whether it is over: all of its response came, it was redirected, or it failed."""
-        return self.exchange.ended
+        return self._exchange.ended
 
     @property
     def duration(self) -> float | None:
         """Seconds from its beginning to its end; None while it is under way."""
-        finished = self.exchange.finished
-        return None if finished is None else max(0.0, finished - self.exchange.sent.timestamp)
+        finished = self._exchange.finished
+        return None if finished is None else max(0.0, finished - self._exchange.sent.timestamp)
 
     @property
     def timings(self) -> Mapping[str, float]:
         """Milliseconds for blocked, dns, connect, ssl, send, wait and receive, as in HAR; -1: did not apply."""
-        return har.timings(self.exchange)
+        return har.timings(self._exchange)
 
     @property
     def encoded_size(self) -> int | None:
         """Bytes that came over the network, headers included; None before the end."""
-        encoded = self.exchange.encoded
+        encoded = self._exchange.encoded
         return None if encoded is None or encoded < 0 else int(encoded)
 
     @property
     def body_size(self) -> int:
         """Bytes of the response's body that came so far, decoded."""
-        return self.exchange.decoded
+        return self._exchange.decoded
 
     @property
     def redirected_from(self) -> Request | None:
         """The request whose answer was the redirect to this one."""
-        return None if self.exchange.before is None else self.exchange.before.owner
+        return None if self._exchange.before is None else self._exchange.before.owner
 
     @property
     def redirected_to(self) -> Request | None:
         """The request that this one was redirected to."""
-        return None if self.exchange.after is None else self.exchange.after.owner
+        return None if self._exchange.after is None else self._exchange.after.owner
 
     @property
     def redirect_chain(self) -> tuple[Request, ...]:
@@ -222,19 +222,19 @@ class Request:
         nothing reports the end then.
         """
         with within(f"wait for the end of {shown_url(self.url)}", timeout):
-            await self.wait_ended()
+            await self._wait_ended()
 
     # --- for the engine's own parts ---------------------------------------------------------------------------
 
-    def changed(self) -> None:
+    def _changed(self) -> None:
         """Wake those who wait for something of this request."""
         if self._lot is not None:
             self._lot.unpark_all()
 
-    async def wait_change(self) -> None:
+    async def _wait_change(self) -> None:
         """Wait for the next `changed`. Raises BodyUnavailableError when there will be none."""
-        if not self.following.active:
-            raise self.unavailable("nothing follows the page's requests any more, and it had not ended")
+        if not self._following.active:
+            raise self._unavailable("nothing follows the page's requests any more, and it had not ended")
         await self._park()
 
     async def _park(self) -> None:
@@ -242,39 +242,39 @@ class Request:
             self._lot = trio.lowlevel.ParkingLot()
         await self._lot.park()
 
-    async def wait_ended(self) -> None:
+    async def _wait_ended(self) -> None:
         """Wait for the end. Raises BodyUnavailableError when nothing will report it."""
         await trio.lowlevel.checkpoint()
         while not self.ended:
-            await self.wait_change()
+            await self._wait_change()
 
-    async def body(self) -> Body:
+    async def _body(self) -> Body:
         """Return the body of the response. Raises BodyUnavailableError, ConnectionLostError."""
-        if self.exchange.after is not None:
-            raise self.unavailable("it is a redirect; what it led to is in `redirected_to`")
-        await self.wait_ended()
-        while self.incoming is not None:
+        if self._exchange.after is not None:
+            raise self._unavailable("it is a redirect; what it led to is in `redirected_to`")
+        await self._wait_ended()
+        while self._incoming is not None:
             await self._park()  # it is being kept, and comes to an end
-        if self.kept is not None:
-            return self.kept
+        if self._kept is not None:
+            return self._kept
         if self.failure:
-            raise self.unavailable(f"the request failed ({self.failure})")
+            raise self._unavailable(f"the request failed ({self.failure})")
         try:
-            body = await fetch_body(self.session, self.id)
-            return restore_bytes(body, self.response_headers, self.body_size)
+            body = await fetch_body(self._session, self.id)
+            return restore_bytes(body, self._response_headers, self.body_size)
         except RemoteError as error:
-            note = f"; {self.not_kept}" if self.not_kept else ""
-            raise self.unavailable(f"Chrome does not have it ({error.message}){note}") from None
+            note = f"; {self._not_kept}" if self._not_kept else ""
+            raise self._unavailable(f"Chrome does not have it ({error.message}){note}") from None
         except SessionGoneError as error:
-            raise self.unavailable(f"its page is gone ({error})") from None
+            raise self._unavailable(f"its page is gone ({error})") from None
 
     @property
-    def response_headers(self) -> dict[str, str]:
+    def _response_headers(self) -> dict[str, str]:
         """The headers of the response as Chrome reports them, none where there is none."""
-        response = self.exchange.response
-        return self.exchange.response_headers or ({} if response is None else response.headers)
+        response = self._exchange.response
+        return self._exchange.response_headers or ({} if response is None else response.headers)
 
-    def unavailable(self, reason: str) -> BodyUnavailableError:
+    def _unavailable(self, reason: str) -> BodyUnavailableError:
         """Return the error that says why there is no body."""
         return BodyUnavailableError(url=self.url, reason=reason)
 
@@ -296,7 +296,7 @@ class Response:
 
     @property
     def _reply(self) -> Any:
-        return self.request.exchange.response
+        return self.request._exchange.response
 
     @property
     def url(self) -> str:
@@ -306,7 +306,7 @@ class Response:
     @property
     def status(self) -> int:
         """The HTTP status."""
-        status = self.request.exchange.response_status
+        status = self.request._exchange.response_status
         return int(self._reply.status if status is None else status)
 
     @property
@@ -326,7 +326,7 @@ class Response:
         Those that pages may not see (Set-Cookie) come from another process of Chrome: on a busy machine they can
         come some milliseconds after a page has its answer.
         """
-        extra = self.request.exchange.response_headers
+        extra = self.request._exchange.response_headers
         headers: Mapping[str, str] = self._reply.headers if extra is None else extra
         return headers
 
@@ -353,7 +353,7 @@ class Response:
     @property
     def from_cache(self) -> bool:
         """Whether it came from one of Chrome's caches."""
-        return bool(self.request.exchange.from_cache or self._reply.from_disk_cache)
+        return bool(self.request._exchange.from_cache or self._reply.from_disk_cache)
 
     @property
     def from_service_worker(self) -> bool:
@@ -376,7 +376,7 @@ class Response:
         DeadlineExceededError, ConnectionLostError.
         """
         with within(f"read the body of {shown_url(self.url)}", timeout):
-            return (await self.request.body()).data
+            return (await self.request._body()).data
 
     async def text(self, *, timeout: float = 30) -> str:
         """Return the body as text, by Chrome's own decoding, else by its byte order mark or header, else UTF-8.
@@ -384,7 +384,7 @@ class Response:
         Raises as `body` does.
         """
         with within(f"read the body of {shown_url(self.url)}", timeout):
-            return text_of(await self.request.body(), dict(self.headers))
+            return text_of(await self.request._body(), dict(self.headers))
 
     async def json(self, *, timeout: float = 30) -> Any:
         """Return the value of a body that is JSON.

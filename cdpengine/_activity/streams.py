@@ -130,27 +130,27 @@ class Subscribers:
         """Deliver what is of these kinds to one more stream."""
         for kind in kinds:
             self._streams[kind] = (*self._streams.get(kind, ()), stream)
-        self._session.connection.consumers.add(stream)
+        self._session.connection._consumers.add(stream)
         if self._session.ended:
             self._end(stream)
 
     def remove(self, stream: ActivityStream) -> None:
         """Deliver no more to a stream."""
-        self._session.connection.consumers.remove(stream)
+        self._session.connection._consumers.remove(stream)
         for kind, streams in self._streams.items():
             self._streams[kind] = tuple(each for each in streams if each is not stream)
 
     def deliver(self, kind: Kind, item: ActivityItem) -> None:
         """Pass one item on (called by the reader)."""
         for stream in self._streams.get(kind, ()):
-            stream.deliver(item)
+            stream._deliver(item)
 
     def crash(self) -> None:
         """Tell every stream that the page crashed here."""
         error = self._session.error()
         if isinstance(error, TargetCrashedError):
             for stream in self._all():
-                stream.crash(error)
+                stream._crash(error)
 
     def end(self) -> None:
         """Tell every stream that nothing more will come."""
@@ -166,7 +166,7 @@ class Subscribers:
             assert error is not None
             return error
 
-        stream.end(reason)
+        stream._end(reason)
 
 
 _NAMED = 5

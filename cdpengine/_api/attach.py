@@ -144,7 +144,7 @@ async def open_engine(
             await tabs.creations.settle()
             # Before the nursery closes: nothing that comes in later may find it closed.
             tabs.evaluation_sessions.close()
-            main.lose("this program closed the connection")
+            main._lose("this program closed the connection")
 
 
 async def _version_of(main: Connection) -> BrowserVersion:

@@ -102,7 +102,7 @@ class Binding:
     def __repr__(self) -> str:
         return f"<exposed {self.name}: {self.calls} calls, {len(self.failures)} failures>"
 
-    def begin(self, session: Session) -> list[Posted]:
+    def _begin(self, session: Session) -> list[Posted]:
         """Put the function into a session's documents.
 
         Raises InvalidArgumentError when they have one of that name.
@@ -112,7 +112,7 @@ class Binding:
             expected = "a name that is not exposed already"
             raise InvalidArgumentError(what="name", given=repr(self.name), expected=expected)
         # Chrome has bindings in new documents only while Runtime is on.
-        calls: list[Posted] = [*session.hold("Runtime")]
+        calls: list[Posted] = [*session._hold("Runtime")]
         calls.append(session.post("Runtime.addBinding", name=self._binding))
         calls += self._script.begin(session)
         names.add(self.name)
@@ -125,7 +125,7 @@ class Binding:
         session.on_event("Runtime.bindingCalled", called)
         return calls
 
-    def end(self, session: Session) -> list[Posted]:
+    def _end(self, session: Session) -> list[Posted]:
         """Take it back from a session's documents."""
         listener = self._listeners.pop(session, None)
         if listener is None:
@@ -133,11 +133,13 @@ class Binding:
         _NAMES.get(session, set()).discard(self.name)
         documents = self._documents.pop(session)
         calls = self._script.end(session)
-        removal = session.connection.post_shared("Runtime.removeBinding", {"name": self._binding}, session.id)
+        removal = session.connection._post_shared(
+            "Runtime.removeBinding", {"name": self._binding}, session.id
+        )
         # Chrome leaves the function in the documents that have it. Numbers of contexts can be another process's by
         # now: there is no such key there then.
         calls += [removal, *(self._post_call(session, context, "end") for context in documents)]
-        session.release_domains("Runtime")
+        session._release_domains("Runtime")
         self._tabs.in_background(self._end_listening, session, listener, removal)
         return calls
 
@@ -151,7 +153,7 @@ class Binding:
         finally:
             session.off_event("Runtime.bindingCalled", listener)
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """Take no further calls."""
         self._closed = True
 
@@ -205,8 +207,8 @@ class Binding:
     def _reject(self, session: Session, context: int, number: str, error: Exception) -> None:
         kind, message = type(error).__name__, str(error)
         failure = BindingFailure(self.name, f"{kind}: {message}"[:_LONGEST_REASON])
-        self.failures.add(failure)
-        self._log.add(failure)
+        self.failures._add(failure)
+        self._log._add(failure)
         self._failed.tell(self.name, failure.reason, error=error)
         reason = json.dumps(kind), json.dumps(message[:_LONGEST_MESSAGE])
         self._post_call(session, context, "reject", json.dumps(number), *reason)
@@ -257,7 +259,7 @@ class InitScript:
         held_back = any(page.held_back for page in self._tabs.pages.values() if page.session is session)
         params = {**self._params, "runImmediately": True} if held_back else self._params
         # Shared: a caller that is cancelled must not lose the number.
-        call = self._added[session] = session.connection.post_shared(ADD, params, session.id)
+        call = self._added[session] = session.connection._post_shared(ADD, params, session.id)
         return [call]
 
     def end(self, session: Session) -> list[Posted]:

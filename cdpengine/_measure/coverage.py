@@ -145,7 +145,7 @@ class _Watch:
         self._listeners[session] = listeners
         session.on_end(lambda: self._note_gone(session))
         if self._javascript:
-            session.hold("Profiler", "Debugger")
+            session._hold("Profiler", "Debugger")
             calls += [
                 # Its `debugger` statements are not to stop the page: only the texts of scripts are wanted of it.
                 session.post("Debugger.setSkipAllPauses", skip=True),
@@ -154,7 +154,7 @@ class _Watch:
                 ),
             ]
         if self._css:
-            session.hold("CSS")
+            session._hold("CSS")
             calls.append(session.post("CSS.startRuleUsageTracking"))
         return calls
 
@@ -166,10 +166,10 @@ class _Watch:
         if self._javascript:
             calls.append(session.post("Profiler.stopPreciseCoverage"))
             calls.append(session.post("Debugger.setSkipAllPauses", skip=False))
-            session.release_domains("Profiler", "Debugger")
+            session._release_domains("Profiler", "Debugger")
         if self._css:
             calls.append(session.post("CSS.stopRuleUsageTracking"))
-            session.release_domains("DOM", "CSS")
+            session._release_domains("DOM", "CSS")
         return calls
 
     def _url_of(self, session: Session) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -69,7 +69,7 @@ class Interceptor:
         return self._update()
 
     def remove(self, part: RouteRegistration | Credentials) -> list[PendingCall]:
-        """Take it out again. What its handlers hold is continued before: `RouteRegistration.close`."""
+        """Take it out again. What its handlers hold is continued before: `RouteRegistration._close`."""
         if isinstance(part, RouteRegistration):
             known = part in self._routes
             self._routes = [route for route in self._routes if route is not part]
@@ -110,7 +110,7 @@ class Interceptor:
             self._not_understood.tell(error)
             self._continue(event.decode(RequestPausedId).request_id)
             return
-        takers: Sequence[RouteRegistration] = self._routes[::-1]
+        takers = [route._take for route in reversed(self._routes)]
         if is_at_response(paused) and (fetched := self._fetching.pop(paused.request_id, None)) is not None:
             fetched.respond(to_response(paused, fetched.body_reader()), takers)
             return
@@ -322,7 +322,7 @@ class RouteRegistration:
     def __repr__(self) -> str:
         return f"<route of {self.match.words}: {self.seen} requests, {len(self.failures)} failures>"
 
-    def take(self, exchange: Exchange) -> bool:
+    def _take(self, exchange: Exchange) -> bool:
         """Give the exchange to the handler. False when it is not for this route, or the route has ended."""
         if self._closed:
             return False
@@ -341,7 +341,7 @@ class RouteRegistration:
         self._nursery.start_soon(self._run, route, exchange, scope, name=f"route of {self.match.words}")
         return True
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """End the route: what its handlers hold goes on, and they are cancelled."""
         self._closed = True
         for route in list(self._at_work):
@@ -366,7 +366,7 @@ class RouteRegistration:
             if reason:
                 self._fail(exchange, reason, raised)
                 if not route.answered:
-                    route.closed = "the request was failed, because " + reason
+                    route._closed = "the request was failed, because " + reason
                     exchange.abort("Failed")
         finally:
             self._release(route, exchange, "the handler was cancelled")
@@ -374,7 +374,7 @@ class RouteRegistration:
 
     def _release(self, route: Route, exchange: Exchange, why: str) -> None:
         if not route.answered:
-            route.closed = why
+            route._closed = why
             exchange.pass_on()
 
     def _fail(self, exchange: Exchange, reason: str, raised: Exception | None) -> None:
@@ -388,8 +388,8 @@ class RouteRegistration:
             reason=reason,
             frame_id=request.frame_id,
         )
-        self.failures.add(failure)
-        self._log.add(failure)
+        self.failures._add(failure)
+        self._log._add(failure)
         where = (failure.handler, failure.pattern, failure.method, shown_url(failure.url))
         self._failed.tell(*where, reason, error=raised)
 

@@ -12,7 +12,7 @@ import base64
 import binascii
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import attrs
 import trio
@@ -56,7 +56,7 @@ class Route:
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
-        self.closed = ""
+        self._closed = ""
 
     def __repr__(self) -> str:
         return f"<Route {self.request.method} {shown_url(self.request.url)[:80]}>"
@@ -74,7 +74,7 @@ class Route:
     @property
     def answered(self) -> str:
         """The name of the answer that was given; "" while there is none."""
-        return self.closed or self._exchange.answered
+        return self._closed or self._exchange.answered
 
     async def continue_(
         self,
@@ -161,7 +161,7 @@ class Route:
         """
         self._check_open("fallback")
         self._exchange.override(self._overrides(url, method, headers, post_data, status))
-        self.closed = "fallback"
+        self._closed = "fallback"
         self._exchange.pass_on()
         await trio.lowlevel.checkpoint()
 
@@ -200,12 +200,12 @@ class Route:
             raise RouteAnsweredError(url=self.request.url, answer=self.answered, tried=tried)
 
     async def _answer(self, name: str, method: str, params: dict[str, Any]) -> None:
-        self.closed = name
+        self._closed = name
         try:
             await self._exchange.answer(name, method, params)
         finally:
             if not self._exchange.answered:
-                self.closed = ""  # it was refused
+                self._closed = ""  # it was refused
 
     def _overrides(
         self,
@@ -282,11 +282,8 @@ class Overrides:
 _OVERRIDDEN = ("url", "method", "headers", "post_data", "status")
 
 
-class Taker(Protocol):
-    """Somebody who may answer an exchange, or pass it on."""
-
-    def take(self, exchange: Exchange) -> bool:
-        """Take charge of the exchange. Return False when it is not wanted (any more)."""
+Taker: TypeAlias = "Callable[[Exchange], bool]"
+"""Takes charge of an exchange, to answer it or to pass it on. Returns False when it is not wanted (any more)."""
 
 
 class Exchange:
@@ -326,7 +323,7 @@ class Exchange:
             self.answered = "continued"
             return
         while self.takers:
-            if self.takers.pop(0).take(self):
+            if self.takers.pop(0)(self):
                 return
         self.answered = self.answered or "continued"
         self.send(*self.continuing(self.overrides))
@@ -385,7 +382,7 @@ class Exchange:
         for value in self._secrets(params.get("headers", params.get("responseHeaders", ()))):
             connection.instruments.add_secret(value)
         try:
-            return connection.post_shared(method, {"requestId": self.request_id, **params}, self.session.id)
+            return connection._post_shared(method, {"requestId": self.request_id, **params}, self.session.id)
         except (SessionGoneError, ConnectionLostError):
             return None
 

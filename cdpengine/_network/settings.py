@@ -105,7 +105,7 @@ class Setting(Generic[T]):
 
         def begin(session: Session) -> list[PendingCall]:
             if self.domain is not None:
-                session.hold(self.domain)
+                session._hold(self.domain)
             self._wanted.setdefault(session, []).append(wanted)
             return [self.post(session, self.values(session))]
 
@@ -118,7 +118,7 @@ class Setting(Generic[T]):
                 return [self.post(session, self.values(session))]
             finally:
                 if self.domain is not None:
-                    session.release_domains(self.domain)
+                    session._release_domains(self.domain)
 
         return begin, end
 

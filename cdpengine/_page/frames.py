@@ -86,7 +86,7 @@ class Frame:
             return self.loader_id == loader_id or bool(seen - {"init"})
         return LOAD_STATES[state] in seen
 
-    def note(self, loader_id: str, name: str) -> None:
+    def _note(self, loader_id: str, name: str) -> None:
         """Remember one lifecycle event."""
         if loader_id not in self.lifecycle:
             self.lifecycle[loader_id] = set()
@@ -135,7 +135,7 @@ class FrameTree:
                 self._apply_detachment(event, session)
             case LifecycleEvent():
                 if (known := self.get(event.frame_id)) is not None:
-                    known.note(event.loader_id, event.name)
+                    known._note(event.loader_id, event.name)
 
     def apply_tree(self, node: FrameTreeNode, session: Session) -> None:
         """Take the reply to `Page.getFrameTree` of one session."""
@@ -156,12 +156,12 @@ class FrameTree:
         for child in self.children(frame.id):
             self._remove(child)
         self._describe(frame, event.frame)
-        frame.note(frame.loader_id, "commit")
+        frame._note(frame.loader_id, "commit")
         if event.type == "BackForwardCacheRestore":
             frame.restored = frame.loader_id
             # The document comes back as it was left, loaded; Chrome does not report its lifecycle again.
             for name in LOAD_STATES.values():
-                frame.note(frame.loader_id, name)
+                frame._note(frame.loader_id, name)
 
     def _apply_detachment(self, event: FrameDetached, session: Session) -> None:
         frame = self.get(event.frame_id)

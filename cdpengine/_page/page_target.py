@@ -110,7 +110,7 @@ class PageTarget:
             try:
                 frame_event = event.decode(FRAME_EVENTS[event.method])
             except UndecodableReplyError as error:
-                session.connection.pass_over(event, error)
+                session.connection._pass_over(event, error)
                 return
             self.frames.apply(frame_event, session)
             if early is not None:

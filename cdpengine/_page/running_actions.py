@@ -244,7 +244,7 @@ class RunningActions:
         try:
             return event.decode(kind)
         except UndecodableReplyError as error:
-            self._session.connection.pass_over(event, error)
+            self._session.connection._pass_over(event, error)
             return None
 
     def note_dialog(self, shown: Shown) -> None:

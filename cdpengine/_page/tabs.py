@@ -258,7 +258,7 @@ class Tabs:
 
     async def _set_up_page(self, page: PageTarget, attachment: Attachment) -> None:
         session, waiting = page.session, attachment.waiting
-        session.hold_domain("Page")
+        session._hold_domain("Page")
         self.evaluation_sessions.keep(page, session, held_back=waiting)
         while not page.closed:
             try:
@@ -300,7 +300,7 @@ class Tabs:
 
     async def _set_up_frame(self, page: PageTarget, attachment: Attachment) -> None:
         session = attachment.session
-        session.hold_domain("Page")
+        session._hold_domain("Page")
         take = page.attach_frame_session(session)
         self.evaluation_sessions.keep(page, session, held_back=attachment.waiting)
         calls = _post_set_up(session)

@@ -103,7 +103,7 @@ class PendingCall:
     def abandon(self) -> None:
         """Drop interest. A command not yet written is never sent; a reply is counted as late."""
         if self._outcome is None:
-            self._connection.forget(self.call)
+            self._connection._forget(self.call)
             self._outcome = outcome.Error(trio.ClosedResourceError("the call was abandoned"))
 
     def settle(self, reply: Reply) -> None:
@@ -171,7 +171,7 @@ class SharedCall:
     def abandon(self) -> None:
         """Drop it. A command not yet written is never sent; a reply is counted as late."""
         if self._outcome is None:
-            self._connection.forget(self.call)
+            self._connection._forget(self.call)
             self._finish(outcome.Error(trio.ClosedResourceError("the call was abandoned")))
 
     def settle(self, reply: Reply) -> None:
@@ -228,7 +228,7 @@ class Turn:
     def _post(self, method: str, params: Mapping[str, Any]) -> SharedCall:
         if not self.session.usable and (error := self.session.error(method)) is not None:
             raise error
-        shared = self.session.connection.post_shared(method, params, self.session.id)
+        shared = self.session.connection._post_shared(method, params, self.session.id)
         self._last = shared.call
         return shared
 

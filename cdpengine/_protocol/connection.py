@@ -100,10 +100,10 @@ class Connection:
     def __init__(self, transport: Transport, instruments: Instruments) -> None:
         self.name = transport.name
         self.instruments = instruments
-        self.traffic_name = instruments.name_connection(transport.name)
+        self._traffic_name = instruments.name_connection(transport.name)
         self.root = Session(self, None)
         self.targets = Targets(self)
-        self.consumers = Consumers()
+        self._consumers = Consumers()
         self._transport = transport
         self._lag_total = 0.0
         self._lag_longest = 0.0
@@ -150,7 +150,7 @@ class Connection:
             shapeless=strays["shapeless"],
             events_of_unknown_sessions=self._counts["orphans"],
             sessions=len(self.targets.sessions),
-            lost_events=self.consumers.lost_events,
+            lost_events=self._consumers.lost_events,
             undecodable_events=self._undecodable.total,
             failed_callbacks=self._failed.total,
             reader_lag=self._lag_total / max(1, self._counts["received"]),
@@ -159,11 +159,11 @@ class Connection:
 
     # --- for sessions and calls ----------------------------------------------------------------------------
 
-    def post(self, method: str, params: Mapping[str, Any], session_id: str | None) -> PendingCall:
+    def _post(self, method: str, params: Mapping[str, Any], session_id: str | None) -> PendingCall:
         """Open a call and hand it to the writer. Raises ConnectionLostError and InvalidArgumentError."""
         return PendingCall(self, self._open(method, params, session_id))
 
-    def post_shared(self, method: str, params: Mapping[str, Any], session_id: str | None) -> SharedCall:
+    def _post_shared(self, method: str, params: Mapping[str, Any], session_id: str | None) -> SharedCall:
         """Do as `post`, for a call whose end several tasks wait for."""
         return SharedCall(self, self._open(method, params, session_id))
 
@@ -184,30 +184,30 @@ class Connection:
         self._outbox_filled.unpark()
         return call
 
-    def forget(self, call: Call) -> None:
+    def _forget(self, call: Call) -> None:
         """Take a call whose waiter is gone out of the table; if it was not written yet, it never will be."""
         self._mux.close_call(call)
         call.message = b""  # it may stay in the outbox until the writer gets to it
 
-    def fail_calls(self, session_id: str | None, reason: Callable[[str | None], EngineError]) -> None:
+    def _fail_calls(self, session_id: str | None, reason: Callable[[str | None], EngineError]) -> None:
         """End all pending calls of one session (None: only the connection's own) with the named reason."""
         for call in self._mux.end_session(session_id):
             call.message = b""
             call.waiter.fail(reason(call.method))
 
-    def pass_over(self, event: Event, error: UndecodableReplyError) -> None:
+    def _pass_over(self, event: Event, error: UndecodableReplyError) -> None:
         """Count and log that the engine could not read an event; once, where several of its parts wanted to."""
         if event is not self._undecodable_last:
             self._undecodable_last = event
             self._undecodable.tell(self.name, error)
 
-    def callback_failed(self, what: str, error: Exception) -> None:
+    def _callback_failed(self, what: str, error: Exception) -> None:
         """Count and log, with its traceback, what a callback raised that the reader called."""
         self._failed.tell(self.name, what, type(error).__name__, error=error)
 
     # --- the two tasks -------------------------------------------------------------------------------------
 
-    async def run_writer(self) -> None:
+    async def _run_writer(self) -> None:
         """Write what callers gave, in order, until the transport breaks."""
         counts, pending, instruments = self._counts, self._mux.pending, self.instruments
         while self._lost is None:
@@ -224,7 +224,7 @@ class Connection:
                 counts["bytes_sent"] += len(call.message)
                 if instruments.active:
                     now = trio.current_time()
-                    instruments.pass_on(Traffic(now, "sent", self.traffic_name, call.message, call.cause))
+                    instruments.pass_on(Traffic(now, "sent", self._traffic_name, call.message, call.cause))
                 messages.append(call.message)
                 room -= len(call.message)
                 call.message = b""
@@ -233,16 +233,16 @@ class Connection:
             try:
                 await self._transport.send(*messages)
             except TransportBroken as broken:
-                self.lose(str(broken))
+                self._lose(str(broken))
 
-    async def run_reader(self) -> None:
+    async def _run_reader(self) -> None:
         """Route what comes in, until the transport breaks."""
         arrival: Arrival | None = getattr(self._transport, "arrival", None)
         while True:
             try:
                 message = await self._transport.receive()
             except TransportBroken as broken:
-                self.lose(str(broken))
+                self._lose(str(broken))
                 return
             if self._lost is not None:
                 return  # closed while this message was under way: nobody is left to take it
@@ -261,7 +261,7 @@ class Connection:
         if self.instruments.active:
             envelope = envelope_or_none(message)  # once for those who watch and for the table of calls
             now = trio.current_time()
-            self.instruments.pass_on(Traffic(now, "received", self.traffic_name, message, None, envelope))
+            self.instruments.pass_on(Traffic(now, "received", self._traffic_name, message, None, envelope))
         match self._mux.feed(message, envelope):
             case Reply() as reply:
                 reply.call.waiter.settle(reply)
@@ -282,9 +282,9 @@ class Connection:
         event = Event(method, session_id, notice.params)
         if method.startswith(("Target.", "Inspector.")):
             self.targets.observe(session, event)
-        session.deliver(event)
+        session._deliver(event)
 
-    def lose(self, reason: str) -> None:
+    def _lose(self, reason: str) -> None:
         """Note that the connection is over: end every call, stream and session with ConnectionLostError."""
         if self._lost is not None:
             return
@@ -297,7 +297,7 @@ class Connection:
         self._outbox.clear()
         self._outbox_filled.unpark_all()
         for session in [*self.targets.sessions.values(), self.root]:
-            session.end(self._error)
+            session._end(self._error)
         self.targets.sessions.clear()
         self.targets.end()
         self._failed.tell_rest(self.name)
@@ -317,12 +317,12 @@ async def open_connection(
     """
     connection = Connection(transport, instruments or Instruments())
     async with open_body_nursery() as nursery:
-        nursery.start_soon(connection.run_reader, name=f"reader of {connection.name}")
-        nursery.start_soon(connection.run_writer, name=f"writer of {connection.name}")
+        nursery.start_soon(connection._run_reader, name=f"reader of {connection.name}")
+        nursery.start_soon(connection._run_writer, name=f"writer of {connection.name}")
         try:
             yield connection
         finally:
-            connection.lose("this program closed the connection")
+            connection._lose("this program closed the connection")
 
 
 # --- targets and their sessions ------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ class Targets:
         try:
             observer(source, event)
         except UndecodableReplyError as error:
-            source.connection.pass_over(event, error)
+            source.connection._pass_over(event, error)
 
     def end(self) -> None:
         """Note that the connection is over: nothing will be attached any more."""
@@ -408,7 +408,7 @@ class Targets:
         def gone(method: str | None) -> EngineError:
             return SessionGoneError(target=session.describe(), reason=reason, method=method)
 
-        session.end(gone)
+        session._end(gone)
 
     def _note_created(self, _source: Session, event: Event) -> None:
         self._note(event.decode(TargetCreated).target_info)
@@ -431,11 +431,11 @@ class Targets:
         target_id = event.decode(TargetCrashed).target_id
         for session in list(self.sessions.values()):
             if session.target_id == target_id and not session.crashed:
-                session.crash()
+                session._crash()
 
     def _crash_session(self, source: Session, _event: Event) -> None:
         if not source.crashed:
-            source.crash()
+            source._crash()
 
     def _revive_session(self, source: Session, _event: Event) -> None:
-        source.revive()
+        source._revive()

@@ -167,7 +167,7 @@ class Session:
 
     def _post(self, method: str, params: Mapping[str, Any]) -> PendingCall:
         self._check_usable(method)
-        return self.connection.post(method, params, self.id)
+        return self.connection._post(method, params, self.id)
 
     def _check_usable(self, method: str) -> None:
         if self._ended is not None:
@@ -203,16 +203,16 @@ class Session:
         domains = {domain for pattern in patterns if (domain := domain_of(pattern)) is not None}
         wanted = sorted(domains & REPORTING_DOMAINS) if enable else []
         self._streams.append(stream)
-        self.connection.consumers.add(stream)
+        self.connection._consumers.add(stream)
         self._routes.clear()
         try:
             async with self.enabled(*wanted):
                 yield stream
         finally:
             self._streams.remove(stream)
-            self.connection.consumers.remove(stream)
+            self.connection._consumers.remove(stream)
             self._routes.clear()
-            stream.end(_subscription_left_error)
+            stream._end(_subscription_left_error)
 
     async def wait_for(
         self, *patterns: str, where: Callable[[Event], bool] | None = None, buffer: int = 1000
@@ -240,40 +240,40 @@ class Session:
         target whose renderer is dead: the browser process's part of the domain is on then, and the answer comes
         after a reload.
         """
-        calls = self.hold(*domains, also_crashed=also_crashed)
+        calls = self._hold(*domains, also_crashed=also_crashed)
         try:
             for call in calls if wait else ():
                 await call.wait()
             yield
         finally:
-            self.release_domains(*(need for name in domains for need in (*NEEDS.get(name, ()), name)))
+            self._release_domains(*(need for name in domains for need in (*NEEDS.get(name, ()), name)))
 
-    def hold(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
+    def _hold(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
         """Do as `enabled`, without a block and without waiting: return the `enable` calls that are on their way.
 
-        Undone by `release_domains`. Raises SessionGoneError, TargetCrashedError, ConnectionLostError; nothing is
+        Undone by `_release_domains`. Raises SessionGoneError, TargetCrashedError, ConnectionLostError; nothing is
         held then.
         """
         held: list[str] = []
         try:
             for domain in (need for name in domains for need in (*NEEDS.get(name, ()), name)):
                 held.append(domain)
-                if self.hold_domain(domain):
+                if self._hold_domain(domain):
                     if not (also_crashed and self._ended is None):
                         self._check_usable(f"{domain}.enable")
-                    self._enabling[domain] = self.connection.post_shared(f"{domain}.enable", {}, self.id)
+                    self._enabling[domain] = self.connection._post_shared(f"{domain}.enable", {}, self.id)
         except BaseException:
-            self.release_domains(*held)
+            self._release_domains(*held)
             raise
         return [self._enabling[domain] for domain in held if domain in self._enabling]
 
-    def hold_domain(self, domain: str) -> bool:
+    def _hold_domain(self, domain: str) -> bool:
         """Count one more user of the domain. True for the first one, who has to send its `enable`."""
         count = self._domains.get(domain, 0)
         self._domains[domain] = count + 1
         return count == 0
 
-    def release_domains(self, *held: str) -> None:
+    def _release_domains(self, *held: str) -> None:
         """Count one user less of each domain, and tell Chrome to disable those that have none left.
 
         Sent in order and not waited for: what is sent next finds the domain off, and on a page that is stuck
@@ -321,60 +321,60 @@ class Session:
             return self._ended(method)
         return self._crash_error(method) if self._crashed else None
 
-    def deliver(self, event: Event) -> None:
+    def _deliver(self, event: Event) -> None:
         """Pass one event on (called by the reader)."""
         if event.method in self._listeners:
             self._call_listeners(event)
         if self._streams:
             streams = self._routes.get(event.method)
             if streams is None:
-                streams = tuple(stream for stream in self._streams if stream.wants(event.method))
+                streams = tuple(stream for stream in self._streams if stream._wants(event.method))
                 if len(self._routes) < _MOST_ROUTES:
                     self._routes[event.method] = streams
             for stream in streams:
-                stream.deliver(event)
+                stream._deliver(event)
 
     def _call_listeners(self, event: Event) -> None:
         for listener in tuple(self._listeners.get(event.method, ())):
             try:
                 listener(event)
             except UndecodableReplyError as error:
-                self.connection.pass_over(event, error)
+                self.connection._pass_over(event, error)
             except Exception as error:  # noqa: BLE001 - foreign code: the connection lives on
-                self.connection.callback_failed(event.method, error)
+                self.connection._callback_failed(event.method, error)
 
-    def crash(self) -> None:
+    def _crash(self) -> None:
         """Note that the renderer died (called by the reader): Chrome will answer nothing that is pending.
 
         Streams tell their consumers and go on: what follows a reload comes on the same session.
         """
         self._crashed = True
         self.usable = False
-        self.connection.fail_calls(self.id, self._crash_error)
+        self.connection._fail_calls(self.id, self._crash_error)
         for stream in self._streams:
-            stream.crash(self._crash_error(None))
+            stream._crash(self._crash_error(None))
         self._call_listeners(Event(CRASHED, self.id, b"{}"))
 
-    def revive(self) -> None:
+    def _revive(self) -> None:
         """Note that the target was reloaded after a crash (called by the reader)."""
         self._crashed = False
         self.usable = self._ended is None
 
-    def end(self, reason: Callable[[str | None], EngineError]) -> None:
+    def _end(self, reason: Callable[[str | None], EngineError]) -> None:
         """Note that the session is over (called by the reader). `reason` makes the error for a method name."""
         if self._ended is not None:
             return
         self._ended = reason
         self.usable = False
-        self.connection.fail_calls(self.id, reason)
+        self.connection._fail_calls(self.id, reason)
         for stream in self._streams:
-            stream.end(lambda: reason(None))
+            stream._end(lambda: reason(None))
         listeners, self._end_listeners = self._end_listeners, []
         for listener in listeners:
             try:
                 listener()
             except Exception as error:  # noqa: BLE001 - as in _call_listeners
-                self.connection.callback_failed(f"the end of {self.describe()}", error)
+                self.connection._callback_failed(f"the end of {self.describe()}", error)
 
     def _crash_error(self, method: str | None) -> TargetCrashedError:
         return TargetCrashedError(target=self.describe(), reason="its renderer crashed", method=method)

@@ -133,9 +133,9 @@ class Stream(Generic[T]):
         self.patterns = tuple(patterns)
         self.buffer = buffer
         self.opened_at = opened_at
-        self.consumers: Consumers | None = None
-        self.crowded_since = 0.0  # kept by the consumers, as the next one is
-        self.quiet_until = 0.0
+        self._consumers: Consumers | None = None
+        self._crowded_since = 0.0  # kept by the consumers, as the next one is
+        self._quiet_until = 0.0
         self._crowd = buffer - buffer // 10 if buffer >= _SMALL else buffer + 1
         self._queue: deque[T | EventsLostError | TargetCrashedError] = deque()
         self._waiting = 0
@@ -143,7 +143,7 @@ class Stream(Generic[T]):
         self._crash_noted = False  # after the last event that was kept, and not yet raised
         self._received = 0
         self._dropped = 0
-        self._end: Callable[[], Exception] | None = None
+        self._end_reason: Callable[[], Exception] | None = None
         self._arrived = trio.lowlevel.ParkingLot()
 
     @property
@@ -175,8 +175,8 @@ class Stream(Generic[T]):
     def receive_nowait(self) -> T:
         """Return the next item if it is there. Raises trio.WouldBlock when not, else as `receive`."""
         if not self._queue:
-            if self._end is not None:
-                raise self._end()
+            if self._end_reason is not None:
+                raise self._end_reason()
             raise trio.WouldBlock
         entry = self._queue.popleft()
         if not isinstance(entry, EventsLostError | TargetCrashedError):
@@ -194,15 +194,15 @@ class Stream(Generic[T]):
     async def __anext__(self) -> T:
         return await self.receive()
 
-    def deliver(self, item: T) -> None:
+    def _deliver(self, item: T) -> None:
         """Take one item from the reader. Never waits."""
         if self._waiting >= self.buffer:
             self._dropped += 1
             if self._gap is None:
                 self._gap = EventsLostError(pattern=", ".join(self.patterns), count=0, buffer=self.buffer)
                 self._queue.append(self._gap)
-                if self.consumers is not None:
-                    self.consumers.lost(self)
+                if self._consumers is not None:
+                    self._consumers.lost(self)
             self._gap.count += 1
         else:
             # A gap stays open only while nothing was delivered after it.
@@ -212,13 +212,13 @@ class Stream(Generic[T]):
             self._waiting += 1
             self._received += 1
             if self._waiting >= self._crowd:
-                if self.consumers is not None:
-                    self.consumers.crowded(self)
-            elif self.crowded_since:
-                self.crowded_since = 0.0
+                if self._consumers is not None:
+                    self._consumers.crowded(self)
+            elif self._crowded_since:
+                self._crowded_since = 0.0
         self._arrived.unpark()
 
-    def crash(self, error: TargetCrashedError) -> None:
+    def _crash(self, error: TargetCrashedError) -> None:
         """Note that the target crashed here (called by the reader): raised once, in its place."""
         if not self._crash_noted:
             self._gap = None
@@ -226,17 +226,18 @@ class Stream(Generic[T]):
             self._queue.append(error)
             self._arrived.unpark()
 
-    def end(self, reason: Callable[[], Exception]) -> None:
+    def _end(self, reason: Callable[[], Exception]) -> None:
         """Say that no event will come any more (called by the reader). `reason` makes the error to raise."""
-        if self._end is None:
-            self._end = reason
+        if self._end_reason is None:
+            self._end_reason = reason
             self._arrived.unpark_all()
 
 
 class EventStream(Stream[Event]):
     """Events of one session that match one of some patterns, in the order in which Chrome sent them.
 
-    `patterns` are those that it was opened with, `buffer` is how many events may wait.
+    `patterns` are those that it was opened with, `buffer` is how many events may wait, and `opened_at` is
+    "file:line" of who opened it.
     """
 
     def __init__(
@@ -249,7 +250,7 @@ class EventStream(Stream[Event]):
         super().__init__(patterns, buffer, opened_at)
         self._tests = tuple(tests)
 
-    def wants(self, method: str) -> bool:
+    def _wants(self, method: str) -> bool:
         """Whether events of this name belong into the stream."""
         return any(test(method) for test in self._tests)
 
@@ -278,7 +279,7 @@ class Consumers:
 
     def add(self, stream: Stream[Any]) -> None:
         """Note that a stream was opened."""
-        stream.consumers = self
+        stream._consumers = self
         self.open.add(stream)
 
     def remove(self, stream: Stream[Any]) -> None:
@@ -294,16 +295,16 @@ class Consumers:
     def crowded(self, stream: Stream[Any]) -> None:
         """Take note that a stream is nearly full (called by it with every event for as long as it is)."""
         now = self._clock()
-        if stream.crowded_since == 0.0:
-            stream.crowded_since = now
-        elif now - stream.crowded_since >= CROWDED_FOR:
-            self._warn(stream, f"has been nearly full for {now - stream.crowded_since:.0f} s")
+        if stream._crowded_since == 0.0:
+            stream._crowded_since = now
+        elif now - stream._crowded_since >= CROWDED_FOR:
+            self._warn(stream, f"has been nearly full for {now - stream._crowded_since:.0f} s")
 
     def _warn(self, stream: Stream[Any], trouble: str) -> None:
         now = self._clock()
-        if now < stream.quiet_until:
+        if now < stream._quiet_until:
             return
-        stream.quiet_until = now + WARN_EVERY
+        stream._quiet_until = now + WARN_EVERY
         logger.warning(
             "the consumer of %s, opened at %s, is too slow: it %s (%d of %d waiting, %d lost so far). "
             "Receive faster, ask for fewer events, or give subscribe() a larger buffer",

@@ -54,43 +54,6 @@ class Snapshot:
     _shown: ShownNodes | None = attrs.field(default=None, repr=False)
     _ignored: bool = attrs.field(default=False, repr=False)
 
-    @classmethod
-    def of(
-        cls,
-        rendering: Rendering,
-        document: Document,
-        refs: Mapping[Node, Ref],
-        stats: SnapshotStats,
-        options: SnapshotOptions,
-        *,
-        since: Snapshot | None = None,
-    ) -> Snapshot:
-        """Make a snapshot of what `render` made of the document, these refs and these options.
-
-        Raises InvalidArgumentError when `since` is a snapshot in another mode.
-        """
-        if since is not None:
-            since.check_mode(options.mode)
-        return cls(
-            rendering.text,
-            rendering.refs,
-            stats,
-            document.url,
-            document.title,
-            options.mode,
-            None if since is None else diff(since.text, rendering.text),
-            rendering.unshown,
-            rendering.gaps,
-            ShownNodes(
-                document,
-                refs,
-                None if options.mode in AX_MODES else rendering.nodes,
-                texts=not options.interactive,
-                repeated=None if options.mode in AX_MODES else rendering.repeated,
-            ),
-            options.ignored,
-        )
-
     def __str__(self) -> str:
         return self.text
 
@@ -102,13 +65,6 @@ class Snapshot:
         nodes, these are the nodes that the mode role would show (see `to_json` for Chrome's).
         """
         return () if self._shown is None else self._shown.data
-
-    def check_mode(self, mode: Mode) -> None:
-        """Raise InvalidArgumentError when a snapshot in this mode cannot be compared with this one."""
-        if self.mode != mode:
-            raise InvalidArgumentError(
-                what="since", given=f"a snapshot in mode {self.mode}", expected=f"one in mode {mode}"
-            )
 
     def find(
         self,
@@ -370,6 +326,51 @@ class SnapshotStats:
     source: str
     sources: Mapping[str, FrameSource] = attrs.field(factory=dict, converter=_read_only)
     milliseconds: Mapping[str, float] = attrs.field(converter=_read_only)
+
+
+def put_together(
+    rendering: Rendering,
+    document: Document,
+    refs: Mapping[Node, Ref],
+    stats: SnapshotStats,
+    options: SnapshotOptions,
+    *,
+    since: Snapshot | None = None,
+) -> Snapshot:
+    """Return the snapshot of what `render` made of the document, these refs and these options.
+
+    Raises InvalidArgumentError when `since` is a snapshot in another mode.
+    """
+    if since is not None:
+        check_comparable(since, options.mode)
+    ax_mode = options.mode in AX_MODES
+    return Snapshot(
+        rendering.text,
+        rendering.refs,
+        stats,
+        document.url,
+        document.title,
+        options.mode,
+        None if since is None else diff(since.text, rendering.text),
+        rendering.unshown,
+        rendering.gaps,
+        ShownNodes(
+            document,
+            refs,
+            None if ax_mode else rendering.nodes,
+            texts=not options.interactive,
+            repeated=None if ax_mode else rendering.repeated,
+        ),
+        options.ignored,
+    )
+
+
+def check_comparable(since: Snapshot, mode: Mode) -> None:
+    """Raise InvalidArgumentError when a snapshot in this mode cannot be compared with that one."""
+    if since.mode != mode:
+        raise InvalidArgumentError(
+            what="since", given=f"a snapshot in mode {since.mode}", expected=f"one in mode {mode}"
+        )
 
 
 def common_source(sources: Iterable[str]) -> str:

@@ -160,9 +160,9 @@ async def test_kept_bodies_outlive_their_document_and_are_bounded(page: cdpengin
         await request.finished()
     await page.goto("about:blank")
     with trio.fail_after(20):
-        while sum(request.kept is not None for request in zipped) != 2:
+        while sum(request._kept is not None for request in zipped) != 2:
             await trio.lowlevel.checkpoint()
-    assert [request.kept is not None for request in zipped] == [False, False, True, True]
+    assert [request._kept is not None for request in zipped] == [False, False, True, True]
     with pytest.raises(cdpengine.BodyUnavailableError, match="made room"):
         assert zipped[0].response is not None
         await zipped[0].response.body()
@@ -214,7 +214,7 @@ async def test_what_is_no_body_says_so(page: cdpengine.Page, here: str) -> None:
         await theirs.body()
     # A body that will never end, and nobody who follows it any more.
     await page.activity.stop()
-    request.exchange.finished = None
+    request._exchange.finished = None
     with pytest.raises(cdpengine.BodyUnavailableError, match="nothing follows"):
         await request.response.body()
 

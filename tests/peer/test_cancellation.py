@@ -42,8 +42,8 @@ async def wait(session: Session) -> None:
 
 
 async def hold_by_hand(session: Session) -> None:
-    session.hold_domain("Page")
-    session.release_domains("Page")
+    session._hold_domain("Page")
+    session._release_domains("Page")
     await trio.lowlevel.checkpoint()
 
 
@@ -65,7 +65,7 @@ OPERATIONS: dict[str, Operation] = {
     "nested subscribe": nested,
     "enabled": enabled,
     "wait_for": wait,
-    "release_domains": hold_by_hand,
+    "_release_domains": hold_by_hand,
     "several posts": several,
 }
 
@@ -139,7 +139,7 @@ async def test_of_a_stream_that_waits(connection: Connection) -> None:
         async def deliver() -> None:
             nonlocal sent
             await trio.lowlevel.checkpoint()
-            connection.root.deliver(Event("X.e", None, b'{"n":%d}' % sent))
+            connection.root._deliver(Event("X.e", None, b'{"n":%d}' % sent))
             sent += 1
 
         await walk_cancellations(operation)

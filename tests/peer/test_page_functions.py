@@ -54,12 +54,12 @@ USES: dict[str, Callable[[Session, ObjectGroup], Awaitable[object]]] = {
 
 ENDS: dict[str, tuple[Callable[[Session], None], type[Exception]]] = {
     "session": (
-        lambda session: session.end(
+        lambda session: session._end(
             lambda method: SessionGoneError(target="page", reason="x", method=method)
         ),
         SessionGoneError,
     ),
-    "connection": (lambda session: session.connection.lose("cut"), ConnectionLostError),
+    "connection": (lambda session: session.connection._lose("cut"), ConnectionLostError),
 }
 
 

@@ -139,7 +139,7 @@ async def test_wait_for_tells_of_events_that_it_lost(peer: ScriptedPeer, root: S
 
         await trio.testing.wait_all_tasks_blocked()
         for _ in range(50):
-            root.deliver(Event("X.e", None, b"{}"))
+            root._deliver(Event("X.e", None, b"{}"))
 
 
 @pytest.mark.parametrize("patterns", [(), ("",), ("Network",), ("Net*",), (5,)])
@@ -325,7 +325,7 @@ async def test_a_disable_that_is_never_answered_does_not_hold_up_leaving(
     assert trio.current_time() - left < 0.5 + (left - started), "nobody waited for the answers"
     await settled(connection)
     assert connection.statistics().in_flight == 3, "they end with their session"
-    connection.lose("the test is over")
+    connection._lose("the test is over")
     assert connection.statistics().in_flight == 0
 
 
@@ -354,14 +354,14 @@ async def test_a_crashed_session_can_be_listened_to(peer: ScriptedPeer, connecti
 
 
 async def test_holding_a_domain_by_hand(peer: ScriptedPeer, root: Session) -> None:
-    assert root.hold_domain("Page")
-    assert not root.hold_domain("Page")
+    assert root._hold_domain("Page")
+    assert not root._hold_domain("Page")
     async with root.subscribe("Page.*"):
         assert methods(peer) == []
-    root.release_domains("Page")
+    root._release_domains("Page")
     await settled(root.connection)
     assert methods(peer) == []
-    root.release_domains("Page")
+    root._release_domains("Page")
     await settled(root.connection)
     assert methods(peer) == ["Page.disable"]
 

@@ -194,7 +194,7 @@ async def open_stage(window: Window) -> AsyncIterator[Stage]:
         )
         session = connection.targets.sessions[attached["sessionId"]]
         dialogs = DialogWatch(session)
-        session.hold_domain("Page")  # for good: dialogs are reported only while it is enabled
+        session._hold_domain("Page")  # for good: dialogs are reported only while it is enabled
         await session.call("Page.enable")
         await session.call("Emulation.setFocusEmulationEnabled", enabled=True)
         await session.call(

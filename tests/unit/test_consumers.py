@@ -37,7 +37,7 @@ def opened(consumers: Consumers, buffer: int) -> EventStream:
 
 def deliver(stream: EventStream, count: int) -> None:
     for _ in range(count):
-        stream.deliver(Event("X.e", None, CANARY))
+        stream._deliver(Event("X.e", None, CANARY))
 
 
 def test_a_stream_that_loses_is_named_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:

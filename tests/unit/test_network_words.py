@@ -293,7 +293,7 @@ async def test_a_response_is_read_once_and_in_its_charset() -> None:
 def test_records_say_what_they_dropped() -> None:
     records: BoundedHistory[int] = BoundedHistory(3)
     for number in range(5):
-        records.add(number)
+        records._add(number)
     assert (list(records), len(records), records.dropped) == ([2, 3, 4], 3, 2)
     assert (records[0], records[-1], records[1:]) == (2, 4, [3, 4])
     assert repr(records) == "<3 records, 2 dropped>"

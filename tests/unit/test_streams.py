@@ -52,43 +52,43 @@ def drain(stream: EventStream) -> list[int | str]:
 def test_order_is_kept() -> None:
     stream = make_stream(10)
     for n in range(10):
-        stream.deliver(event(n))
+        stream._deliver(event(n))
     assert drain(stream) == list(range(10))
 
 
 def test_the_gap_is_told_at_its_very_place_and_once() -> None:
     stream = make_stream(3)
     for n in range(8):
-        stream.deliver(event(n))
+        stream._deliver(event(n))
     assert stream.dropped == 5
     assert drain(stream) == [0, 1, 2, "lost 5"]
-    stream.deliver(event(8))
+    stream._deliver(event(8))
     assert drain(stream) == [8]
 
 
 def test_a_gap_grows_until_there_is_room_again() -> None:
     stream = make_stream(2)
     for n in range(3):
-        stream.deliver(event(n))
+        stream._deliver(event(n))
     assert number(stream.receive_nowait()) == 0
-    stream.deliver(event(3))  # room again: after the gap
-    stream.deliver(event(4))
+    stream._deliver(event(3))  # room again: after the gap
+    stream._deliver(event(4))
     assert drain(stream) == [1, "lost 1", 3, "lost 1"]
 
 
 def test_gaps_take_no_room_from_events() -> None:
     stream = make_stream(1)
-    stream.deliver(event(0))
-    stream.deliver(event(1))
+    stream._deliver(event(0))
+    stream._deliver(event(1))
     assert number(stream.receive_nowait()) == 0
-    stream.deliver(event(2))
+    stream._deliver(event(2))
     assert drain(stream) == ["lost 1", 2]
 
 
 def test_the_error_of_a_gap_says_what_and_how_many() -> None:
     stream = make_stream(1, "Network.*", "Page.loadEventFired")
     for n in range(4):
-        stream.deliver(event(n))
+        stream._deliver(event(n))
     stream.receive_nowait()
     with pytest.raises(EventsLostError) as caught:
         stream.receive_nowait()
@@ -98,13 +98,13 @@ def test_the_error_of_a_gap_says_what_and_how_many() -> None:
 
 def test_a_gap_that_was_told_does_not_change_any_more() -> None:
     stream = make_stream(1)
-    stream.deliver(event(0))
-    stream.deliver(event(1))
+    stream._deliver(event(0))
+    stream._deliver(event(1))
     stream.receive_nowait()
     with pytest.raises(EventsLostError) as caught:
         stream.receive_nowait()
-    stream.deliver(event(2))
-    stream.deliver(event(3))
+    stream._deliver(event(2))
+    stream._deliver(event(3))
     assert caught.value.count == 1
 
 
@@ -115,10 +115,10 @@ def test_received_and_lost_together_are_what_was_sent(buffer: int, steps: list[s
     got: list[int | str] = []
     for step in steps:
         if step == "deliver":
-            stream.deliver(event(sent))
+            stream._deliver(event(sent))
             sent += 1
         elif step == "crash":
-            stream.crash(crashed())
+            stream._crash(crashed())
         else:
             try:
                 got.append(number(stream.receive_nowait()))
@@ -148,29 +148,29 @@ def test_no_sequence_without_a_consumer_grows_beyond_its_bound(steps: list[str])
     stream = make_stream(2)
     for n, step in enumerate(steps):
         if step == "deliver":
-            stream.deliver(event(n))
+            stream._deliver(event(n))
         else:
-            stream.crash(crashed())
+            stream._crash(crashed())
     assert len(drain(stream)) <= 4 * (2 + 1)
 
 
 def test_a_crash_is_told_in_its_place_and_the_stream_goes_on() -> None:
     stream = make_stream(10)
-    stream.deliver(event(0))
-    stream.crash(crashed())
-    stream.crash(crashed())
-    stream.deliver(event(1))
-    stream.crash(crashed())
+    stream._deliver(event(0))
+    stream._crash(crashed())
+    stream._crash(crashed())
+    stream._deliver(event(1))
+    stream._crash(crashed())
     assert drain(stream) == [0, "crash", 1, "crash"]
-    stream.crash(crashed())
+    stream._crash(crashed())
     assert drain(stream) == ["crash"]
 
 
 async def test_what_is_buffered_is_read_before_the_end_is_raised() -> None:
     stream = make_stream(2)
     for n in range(3):
-        stream.deliver(event(n))
-    stream.end(gone)
+        stream._deliver(event(n))
+    stream._end(gone)
     assert number(await stream.receive()) == 0
     assert number(await stream.receive()) == 1
     with pytest.raises(EventsLostError):
@@ -192,13 +192,13 @@ async def test_the_end_wakes_whoever_waits() -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wait)
         await trio.testing.wait_all_tasks_blocked()
-        stream.end(gone)
+        stream._end(gone)
 
 
 async def test_the_first_reason_of_an_end_stays() -> None:
     stream = make_stream(1)
-    stream.end(gone)
-    stream.end(lambda: trio.ClosedResourceError("later"))
+    stream._end(gone)
+    stream._end(lambda: trio.ClosedResourceError("later"))
     with pytest.raises(SessionGoneError):
         await stream.receive()
 
@@ -206,8 +206,8 @@ async def test_the_first_reason_of_an_end_stays() -> None:
 async def test_iterating_ends_with_the_reason() -> None:
     stream = make_stream(5)
     for n in range(3):
-        stream.deliver(event(n))
-    stream.end(gone)
+        stream._deliver(event(n))
+    stream._end(gone)
     got = []
     with pytest.raises(SessionGoneError):
         async for received in stream:
@@ -217,7 +217,7 @@ async def test_iterating_ends_with_the_reason() -> None:
 
 async def test_cancelled_receive_loses_nothing() -> None:
     stream = make_stream(5)
-    stream.deliver(event(0))
+    stream._deliver(event(0))
     with trio.CancelScope() as scope:
         scope.cancel()
         await stream.receive()
@@ -229,7 +229,7 @@ async def test_cancelled_receive_loses_nothing() -> None:
             nursery.start_soon(stream.receive)
             await trio.testing.wait_all_tasks_blocked()
             waiting.cancel()
-    stream.deliver(event(1))
+    stream._deliver(event(1))
     assert number(await stream.receive()) == 1
 
 
@@ -244,7 +244,7 @@ async def test_an_event_that_arrives_in_the_tick_of_the_cancellation_is_received
         async with trio.open_nursery() as nursery:
             nursery.start_soon(consume)
             await trio.testing.wait_all_tasks_blocked()
-            stream.deliver(event(0))
+            stream._deliver(event(0))
             scope.cancel()
     assert got + drain(stream) == [0]
 
@@ -252,7 +252,7 @@ async def test_an_event_that_arrives_in_the_tick_of_the_cancellation_is_received
 async def test_receive_gives_other_tasks_their_turn() -> None:
     stream = make_stream(100)
     for n in range(100):
-        stream.deliver(event(n))
+        stream._deliver(event(n))
     turns = 0
 
     async def other() -> None:
@@ -280,4 +280,4 @@ async def test_receive_gives_other_tasks_their_turn() -> None:
     ],
 )
 def test_which_events_belong_into_a_stream(patterns: tuple[str, ...], method: str, wanted: bool) -> None:
-    assert make_stream(1, *patterns).wants(method) is wanted
+    assert make_stream(1, *patterns)._wants(method) is wanted

@@ -26,7 +26,14 @@ from cdpengine._snapshot.refs import RefTable, parse_ref_text
 from cdpengine._snapshot.render.ax_modes import loose_nodes
 from cdpengine._snapshot.render.lines import AX_MODES, Mode, SnapshotOptions
 from cdpengine._snapshot.render.render import render
-from cdpengine._snapshot.snapshot import Snapshot, SnapshotStats, common_source, sum_milliseconds
+from cdpengine._snapshot.snapshot import (
+    Snapshot,
+    SnapshotStats,
+    check_comparable,
+    common_source,
+    put_together,
+    sum_milliseconds,
+)
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, shown_url
 
 _GRAFTING = 0.02
@@ -81,7 +88,7 @@ async def read_snapshot(
 ) -> Snapshot:
     """Read a section of the page, give the refs and make the text: `Page.snapshot`."""
     if since is not None:
-        since.check_mode(options.mode)
+        check_comparable(since, options.mode)
     started = time.perf_counter()
     async with core.action("snapshot", timeout) as budget:
         captured = await capture_arrived(core, lambda: section.scope(core, options), has_nothing, budget)
@@ -201,4 +208,4 @@ def make_snapshot(
         },
     )
     document = captured.document
-    return Snapshot.of(rendering, document, refs, stats, options, since=since)
+    return put_together(rendering, document, refs, stats, options, since=since)

@@ -216,7 +216,7 @@ def route_requests(
             )
             routes.active.insert(0, routed)
             try:
-                async with scope.held(override, f"route {match.words}", timeout, routed.close):
+                async with scope.held(override, f"route {match.words}", timeout, routed._close):
                     yield routed
             finally:
                 routes.active.remove(routed)

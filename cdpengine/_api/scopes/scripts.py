@@ -135,8 +135,8 @@ class Scripts:
                 )
                 self.bindings.active.append(exposed)
                 try:
-                    override = SessionOverride(page_scope, exposed.begin, exposed.end)
-                    async with self._scope.held(override, f"expose {name}", timeout, exposed.close):
+                    override = SessionOverride(page_scope, exposed._begin, exposed._end)
+                    async with self._scope.held(override, f"expose {name}", timeout, exposed._close):
                         yield exposed
                 finally:
                     self.bindings.active.remove(exposed)

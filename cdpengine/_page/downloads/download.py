@@ -60,9 +60,9 @@ class Download:
         self.frame_id = frame_id
         self.context_id: str | None = None
         self.directory: Path | None = None
-        self.staging: Path | None = None
+        self._staging: Path | None = None
         self.refused = False
-        self.was_asked_for = False
+        self._was_asked_for = False
         self.cancelled = False
         self._downloads = downloads
         self._state: DownloadState = "running"
@@ -97,7 +97,7 @@ class Download:
     @property
     def path(self) -> Path | None:
         """The finished file; None until it is whole and in its place."""
-        self.was_asked_for = self.was_asked_for or self._path is not None
+        self._was_asked_for = self._was_asked_for or self._path is not None
         return self._path
 
     @property
@@ -135,7 +135,7 @@ class Download:
                 raise
         if self._path is None:
             raise DownloadFailedError(url=self.url, reason=self._failure)
-        self.was_asked_for = True
+        self._was_asked_for = True
         return self._path
 
     async def cancel(self, *, timeout: float = 30) -> None:
@@ -148,23 +148,23 @@ class Download:
 
     # --- for Downloads -----------------------------------------------------------------------------------------
 
-    def note(self, progress: DownloadProgressed) -> None:
+    def _note(self, progress: DownloadProgressed) -> None:
         """Take what Chrome says of the bytes."""
         self._received = max(self._received, int(progress.received_bytes))
         self._total = int(progress.total_bytes) or None
 
-    def end(self, path: Path | None) -> None:
+    def _end(self, path: Path | None) -> None:
         """Note that the file is whole, and where it is, if it is ours."""
         self._path = path
         self._state = "completed"
         self._failure = "" if path is not None else "Chrome put it where its own settings say"
 
-    def fail(self, reason: str) -> None:
+    def _fail(self, reason: str) -> None:
         """Note why there will be no file."""
         self._state = "failed"
         self._failure = reason
 
-    def end_cancelled(self) -> None:
+    def _end_cancelled(self) -> None:
         """Note that Chrome has ended it, for a reason that it does not tell: ours, if we had asked for it."""
         if self.refused:
             self._state = "refused"
@@ -174,7 +174,7 @@ class Download:
             self._failure = "it was cancelled"
         else:
             of = "" if self._total is None else f" of {self._total}"
-            self.fail(
+            self._fail(
                 f"Chrome gave it up after {self._received}{of} bytes (the server or the network broke off)"
             )
 
@@ -216,7 +216,7 @@ class DownloadFolder:
             if (
                 download.state == "completed"
                 and download.directory == directory
-                and not download.was_asked_for
+                and not download._was_asked_for
             ):
                 logger.warning(
                     "the download of %s is removed with the browser, and nobody had asked where it is: give "

@@ -269,7 +269,7 @@ class Downloads:
                 download.directory = awaited.directory
                 opened = self._open[awaited.page.context_id]
                 opened.users += 1
-                download.staging = opened.directory / begun.guid
+                download._staging = opened.directory / begun.guid
                 break
         else:
             known = page is not None or begun.frame_id in self._contexts
@@ -301,14 +301,14 @@ class Downloads:
         if progress.state in ("completed", "canceled") and download.directory is not None:
             self._release(download.context_id)
         if progress.state == "completed":
-            download.note(progress)
+            download._note(progress)
             del self._running[download.guid]
             self._nursery.start_soon(self._finish, download, name="finish a download")
         elif progress.state == "canceled":
             del self._running[download.guid]
             self._nursery.start_soon(self._end_cancelled, download, name="end a download")
         else:
-            download.note(progress)
+            download._note(progress)
 
     def _handle_unexpected(self, download: Download, opened: _Open | None) -> None:
         context_id = download.context_id
@@ -316,22 +316,22 @@ class Downloads:
         if opened is not None and allowed is not None:
             download.directory = allowed
             opened.users += 1
-            download.staging = opened.directory / download.guid
+            download._staging = opened.directory / download.guid
         elif opened is not None:
-            download.staging = opened.directory / download.guid
+            download._staging = opened.directory / download.guid
             download.refused = True
             self._post_cancel(download)
         elif self._refuses(context_id):
             download.refused = True
             if (latest := self._latest.get(context_id)) is not None:
                 # It may have begun before Chrome heard that no more are wanted: then it is written there.
-                download.staging = latest / download.guid
+                download._staging = latest / download.guid
                 self._post_cancel(download)
 
     async def _finish(self, download: Download) -> None:
-        staging, directory = download.staging, download.directory
+        staging, directory = download._staging, download.directory
         if staging is None:
-            download.end(None)  # Chrome keeps it where it likes: not ours
+            download._end(None)  # Chrome keeps it where it likes: not ours
         elif directory is None:
             # It was whole before Chrome heard that nobody wants it.
             await self._end_cancelled(download)
@@ -342,17 +342,17 @@ class Downloads:
             except OSError as error:
                 await self._remove(staging)
                 reason = f"the file could not be put into its place: {os_reason(error)}"
-                download.fail(reason)
+                download._fail(reason)
                 logger.warning("a download was lost: %s", reason)
             else:
-                download.end(path)
+                download._end(path)
         self.changes.notify()
 
     async def _end_cancelled(self, download: Download) -> None:
         """Note the end once no partial file is left: Chrome tells it a moment before it removes the file."""
-        if download.staging is not None:
-            await self._remove(download.staging)
-        download.end_cancelled()
+        if download._staging is not None:
+            await self._remove(download._staging)
+        download._end_cancelled()
         self.changes.notify()
 
     async def _remove(self, staging: Path) -> None:

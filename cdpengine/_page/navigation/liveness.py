@@ -102,7 +102,7 @@ async def _one_of(
 
     try:
         there = [session for session in sessions if session.error(method) is None]
-        calls += [session.connection.post_shared(method, params, session.id) for session in there]
+        calls += [session.connection._post_shared(method, params, session.id) for session in there]
         async with trio.open_nursery() as nursery:
             for call in calls:
                 nursery.start_soon(wait, call)

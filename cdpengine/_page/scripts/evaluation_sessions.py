@@ -153,7 +153,7 @@ class EvaluationSessions:
     def close(self) -> None:
         """End the connection for good."""
         self._closed = True
-        self.connection.lose("this program closed the connection")
+        self.connection._lose("this program closed the connection")
 
     def keep(self, page: PageTarget, session: Session, *, held_back: bool) -> None:
         """Keep an evaluation session for the target of `session` (the page, or a frame) as long as that lives.
@@ -182,7 +182,7 @@ class EvaluationSessions:
         separate, self.connection = self.connection, self._main
         self._opener, self._unreachable = None, None
         if separate is not self._main:
-            separate.lose("this program closed the connection")
+            separate._lose("this program closed the connection")
         self._notify()
 
     async def _reaches_another(self, connection: Connection, session: Session, error: Exception) -> bool:

@@ -245,7 +245,7 @@ def post_shared_nothing(session: Session) -> SharedCall:
     """Do as `post_nothing`, for several tasks that wait for the answer."""
     if (error := session.error("Runtime.evaluate")) is not None:
         raise error
-    return session.connection.post_shared("Runtime.evaluate", _NOTHING, session.id)
+    return session.connection._post_shared("Runtime.evaluate", _NOTHING, session.id)
 
 
 # --- what was answered ---------------------------------------------------------------------------------------

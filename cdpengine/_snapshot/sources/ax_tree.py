@@ -191,6 +191,6 @@ def keep_warm(session: Session) -> None:
     without it, each snapshot makes the whole tree anew.
     """
     if session not in _warm:
-        if session.hold_domain("Accessibility"):
+        if session._hold_domain("Accessibility"):
             session.post("Accessibility.enable")
         _warm.add(session)

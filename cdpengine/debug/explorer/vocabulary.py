@@ -56,7 +56,7 @@ UNDESCRIBED = frozenset({"Runtime.executionContextCreated.context.auxData"})
 
 _METHOD = re.compile(r"[A-Z][A-Za-z]+\.[a-z][A-Za-z]+")
 _BY_KEYWORDS = frozenset({"call", "post"})
-_BY_A_DICT = frozenset({"request", "create", "post_shared", "Command"})
+_BY_A_DICT = frozenset({"request", "create", "_post_shared", "Command"})
 """What takes a method and its parameters: as keywords, or as a dict."""
 
 

@@ -419,7 +419,7 @@ def _find_known(connections: Iterable[Connection]) -> Iterator[_Known]:
             info = connection.targets.infos.get(session.target_id or "")
             if session.id is not None and session.target_id is not None:
                 kind, url = ("", "") if info is None else (info.type, info.url)
-                yield connection.traffic_name, session.id, session.target_id, kind, url
+                yield connection._traffic_name, session.id, session.target_id, kind, url
 
 
 # --- the log of the wire -------------------------------------------------------------------------------------
