@@ -116,6 +116,18 @@ def token_path() -> Path:
     return state_folder() / "token"
 
 
+def _check_capabilities(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    with packages_named():
+        from cdpengine.service.mcp_tools import CAPABILITIES
+    names = tuple(name for value in values for each in value.split(",") if (name := each.strip()))
+    for name in names:
+        if name not in CAPABILITIES:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(CAPABILITIES[1:])}", ctx, param)
+    return names
+
+
 @click.command(short_help="Run the engine as a service over HTTP.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
@@ -142,6 +154,14 @@ def token_path() -> Path:
     "--profiles",
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder of the profiles that sessions may have.",
+)
+@click.option(
+    "--mcp-capabilities",
+    "mcp_capabilities",
+    multiple=True,
+    callback=_check_capabilities,
+    metavar="NAMES",
+    help="Tools besides the usual ones for clients of /mcp: more, scripts, storage, files.",
 )
 @click.option("--no-evaluate", is_flag=True, help="Refuse every request that runs a script of the caller's.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
@@ -172,6 +192,7 @@ def serve(
     deny: tuple[str, ...],
     files: Path | None,
     profiles: Path | None,
+    mcp_capabilities: tuple[str, ...],
     no_evaluate: bool,
     headful: bool,
     executable: str | None,
@@ -209,6 +230,7 @@ def serve(
         url_policy=UrlPolicy(allow_private=allow_private, allow=allow, deny=deny),
         files=files,
         profiles=profiles,
+        mcp_capabilities=mcp_capabilities,
         executable=executable,
         headless=not headful,
         sessions=sessions,
@@ -247,18 +269,6 @@ async def _end_at_next(signals: AsyncIterator[int]) -> None:
 
 
 # --- MCP -----------------------------------------------------------------------------------------------------
-
-
-def _check_capabilities(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> tuple[str, ...]:
-    with packages_named():
-        from cdpengine.service.mcp_tools import CAPABILITIES
-    names = tuple(name for value in values for each in value.split(",") if (name := each.strip()))
-    for name in names:
-        if name not in CAPABILITIES:
-            raise click.BadParameter(f"{name!r} is not one of {', '.join(CAPABILITIES[1:])}", ctx, param)
-    return names
 
 
 @click.command(short_help="Offer the browser's tools to a model, over MCP.")

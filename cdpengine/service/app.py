@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
@@ -20,13 +20,17 @@ from starlette.routing import Route
 
 from cdpengine.act import ActRequest, ActResponse, Navigate, NewTab, dispatch, parse_request
 from cdpengine.act.response import describe_failure
-from cdpengine.errors import EngineError, InvalidArgumentError
+from cdpengine.errors import EngineError, InvalidArgumentError, PackageMissingError, packages_named
 from cdpengine.service.answers import answer_busy, answer_refused, refuse_url, status_of
 from cdpengine.service.events.listening import EVENTS, EventsResponse, Wanted
+from cdpengine.service.guard import Receive, Send
 from cdpengine.service.metrics import CONTENT_TYPE, Metrics
 from cdpengine.service.openapi import make_document
 from cdpengine.service.sessions import SessionRefusedError, Sessions
 from cdpengine.service.settings import ServiceSettings
+
+if TYPE_CHECKING:
+    from cdpengine.service.mcp_http import McpEndpoint
 
 DEFAULT_SESSION = "default"
 
@@ -49,15 +53,18 @@ class _ClientLeftError(Exception):
 
 @attrs.define(eq=False)
 class Service:
-    """The service: its sessions, its limits, and what it counts."""
+    """The service: its sessions, its limits, and what it counts. What lasts as long as they do is in `keeping`."""
 
     settings: ServiceSettings
     sessions: Sessions
+    keeping: trio.Nursery
     metrics: Metrics = attrs.field(factory=Metrics)
     closing: trio.Event = attrs.field(factory=trio.Event)
     _room: trio.CapacityLimiter = attrs.field(init=False)
     _waiting: int = 0
     _listening: int = 0
+    _mcp: McpEndpoint | None = None
+    _mcp_starting: trio.Lock = attrs.field(factory=trio.Lock)
     _changed: trio.Event = attrs.field(factory=trio.Event)
     _running: set[trio.CancelScope] = attrs.field(factory=set)
 
@@ -89,6 +96,7 @@ class Service:
             Route("/act", self._act, methods=["POST"]),
             Route("/tabs", self._tabs, methods=["GET"]),
             Route("/events", self._events, methods=["GET"]),
+            Route("/mcp", _Mcp(self)),
             Route("/sessions", self._list_sessions, methods=["GET"]),
             Route("/sessions/{name}", self._close_session, methods=["DELETE"]),
             *(Route(path, self._short(kind), methods=["POST"]) for path, kind in SHORT_PATHS.items()),
@@ -225,6 +233,23 @@ class Service:
 
         return handle
 
+    # --- MCP --------------------------------------------------------------------------------------------------
+
+    async def mcp_endpoint(self) -> McpEndpoint:
+        """Return what answers MCP clients. Raises PackageMissingError without the extra `mcp`."""
+        async with self._mcp_starting:
+            if self._mcp is None:
+                await trio.to_thread.run_sync(_load_mcp)
+                self._mcp = await self.keeping.start(self._keep_mcp)
+            return self._mcp
+
+    async def _keep_mcp(self, task_status: trio.TaskStatus[McpEndpoint]) -> None:
+        from cdpengine.service.mcp_http import open_endpoint
+
+        async with open_endpoint(self.perform, self.sessions.close, self.settings) as endpoint:
+            task_status.started(endpoint)
+            await trio.sleep_forever()
+
     # --- events -----------------------------------------------------------------------------------------------
 
     async def _events(self, request: Request) -> Response:
@@ -317,6 +342,27 @@ class Service:
         )
 
 
+@attrs.frozen(eq=False)
+class _Mcp:
+    """The path of MCP, as an ASGI application. What it needs is loaded with the first request."""
+
+    _service: Service
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        service = self._service
+        try:
+            endpoint = await service.mcp_endpoint()
+        except PackageMissingError as error:
+            response = _error(501, "packageMissing", str(error), "Install it where the service runs.")
+            await response(scope, receive, send)
+            return
+        if service.closing.is_set():
+            response = _to_http(answer_busy("mcp", "the service is ending"))
+            await response(scope, receive, send)
+            return
+        await endpoint(scope, receive, send)
+
+
 def _to_http(response: ActResponse) -> Response:
     return JSONResponse(response.to_json(), status_of(response))
 
@@ -328,6 +374,11 @@ def _to_picture(response: Response) -> Response:
         return response
     result = document["result"]
     return Response(base64.b64decode(result["base64"]), media_type=f"image/{result['format']}")
+
+
+def _load_mcp() -> None:
+    with packages_named():
+        import cdpengine.service.mcp_http  # noqa: F401 - here, in a thread, because it takes its time
 
 
 async def _not_found(request: Request, _: Exception) -> Response:

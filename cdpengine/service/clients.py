@@ -12,12 +12,15 @@ from contextlib import contextmanager
 
 import attrs
 import trio
-from hypercorn.events import Event, Updated
+from hypercorn.events import Closed, Event, Updated
 from hypercorn.trio.tcp_server import TCPServer
 
 from cdpengine._notifier import Notifier
 
 _PIECE = 2**16
+
+_CLOSING = 1.0
+"""Seconds at most in which a connection is closed."""
 
 
 @attrs.define(eq=False)
@@ -71,7 +74,11 @@ class ClientConnection(TCPServer):
 
     async def protocol_send(self, event: Event) -> None:
         """Send to the client, or take note of whether it is idle."""
-        if not (self._gone and isinstance(event, Updated)):
+        if isinstance(event, Closed):
+            # Hypercorn tells the application of the end of its answer first, and that may cancel what sends it.
+            with trio.move_on_after(_CLOSING, shield=True):
+                await super().protocol_send(event)
+        elif not (self._gone and isinstance(event, Updated)):
             await super().protocol_send(event)
 
 

@@ -29,6 +29,8 @@ from cdpengine.service.outputs import Outputs
 Perform = Callable[[Mapping[str, Any]], Awaitable[ActResponse]]
 """Does a request, and returns its answer; what goes wrong is in it."""
 
+OnCall = Callable[[ServerRequestContext[Any], types.CallToolRequestParams], Awaitable[types.CallToolResult]]
+
 _INSTRUCTIONS = (
     "Drives a browser. Take a snapshot to see the page and the refs of its elements; act on refs. "
     "Answers of actions say what changed."
@@ -70,14 +72,14 @@ class ToolServer:
             if tool.kinds or self._outputs is not None
         }
 
-    def server(self) -> Server[Any]:
-        """Return the server, to be run on any transport."""
+    def server(self, on_call: OnCall | None = None) -> Server[Any]:
+        """Return the server, to be run on any transport. `on_call` does the calls in place of `handle_call`."""
         return Server(
             "cdpengine",
             version=__version__,
             instructions=_INSTRUCTIONS,
             on_list_tools=self._list,
-            on_call_tool=self._call,
+            on_call_tool=on_call or self.handle_call,
         )
 
     def list_tools(self) -> list[types.Tool]:
@@ -93,9 +95,10 @@ class ToolServer:
         await trio.lowlevel.checkpoint()
         return types.ListToolsResult(tools=self.list_tools())
 
-    async def _call(
+    async def handle_call(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
+        """Do a call, and tell its progress meanwhile."""
         answers: list[types.CallToolResult] = []
         async with trio.open_nursery() as nursery:
 

@@ -66,6 +66,9 @@ def make_document(short_paths: Mapping[str, str]) -> dict[str, Any]:
                 ],
             }
         },
+        "/mcp": {
+            "post": _plain("mcp", "The Model Context Protocol, by streamable HTTP: see its own documents.")
+        },
         "/healthz": {"get": {**_plain("health", "Whether the service is there."), "security": []}},
         "/metrics": {"get": _plain("metrics", "Figures for Prometheus.", content="text/plain")},
         "/openapi.json": {"get": _plain("openapi", "This document.")},

@@ -72,7 +72,7 @@ async def _run(settings: ServiceSettings, listen: Listen, task_status: trio.Task
     with trio.CancelScope(shield=True):
         # What the inner nursery keeps is cancelled at the end; the outer one still sends the last answers then.
         async with trio.open_nursery() as serving, trio.open_nursery() as keeping:
-            service = Service(settings, Sessions(settings, keeping))
+            service = Service(settings, Sessions(settings, keeping), keeping)
             url: str = await serving.start(listen, service)
             task_status.started(Listening(url, service))
             await service.closing.wait()

@@ -31,8 +31,9 @@ class ServiceSettings:
     folder whose files requests may name; None: none may be named. `profiles` is the folder of sessions with
     profiles; None: they have none. `outputs` is the folder of what requests write without naming a file.
     `commands_enabled` lets requests send commands of the protocol and see its messages: past the policy for URLs
-    and files, and of all sessions. `reads_ahead` as of `Actor`. `ending` is how long running requests may take to
-    end when the service does.
+    and files, and of all sessions. `reads_ahead` as of `Actor`. `mcp_capabilities` and `mcp_structured` are as of
+    `McpSettings`, for clients of /mcp. `ending` is how long running requests may take to end when the service
+    does.
     """
 
     token: str = attrs.field(repr=False)
@@ -44,6 +45,8 @@ class ServiceSettings:
     url_policy: UrlPolicy = attrs.field(factory=UrlPolicy)
     files: Path | None = None
     profiles: Path | None = None
+    mcp_capabilities: tuple[str, ...] = ()
+    mcp_structured: bool = False
     outputs: Path | None = None
     commands_enabled: bool = False
     reads_ahead: bool = False

@@ -1,0 +1,177 @@
+"""MCP over streamable HTTP: the tools at a path of the service, behind the same guard.
+
+Rule: a client's session is its `Mcp-Session-Id`, with a browser context of its own. The protocol's revision of
+2026 has no such ids: there, and wherever the URL says so (`?session=NAME`), the session is the one of that name. A
+client that closes the connection on which its answer comes ends its call: the page's script is stopped.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import attrs
+import mcp_types as types
+import trio
+from mcp.server.context import ServerRequestContext
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+
+from cdpengine._nursery import open_body_nursery
+from cdpengine.act import ActResponse
+from cdpengine.errors import InvalidArgumentError
+from cdpengine.service.guard import Message, Receive, Refused, Send, answer
+from cdpengine.service.mcp_answers import say
+from cdpengine.service.mcp_server import McpSettings, ToolServer
+from cdpengine.service.outputs import Outputs, open_outputs
+from cdpengine.service.sessions import check_name
+from cdpengine.service.settings import ServiceSettings
+
+SHARED_SESSION = "mcp"
+"""The session of clients that have no session id, and name none."""
+
+OWN = "mcp-"
+"""What the names of sessions begin with that are those of one client alone; the rest is its id."""
+
+_LONGEST_ID = 60
+
+_CALL = "cdpengine.call"
+"""Where a request's scope keeps whose call it is."""
+
+_OUTPUT_BYTES = 50_000_000
+"""What the files of one session may hold, before the oldest of them are removed."""
+
+Perform = Callable[[str, Mapping[str, Any]], Awaitable[ActResponse]]
+"""Does a request in the session of that name."""
+
+CloseSession = Callable[[str], Awaitable[bool]]
+
+
+@attrs.define(eq=False)
+class _Call:
+    """One HTTP request: its session, and what ends what it asked for."""
+
+    session: str
+    left: bool = False
+    scopes: set[trio.CancelScope] = attrs.field(factory=set)
+
+    @property
+    def is_its_own(self) -> bool:
+        """Whether the session is that of one client alone."""
+        return self.session.startswith(OWN)
+
+    def leave(self) -> None:
+        """Take note that the client is gone."""
+        self.left = True
+        for scope in self.scopes:
+            scope.cancel()
+
+
+@attrs.define(eq=False)
+class McpEndpoint:
+    """The endpoint, as an ASGI application; `run` runs beside it. `outputs` is the folder for long answers."""
+
+    _perform: Perform
+    _close_session: CloseSession
+    _settings: ServiceSettings
+    _offered: McpSettings
+    _outputs: Path
+    _manager: StreamableHTTPSessionManager = attrs.field(init=False)
+    _tools: dict[str, ToolServer] = attrs.field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self._manager = StreamableHTTPSessionManager(
+            self._tools_of(SHARED_SESSION).server(on_call=self._call),
+            # The service's own guard has looked at Host and Origin, and knows the names that were allowed.
+            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+            session_idle_timeout=self._settings.session_idle,
+            max_request_body_size=self._settings.body,
+            max_sessions=self._settings.connections,
+        )
+
+    async def run(self, *, task_status: trio.TaskStatus[None]) -> None:
+        """Keep the clients' sessions until cancelled; then their streams end."""
+        async with self._manager.run():
+            task_status.started()
+            await trio.sleep_forever()
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer one HTTP request."""
+        try:
+            call = scope[_CALL] = _Call(session_of(scope))
+        except InvalidArgumentError as error:
+            await answer(send, Refused(400, "invalidArgument", str(error), "Correct the URL."))
+            return
+        statuses: list[int] = []
+
+        async def noting_the_end() -> Message:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                call.leave()
+            return message
+
+        async def noting_the_status(message: Message) -> None:
+            statuses.append(message.get("status", 0))
+            await send(message)
+
+        await self._manager.handle_request(scope, noting_the_end, noting_the_status)
+        if scope["method"] == "DELETE" and statuses[:1] == [200] and call.is_its_own:
+            await self._forget(call.session)
+
+    def _tools_of(self, session: str) -> ToolServer:
+        """Return what does the calls of a session; its long answers are in a folder of its own."""
+        if session not in self._tools:
+            folder = self._outputs / session.replace(":", "-")
+            folder.mkdir(mode=0o700, exist_ok=True)
+            outputs = Outputs(folder, most_bytes=_OUTPUT_BYTES)
+            self._tools[session] = ToolServer(partial(self._perform, session), self._offered, outputs)
+        return self._tools[session]
+
+    async def _forget(self, session: str) -> None:
+        self._tools.pop(session, None)
+        await trio.to_thread.run_sync(partial(shutil.rmtree, self._outputs / session, ignore_errors=True))
+        await self._close_session(session)
+
+    async def _call(
+        self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Do a call of a tool, and end it when the client is gone."""
+        assert context.request is not None
+        call: _Call = context.request.scope[_CALL]
+        with trio.CancelScope() as scope:
+            call.scopes.add(scope)
+            try:
+                if not call.left:
+                    return await self._tools_of(call.session).handle_call(context, params)
+            finally:
+                call.scopes.discard(scope)
+        return say("the client left before the answer", failed=True)  # which nobody reads
+
+
+def session_of(scope: Mapping[str, Any]) -> str:
+    """Return the session that an HTTP request is for. Raises InvalidArgumentError for a wrong name."""
+    named = parse_qs(scope["query_string"].decode("latin-1")).get("session")
+    if named:
+        return check_name(named[0])
+    header = MCP_SESSION_ID_HEADER.encode()
+    headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    given = headers.get(header, "")
+    return f"{OWN}{check_name(given)[:_LONGEST_ID]}" if given else SHARED_SESSION
+
+
+@asynccontextmanager
+async def open_endpoint(
+    perform: Perform, close_session: CloseSession, settings: ServiceSettings
+) -> AsyncIterator[McpEndpoint]:
+    """Give the endpoint while the block runs."""
+    async with open_outputs() as outputs, open_body_nursery() as nursery:
+        offered = McpSettings(capabilities=settings.mcp_capabilities, structured=settings.mcp_structured)
+        endpoint = McpEndpoint(perform, close_session, settings, offered, outputs.path)
+        await nursery.start(endpoint.run)
+        yield endpoint
