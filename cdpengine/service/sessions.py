@@ -13,7 +13,6 @@ import re
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -204,7 +203,7 @@ class Sessions:
         if (leaving := self._leaving.get(name)) is not None:
             await leaving.wait()  # a profile is one browser's at a time
         try:
-            await trio.to_thread.run_sync(partial(folder.mkdir, mode=0o700, parents=True, exist_ok=True))
+            await trio.to_thread.run_sync(lambda: folder.mkdir(mode=0o700, parents=True, exist_ok=True))
         except OSError as error:
             reason = f"the folder of the profile {profile} cannot be used: {os_reason(error)}"
             raise SessionRefusedError(
