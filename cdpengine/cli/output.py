@@ -14,14 +14,12 @@ different, and at last the first column is folded.
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -59,37 +57,15 @@ def _print(safe: str, *, err: bool, paint: Callable[[str], str] | None, columns:
     click.echo(text if paint is None else paint(text), err=err)
 
 
-def to_plain(value: object) -> object:
-    """Return `value` as what JSON has. Numbers that JSON lacks become their names, other objects their text.
-
-    A moment is written as JavaScript's own JSON does: ISO 8601 in UTC, with a T, milliseconds and a Z.
-    """
-    match value:
-        case None | bool() | int() | str():
-            return value
-        case float():
-            return value if math.isfinite(value) else _number_name(value)
-        case datetime():
-            text = value.astimezone(UTC).isoformat(timespec="milliseconds")
-            return f"{text.removesuffix('+00:00')}Z"
-        case Mapping():
-            return {str(key): to_plain(item) for key, item in value.items()}
-        case Sequence() | set() | frozenset() if not isinstance(value, bytes | bytearray | memoryview):
-            return [to_plain(item) for item in value]
-    kind = type(value)
-    if attrs.has(kind):
-        names = [field.name for field in attrs.fields(kind) if not field.name.startswith("_")]
-        return {name: to_plain(getattr(value, name)) for name in names}
-    return str(value)
-
-
 def show_progress(text: str) -> None:
     """Put a text in the place of the present line of the terminal that is standard error; "" clears it."""
     click.echo(f"\r\x1b[K{printable(escape_line(text), sys.stderr)}", nl=False, err=True)
 
 
 def print_json(document: object) -> None:
-    """Print a value, as `to_plain` makes it, as one JSON document; what a terminal could obey is escaped."""
+    """Print a value as one JSON document, bytes as base64; what a terminal could obey is escaped."""
+    from cdpengine.act.plain import to_plain
+
     plain = to_plain(document)
     text = escape_json(json.dumps(plain, ensure_ascii=False, indent=2))
     # Python's escapes, for what the output's encoding lacks, would be no JSON.
@@ -119,13 +95,6 @@ def describe_error(error: EngineError) -> dict[str, object]:
     for name, value in describe_fields(error).items():
         description.setdefault(name, value)
     return description
-
-
-def _number_name(value: float) -> str:
-    """Return JavaScript's name of a number that JSON has no way to write."""
-    if math.isnan(value):
-        return "NaN"
-    return "Infinity" if value > 0 else "-Infinity"
 
 
 # --- the terminal --------------------------------------------------------------------------------------------

@@ -24,8 +24,9 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine import debug
+from cdpengine.act.plain import to_plain
 from cdpengine.cli.commands import commands
-from cdpengine.cli.output import describe_error, to_plain
+from cdpengine.cli.output import describe_error
 from cdpengine.debug.recording.recorder import LIMIT, wire_logger
 from cdpengine.errors import EngineError
 

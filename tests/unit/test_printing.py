@@ -22,8 +22,9 @@ from recorded import Recorded
 
 import cdpengine.cli
 from cdpengine._protocol.instruments import Span
+from cdpengine.act.plain import to_plain
 from cdpengine.cli import main
-from cdpengine.cli.output import print_json, safe_console, say, say_lines, show_progress, to_plain
+from cdpengine.cli.output import print_json, safe_console, say, say_lines, show_progress
 from cdpengine.errors import NavigationFailedError
 
 FORGED = "Error: forged"
@@ -296,3 +297,11 @@ def test_a_raw_value_is_for_no_terminal(
 def test_a_moment_is_json_as_javascript_writes_it(moment: datetime, written: str) -> None:
     """With a T and a Z: what `JSON.stringify(new Date())` gives, and what `new Date(text)` reads."""
     assert to_plain({"at": [moment]}) == {"at": [written]}
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_bytes_are_base64_in_json(capsys: pytest.CaptureFixture[str], kind: type) -> None:
+    """What `evaluate` gives for a Uint8Array, alone and inside of other values."""
+    print_json({"value": kind(b"\x00\xff?"), "inside": [{"of": (kind(b""),)}]})
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == {"value": "AP8/", "inside": [{"of": [""]}]}
