@@ -39,6 +39,9 @@ _SCHEMES = frozenset(
     {"http", "https", "file", "data", "blob", "javascript", "chrome", "chrome-extension", "view-source"}
 )
 _LONGEST_HEAD = 64
+_FIELDS = 3
+"""What stands before the arguments: the folder, the session and the encoding."""
+
 _LONGEST_COMMAND = 32 * 2**20
 _ARRIVING = 10.0
 """Seconds in which a command comes whole, and in which its client reads the answer."""
@@ -208,7 +211,7 @@ async def read_command(stream: trio.SocketStream) -> tuple[Typed, str] | None:
         packed, given = map(int, sizes.split())
     except ValueError:
         return None
-    if name or not sizes or packed + given > _LONGEST_COMMAND:
+    if name or min(packed, given) < 0 or packed + given > _LONGEST_COMMAND:
         return None
     pieces = [rest]
     missing = packed + given - len(rest)
@@ -219,7 +222,10 @@ async def read_command(stream: trio.SocketStream) -> tuple[Typed, str] | None:
         pieces.append(bytes(piece))
         missing -= len(piece)
     body = b"".join(pieces)
-    folder, session, encoding, *arguments = map(os.fsdecode, body[:packed].split(b"\0"))
+    fields = [os.fsdecode(each) for each in body[:packed].split(b"\0")]
+    if len(fields) < _FIELDS:
+        return None
+    folder, session, encoding, *arguments = fields
     text = body[packed:].decode("utf-8", "replace")
     return Typed(arguments=arguments, folder=folder, session=session, given=text), encoding
 
@@ -294,21 +300,30 @@ async def take_lock() -> int | None:
     Raises TimeoutError where one that is ending keeps it.
     """
     descriptor = os.open(places.lock_path(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    with trio.move_on_after(_TAKING_OVER):
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+    held = False
+    try:
+        with trio.move_on_after(_TAKING_OVER):
+            while not (held := _lock(descriptor)):
                 if answers():
-                    os.close(descriptor)
                     return None
                 await trio.sleep(0.02)  # it begins or ends, and says so to nobody
-            else:
-                os.ftruncate(descriptor, 0)
-                os.write(descriptor, b"%d\n" % os.getpid())
-                return descriptor
-    os.close(descriptor)
-    raise TimeoutError
+        if not held:
+            raise TimeoutError
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, b"%d\n" % os.getpid())
+        return descriptor
+    finally:
+        if not held:
+            os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    """Take the lock, if nobody has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def answers() -> bool:

@@ -129,6 +129,8 @@ def ask(arguments: "Sequence[str]", given: bytes) -> "tuple[int, bytes, bytes]":
 
     Raises FileNotFoundError or ConnectionRefusedError where none runs, and LostError.
     """
+    if sys.platform == "win32":
+        raise OSError("Windows has no sockets of Unix for Python")
     folder = os.stat(runtime_folder())
     if folder.st_uid != os.getuid() or folder.st_mode & 0o077:
         raise PermissionError(0, "others can use this folder", runtime_folder())

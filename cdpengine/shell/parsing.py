@@ -68,7 +68,7 @@ def parse(typed: Typed) -> Command:
     elif verb.request is not None:
         request = {"kind": verb.kind, **verb.preset, **_fields(verb, verb.request, bare, options)}
     elif bare:
-        raise _misused(verb, f"{len(bare)} arguments")
+        raise _misused(verb, _count(bare))
     if request is not None:
         request = _complete(verb, request, typed.folder, force="--force" in own, as_json=as_json)
     return Command(verb=verb, session=session, as_json=as_json, request=request, options=own)
@@ -197,8 +197,13 @@ def _bare_fields(verb: Verb, hints: Mapping[str, Any], bare: Sequence[str]) -> d
         elif place.needed:
             raise _misused(verb, f"no {place.name}")
     if left:
-        raise _misused(verb, f"{len(bare)} arguments")
+        raise _misused(verb, _count(bare))
     return fields
+
+
+def _count(bare: Sequence[str]) -> str:
+    """Return how many bare arguments there are, in words: what they are may be secret."""
+    return "1 argument" if len(bare) == 1 else f"{len(bare) or 'no'} arguments"
 
 
 def _misused(verb: Verb, given: str) -> InvalidArgumentError:
@@ -251,14 +256,14 @@ _SPECIAL: Mapping[tuple[str, str], Callable[[Verb, str], dict[str, Any]]] = {
 
 def _pairs(verb: Verb, bare: Sequence[str]) -> dict[str, Any]:
     if not bare or len(bare) % 2:
-        raise _misused(verb, f"{len(bare)} arguments")
+        raise _misused(verb, _count(bare))
     pairs = zip(bare[::2], bare[1::2], strict=True)
     return {"fields": [{**_target(verb, target), "value": value} for target, value in pairs]}
 
 
 def _parse_act(verb: Verb, bare: Sequence[str]) -> dict[str, Any]:
     if len(bare) != 1:
-        raise _misused(verb, f"{len(bare)} arguments")
+        raise _misused(verb, _count(bare))
     request = _from_json("act", bare[0])
     if not isinstance(request, dict):
         raise InvalidArgumentError(what="act", given="JSON of another type", expected="an object")

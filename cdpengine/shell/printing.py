@@ -82,9 +82,15 @@ def print_error(error: EngineError, hint: str, *, kind: str, as_json: bool) -> P
 
 def print_failure(failure: Failure, *, response: ActResponse, as_json: bool) -> Printed:
     """Return what is printed of an error: one line, and what to do; the whole response with `as_json`, too."""
-    err = f"Error: {escape_line(hide_secrets(_in_one_line(failure.message)))}\nHint: {escape_line(failure.hint)}\n"
+    message = escape_line(hide_secrets(_in_one_line(failure.message)))
+    err = f"Error: {message}\nHint: {_in_the_shell(failure.hint)}\n"
     out = _to_json(response.to_json()) if as_json else ""
     return Printed(STATUS.get(failure.kind, FAILED), out, err)
+
+
+def _in_the_shell(hint: str) -> str:
+    """Return a hint with the shell's own names of what it advises."""
+    return escape_line(hint.replace("timeoutMs", "--timeout-ms"))
 
 
 def _in_one_line(message: str) -> str:
@@ -144,6 +150,8 @@ def _console(result: Mapping[str, Any]) -> Iterator[str]:
     for each in result["messages"]:
         place = f"  ({each['url']}:{each['line']})" if each["url"] else ""
         yield escape_line(f"{each['level']}: {each['text']}{place}")
+    if not result["messages"]:
+        yield "nothing was written"
 
 
 def _requests(result: Mapping[str, Any]) -> Iterator[str]:
@@ -152,16 +160,22 @@ def _requests(result: Mapping[str, Any]) -> Iterator[str]:
     for each in result["requests"]:
         outcome = each["failure"] or each["status"] or "under way"
         yield escape_line(f"{outcome}  {each['method']} {each['url']}  {each['type']}")
+    if not result["requests"]:
+        yield "no requests"
 
 
 def _cookies(result: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for each in result:
         yield escape_line(f"{each['name']}={each['value']}  {each['domain']}{each['path']}")
+    if not result:
+        yield "no cookies"
 
 
 def _items(result: Mapping[str, str]) -> Iterator[str]:
     for name, value in result.items():
         yield escape_line(f"{name}={value}")
+    if not result:
+        yield "nothing is stored"
 
 
 def _tabs(result: Sequence[Mapping[str, Any]]) -> Iterator[str]:

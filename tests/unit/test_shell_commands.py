@@ -287,6 +287,8 @@ def printed(kind: str, result: Any = None, *, as_json: bool = False, **more: Any
         ("download", {"path": "/f", "bytes": 5, "url": ""}, "/f  5 bytes\n"),
         ("search", [{"title": "T", "url": "https://a/", "snippet": "S"}], "T\n  https://a/\n  S\n"), ("search", [], "nothing was found\n"),
         ("close", {"current": None}, "done\n"),
+        ("console", {"dropped": 0, "messages": []}, "nothing was written\n"), ("cookies", [], "no cookies\n"),
+        ("requests", {"dropped": 0, "requests": []}, "no requests\n"), ("storage", {}, "nothing is stored\n"),
     ],
 )  # fmt: skip
 def test_what_a_result_reads_like(kind: str, result: Any, expected: str) -> None:
