@@ -1,4 +1,4 @@
-"""One listening port on which a browser is asked over HTTP and spoken to over websockets, as Chrome's is.
+"""A server on one port that answers HTTP and opens websockets there, as Chrome's debugging port does.
 
 Rule: a request is read whole (h11) before anything is decided; one that asks for a websocket goes on, with the
 bytes that were read, to trio-websocket. A request to a DNS name is refused, as Chrome refuses it: any web page
@@ -47,7 +47,7 @@ _IN_FRONTEND = re.compile(r"([?&])wss?=[^/&#]+")
 
 @attrs.frozen
 class HttpRequest:
-    """What a client asked. `headers` have lower-case names; of a repeated one, the last."""
+    """What a client asked for. `headers` have lower-case names; of a repeated one, the last."""
 
     method: str
     target: str
@@ -109,14 +109,14 @@ class Socket:
         return message
 
     async def refuse(self, status: int, reason: str) -> None:
-        """Turn the client away."""
+        """Refuse the websocket."""
         with trio.move_on_after(CLOSE_GRACE):
             await self._proposal.reject(
                 status, extra_headers=[(b"content-type", b"text/plain; charset=utf-8")], body=reason.encode()
             )
 
     async def close(self, code: int, reason: str) -> None:
-        """Say goodbye with a code and a reason; waits a short while for the client's answer."""
+        """Close the websocket with a code and a reason; wait a short while for the client's answer."""
         if self.websocket is not None:
             with trio.move_on_after(CLOSE_GRACE, shield=True):
                 await self.websocket.aclose(code, _shorten(reason))
@@ -225,7 +225,7 @@ async def serve_http_and_websockets(
 
 
 async def _serve_client(on_http: HttpHandler, on_socket: SocketHandler, stream: trio.SocketStream) -> None:
-    """Serve one client; that it goes away is no error."""
+    """Serve one client. A client that goes away is not an error."""
     async with stream:
         taken: tuple[HttpRequest, bytes] | None = None
         with trio.move_on_after(REQUEST_PATIENCE):

@@ -1,8 +1,8 @@
-"""ScriptedPeer: something that speaks the protocol like a browser, and does exactly what a test tells it.
+"""ScriptedPeer: a server that speaks the protocol as a browser does, and does exactly what a test tells it.
 
-Rule: the peer answers what it was told to answer and nothing is random or timed in it. What it was not told about
-it answers with an empty result. An exception in a handler, or a client that sends something else than a command,
-ends the `async with` block with that error: nothing goes wrong unseen.
+Rule: the peer answers as it was told to; nothing in it is random or timed. A call for which it has no rule gets
+an empty result. An exception in a handler, or a client that sends something else than a command, ends the
+`async with` block with that error: nothing goes wrong unseen.
 
     async with ScriptedPeer() as peer:
         peer.on("Browser.getVersion", result={"product": "Peer/1.0"})
@@ -130,7 +130,7 @@ class ScriptedPeer:
     Use it as an async context manager. `endpoint` is the websocket's URL; `open_transport()` and `connect()`
     reach it over either kind. Everything that sends is queued at once, in order, and is not waited for.
 
-    What is not addressed to a certain link goes to the one that was opened last.
+    A message for which no link is named goes to the link that was opened last.
     """
 
     def __init__(self, kind: Literal["websocket", "pipe"] = "websocket") -> None:
