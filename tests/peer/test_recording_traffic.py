@@ -13,6 +13,7 @@ import cdpengine
 from cdpengine._javascript import own
 from cdpengine._protocol.instruments import Instruments, Span, Traffic
 from cdpengine.debug import Redactor, open_recording
+from cdpengine.debug.recording.entered_texts import Fingerprints
 from cdpengine.debug.recording.recorder import Recorder, record_traffic
 from cdpengine.debug.recording_format import Line
 
@@ -58,6 +59,25 @@ async def test_what_goes_through_is_written_in_order_and_without_secrets(tmp_pat
     assert [lines[3].ms, lines[6].ms, lines[8].t] == pytest.approx([500, 1500, lines[1].t + 2], abs=0.01)
     for secret in (b"PIN1234", b"hunter22", b"abcdef"):
         assert secret not in path.read_bytes()
+
+
+async def test_what_the_thread_that_writes_has_just_taken_counts_at_the_end(tmp_path: Path) -> None:
+    """The last key is typed while the thread makes lines of the keys before: the fingerprint is that of all keys."""
+    path = tmp_path / "a.jsonl"
+    recorder = recorder_at(path, redactor=Redactor(patterns=["(x+x+)+y"]))  # it takes its time
+    recorder.start()
+    for number, letter in enumerate("c4nary-pass", 1):
+        params = f'{{"type":"keyDown","text":"{letter}","slow":"{"x" * 16}"}}'
+        message = f'{{"id":{number},"method":"Input.dispatchKeyEvent","params":{params}}}'
+        recorder(Traffic(trio.current_time(), "sent", "c", message.encode()))
+    with trio.fail_after(30):
+        while recorder._gathered:
+            await trio.lowlevel.checkpoint()
+    await trio.to_thread.run_sync(recorder.finish, trio.current_time())
+    [entered] = [line for line in read(path) if line.k == "entered"]
+    with open_recording(path) as recording:
+        by = Fingerprints(bytes.fromhex(recording.header.salt))
+    assert entered.typed == by.of("c4nary-pass")
 
 
 @pytest.mark.parametrize("size", [10, 100_000])

@@ -200,10 +200,11 @@ class Recorder:
         """
         if self._lost != self._told_lost:
             self._tell_lost(time)
-        while self._gathered:
+        while True:
             self._make_lines()
-            with self._making:  # until the thread that writes has made its own
-                pass
+            with self._making:  # until the thread that writes has made lines of what it had taken
+                if not self._gathered:
+                    break
         self._add_entered(None)
         self._gathered.append(partial(self._maker.end, time))
         self._writer.finish()
