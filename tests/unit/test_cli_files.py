@@ -42,6 +42,7 @@ WRITING: dict[tuple[str, ...], list[str]] = {
 READING = {
     ("run", "script"),
     ("serve", "--files"),
+    ("serve", "--profiles"),  # a folder of profiles, which browsers write
     ("serve", "--token-file"),  # made where there is none, and never written to again
     ("mcp", "--output-dir"),  # files in it have names of their own, and replace none
     ("proxy", "--faults"),
