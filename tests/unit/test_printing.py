@@ -12,7 +12,6 @@ import json
 import sys
 import unicodedata
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from recorded import Recorded
 
 import cdpengine.cli
 from cdpengine._protocol.instruments import Span
-from cdpengine.act.plain import to_plain
 from cdpengine.cli import main
 from cdpengine.cli.output import print_json, safe_console, say, say_lines, show_progress
 from cdpengine.errors import NavigationFailedError
@@ -283,20 +281,6 @@ def test_a_raw_value_is_for_no_terminal(
     status, out, err = run(capsys, "evaluate", "about:blank", "1", "--raw")
     assert (status, out) == (2, "")
     assert "a terminal would obey" in err
-
-
-@pytest.mark.parametrize(
-    ("moment", "written"),
-    [
-        (datetime(2026, 11, 22, 18, 30, tzinfo=UTC), "2026-11-22T18:30:00.000Z"),
-        (datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC), "2026-01-02T03:04:05.678Z"),
-        (datetime(1, 1, 1, tzinfo=UTC), "0001-01-01T00:00:00.000Z"),
-        (datetime(2026, 1, 1, 1, 0, tzinfo=timezone(timedelta(hours=2))), "2025-12-31T23:00:00.000Z"),
-    ],
-)
-def test_a_moment_is_json_as_javascript_writes_it(moment: datetime, written: str) -> None:
-    """With a T and a Z: what `JSON.stringify(new Date())` gives, and what `new Date(text)` reads."""
-    assert to_plain({"at": [moment]}) == {"at": [written]}
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
