@@ -1,5 +1,14 @@
 from .actor import Actor as Actor
 from .dispatch import dispatch as dispatch
+from .observing.requests import Command as Command
+from .observing.requests import HeapSnapshot as HeapSnapshot
+from .observing.requests import Messages as Messages
+from .observing.requests import Metrics as Metrics
+from .observing.requests import ResponseBody as ResponseBody
+from .observing.requests import StartMeasurement as StartMeasurement
+from .observing.requests import StartRecording as StartRecording
+from .observing.requests import StopMeasurement as StopMeasurement
+from .observing.requests import StopRecording as StopRecording
 from .parsing import KINDS as KINDS
 from .parsing import parse_request as parse_request
 from .parsing import to_json as to_json

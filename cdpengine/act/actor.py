@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from cdpengine._budget import within
+from cdpengine.act.observing.held import HeldScope
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.searching import ENGINES, SearchEngine
 from cdpengine.errors import (
@@ -97,6 +98,8 @@ class Actor:
     _turns: dict[str, trio.Lock] = attrs.field(factory=dict, init=False)
     _views: dict[str, Views] = attrs.field(factory=dict, init=False)
     _ahead: dict[str, trio.Event] = attrs.field(factory=dict, init=False)
+    held: dict[tuple[str, str], HeldScope] = attrs.field(factory=dict, init=False)
+    """What one request began and another one ends, by what it is and the page that it is of ("": the browser)."""
 
     @property
     def pages(self) -> list[Page]:
@@ -250,7 +253,7 @@ class Actor:
                 del self._ahead[page.target_id]
                 done.set()
 
-        self.browser._state.tabs.in_background(read)  # noqa: SLF001 - as in `arm`
+        self.begin(read)
         with trio.move_on_after(min(timeout, _AHEAD)):
             await done.wait()
 
@@ -271,6 +274,8 @@ class Actor:
     def check_file(self, what: str, path: str) -> None:
         """Raise InvalidArgumentError for a file that requests may not name. `what` is the field that names it."""
         if self.files == "anywhere":
+            return
+        if self.outputs is not None and Path(path).resolve().is_relative_to(self.outputs.resolve()):
             return
         if self.files is None:
             raise InvalidArgumentError(
@@ -298,12 +303,21 @@ class Actor:
             finally:
                 expected.set()
 
-        tabs = self.browser._state.tabs  # noqa: SLF001 - its nursery is the engine's own: tasks end with the browser
-        tabs.in_background(run)
+        self.begin(run)
         with within("arm the answer", timeout):
             await expected.wait()
         if failures:
             raise failures[0]
+
+    def begin(self, task: Callable[..., Awaitable[None]], *args: object) -> None:
+        """Run a task that goes on after the request, at most until the browser's end."""
+        tabs = self.browser._state.tabs  # noqa: SLF001 - its nursery is the engine's own: tasks end with the browser
+        tabs.in_background(task, *args)
+
+    def release(self) -> None:
+        """Have everything end that goes on between requests: nobody will end it."""
+        for held in self.held.values():
+            held.stop()
 
     def _forget_closed(self) -> None:
         for known in (self._turns, self._views):

@@ -15,6 +15,8 @@ import trio
 
 from cdpengine.act import acting, reading
 from cdpengine.act.actor import Actor, actor_of
+from cdpengine.act.observing import performing as observing
+from cdpengine.act.observing.requests import Command, Messages, ProtocolRequest, StartRecording, StopRecording
 from cdpengine.act.parsing import parse_request
 from cdpengine.act.performing import Performance
 from cdpengine.act.reading_requests import NewTab, Search, Tabs
@@ -27,9 +29,11 @@ if TYPE_CHECKING:
 
 Perform = Callable[[Performance, Any], Awaitable[Any]]
 
-_PERFORM: Mapping[type[ActRequest], Perform] = {**acting.PERFORM, **reading.PERFORM}
+_PERFORM: Mapping[type[ActRequest], Perform] = {**acting.PERFORM, **reading.PERFORM, **observing.PERFORM}
 _LEAVING = (Navigate, Back, Forward, Reload)
 """What leads to another document: how the one before it looks is no part of what it changes."""
+
+_WITHOUT_PAGE = (NewTab, Search, Tabs, Messages, StartRecording, StopRecording)
 
 _SCRIPT_SCHEMES = ("javascript:", "data:", "blob:")
 
@@ -61,6 +65,7 @@ async def dispatch(
     performance: Performance | None = None
     try:
         _check_scripts(parsed, evaluate_enabled=evaluate_enabled and actor.evaluate_enabled)
+        _check_protocol(parsed, actor)
         await _check_files(parsed, actor)
         performance = await _begin(actor, parsed, deadline)
         return await _perform(performance, parsed)
@@ -70,7 +75,7 @@ async def dispatch(
 
 
 async def _begin(actor: Actor, request: ActRequest, deadline: float) -> Performance:
-    if isinstance(request, (NewTab, Search, Tabs)):
+    if isinstance(request, _WITHOUT_PAGE) or (isinstance(request, Command) and request.browser):
         return Performance(actor, None, deadline)
     if isinstance(request, Navigate) and request.target_id is None and actor.current is None:
         return Performance(actor, await actor.open_page(request.timeout), deadline)
@@ -112,6 +117,16 @@ async def _check_files(request: ActRequest, actor: Actor) -> None:
         given = getattr(request, name, None)
         for path in () if given is None else (given,) if isinstance(given, str) else given:
             await trio.to_thread.run_sync(actor.check_file, f"{request.kind}.{name}", path)
+
+
+def _check_protocol(request: ActRequest, actor: Actor) -> None:
+    """Raise InvalidArgumentError for a request that sees the protocol, where these are refused."""
+    if isinstance(request, ProtocolRequest) and not actor.commands_enabled:
+        raise InvalidArgumentError(
+            what=request.kind,
+            given="a request that sees the protocol itself",
+            expected="another kind: such requests are not enabled here",
+        )
 
 
 def _check_scripts(request: ActRequest, *, evaluate_enabled: bool) -> None:

@@ -235,6 +235,50 @@ TOOLS: Sequence[Tool] = (
         fields=("area", "items", "keys"),
         capability="storage",
     ),
+    Tool(
+        name="command",
+        meaning="Send a command of the Chrome DevTools Protocol.",
+        kinds={"": "command"},
+        fields=("params", "browser"),
+        capability="wire",
+    ),
+    Tool(
+        name="messages",
+        meaning="Read the newest messages of the protocol; kept from the first call on.",
+        kinds={"": "messages"},
+        fields=("method", "limit", "stop"),
+        capability="wire",
+    ),
+    Tool(
+        name="recording",
+        meaning="Record the browser's traffic to a file, until it is stopped.",
+        kinds={"start": "startRecording", "stop": "stopRecording"},
+        capability="wire",
+    ),
+    Tool(
+        name="response_body",
+        meaning="Read the body of a response of the page.",
+        kinds={"": "responseBody"},
+        capability="wire",
+    ),
+    Tool(
+        name="measure",
+        meaning="Begin a trace, a CPU profile, or a count of unused code; stop it to have its result or file.",
+        kinds={"start": "startMeasurement", "stop": "stopMeasurement"},
+        capability="performance",
+    ),
+    Tool(
+        name="metrics",
+        meaning="Read the page's counters: nodes, listeners, heap, time spent.",
+        kinds={"": "metrics"},
+        capability="performance",
+    ),
+    Tool(
+        name="heap_snapshot",
+        meaning="Write the heap of the page's scripts to a file.",
+        kinds={"": "heapSnapshot"},
+        capability="performance",
+    ),
 )
 
 

@@ -73,6 +73,7 @@ class Session:
     def end(self, reason: Ending) -> None:
         """End the session, and say why to those who listen."""
         self.events.end(reason, ENDINGS[reason])
+        self.actor.release()
         self.ended.set()
 
 

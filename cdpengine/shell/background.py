@@ -67,6 +67,7 @@ class BackgroundOptions:
             token=make_token(),  # nothing asks for it: the socket's folder lets nobody else in
             url_policy=UrlPolicy(schemes=_SCHEMES, allow_private=True),
             files=Path("/"),
+            commands_enabled=True,
             executable=self.executable,
             headless=self.headless,
             session_idle=self.idle,

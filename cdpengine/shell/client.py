@@ -28,10 +28,12 @@ UNREACHABLE = 4
 
 VERBS = frozenset(
     {
-        "act", "back", "check", "clear-cookies", "clear-storage", "click", "close", "close-tab", "console",
-        "cookies", "dialog", "download", "drag", "eval", "extract", "file-chooser", "fill", "find", "focus-tab",
-        "forward", "highlight", "hover", "new-tab", "open", "press", "reload", "requests", "resize", "scroll",
-        "scroll-into-view", "search", "select", "sessions", "set-cookies", "set-storage", "storage", "tabs",
+        "act", "back", "check", "clear-cookies", "clear-storage", "click", "close", "close-tab", "command",
+        "console", "cookies", "dialog", "download", "drag", "eval", "extract", "file-chooser", "fill",
+        "find", "focus-tab", "forward", "heap-snapshot", "highlight", "hover", "messages", "metrics",
+        "new-tab", "open", "press", "reload", "requests", "resize", "response-body", "scroll",
+        "scroll-into-view", "search", "select", "sessions", "set-cookies", "set-storage",
+        "start-measurement", "start-recording", "stop-measurement", "stop-recording", "storage", "tabs",
         "type", "uncheck", "upload", "wait",
     }
 )  # fmt: skip

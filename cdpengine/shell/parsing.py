@@ -331,7 +331,19 @@ def _complete(
         )
     if verb.name in ("screenshot", "pdf"):
         _choose_file(verb, done, folder, force=force, as_json=as_json)
+    suffix = _SUFFIXES.get(f"{verb.kind} {done.get('measurement', '')}".rstrip())
+    if suffix is not None and "path" not in done:
+        done["path"] = _new_name(folder, done.get("measurement", verb.name), suffix)
     return done
+
+
+_SUFFIXES = {
+    "startRecording": "jsonl",
+    "startMeasurement trace": "json.gz",
+    "startMeasurement profile": "cpuprofile",
+    "heapSnapshot": "heapsnapshot.gz",
+}
+"""What the names of files end in that the shell chooses."""
 
 
 def _choose_file(verb: Verb, request: dict[str, Any], folder: str, *, force: bool, as_json: bool) -> None:

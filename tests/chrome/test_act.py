@@ -113,6 +113,9 @@ async def test_files_may_be_named_in_their_folder_alone(
             {"kind": "screenshot", "path": path},
             {"kind": "pdf", "path": path},
             {"kind": "download", "directory": path, "timeoutMs": 100},
+            {"kind": "startRecording", "path": path},
+            {"kind": "startMeasurement", "measurement": "trace", "path": path},
+            {"kind": "heapSnapshot", "path": path},
         ):
             answer = await dispatch(actor, request)
             assert answer.error is not None

@@ -47,7 +47,9 @@ def site(httpserver: HTTPServer) -> str:
 
 @asynccontextmanager
 async def connected(**offered: Any) -> AsyncIterator[tuple[Client, Service]]:
-    settings = ServiceSettings(token="x" * 32, url_policy=POLICY, files=Path("/"), reads_ahead=True)
+    settings = ServiceSettings(
+        token="x" * 32, url_policy=POLICY, files=Path("/"), reads_ahead=True, commands_enabled=True
+    )
     async with open_service(settings) as service:
         server = ToolServer(
             partial(service.perform, "mcp"), McpSettings(capabilities=CAPABILITIES, **offered)
@@ -120,6 +122,8 @@ async def test_the_list_of_tools_is_short() -> None:
     )
     assert len(tools) <= 20
     assert len(text) <= 12_000, len(text)
+    names = {tool.name for tool in tools}
+    assert not names & {tool.name for tool in TOOLS if tool.capability != "core"}, "off unless asked for"
     for tool in choose_tools(CAPABILITIES):
         assert input_schema(tool)["type"] == "object"
         assert tool.meaning.endswith(".")

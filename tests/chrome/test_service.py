@@ -82,7 +82,7 @@ async def test_the_table_over_http(first: int, site: str, tmp_path: Path) -> Non
     cases = SERVED[first : first + 14]
     # As in the process: there is no policy for URLs in the table.
     policy = UrlPolicy(schemes=frozenset({"http", "https", "data", "javascript"}), allow_private=True)
-    async with running(url_policy=policy, files=Path("/")) as client:
+    async with running(url_policy=policy, files=Path("/"), commands_enabled=True) as client:
         without = partial(_ask_without_scripts, client)
         wrong = [await run_case(case, client.ask, without, places) for case in cases]
     assert not any(wrong), "\n".join(filter(None, wrong))
@@ -267,6 +267,7 @@ async def test_when_the_service_ends_what_runs_is_answered_by_name(site: str) ->
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(240)  # it asks for every kind, many times
 async def test_whatever_the_document_allows_is_answered_as_it_says(tmp_path: Path) -> None:
     """Schemathesis makes requests of the OpenAPI document, right and wrong ones, and holds the answers against it."""
     async with running(url_policy=UrlPolicy(), longest=3) as client:

@@ -69,6 +69,18 @@ class Has:
     __hash__ = None  # type: ignore[assignment]
 
 
+class _More:
+    """A number above 0."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (int, float)) and other > 0
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+MORE = _More()
+
+
 @attrs.frozen(kw_only=True)
 class Case:
     """One row of the table."""
@@ -208,6 +220,17 @@ CASES = [
     row("a download", ask("download", selector="#save", directory="$folder"), result={"suggestedFilename": "file.txt", "bytes": 5}),
     row("a navigation that a click begins", ask("click", selector="#leave"), effects={"navigation": {"url": Has("/second")}}),
     row("a click and then a snapshot of where it leads", ask("click", selector="#leave"), SNAPSHOT, result={"snapshot": Has('heading "Second"')}),
+    row("a command of the protocol", ask("command", method="Runtime.evaluate", params={"expression": "document.title"}), result={"result": {"value": "Stage"}}),
+    row("a command to the browser", ask("command", method="Browser.getVersion", browser=True), result={"protocolVersion": "1.3"}),
+    row("messages", ask("messages"), ask("command", method="DOM.getDocument", params={"depth": 0}), ask("messages", method="DOM.get*", stop=True),
+        result={"count": 2, "messages": [{"k": "call", "d": ">", "m": "DOM.getDocument"}, {"k": "reply", "d": "<", "m": "DOM.getDocument"}]}),
+    row("a recording", ask("startRecording", path="$folder/traffic.jsonl"), ask("evaluate", function="1"), ask("stopRecording"), result={"path": Has("traffic.jsonl"), "messages": MORE, "bytes": MORE, "lost": 0}),
+    row("the body of a response", ask("reload"), ask("responseBody", url="*/stage"), result={"status": 200, "type": "text/html", "body": Has("<title>Stage</title>")}),
+    row("metrics", ask("metrics"), result={"Documents": MORE, "Nodes": MORE, "JSHeapUsedSize": MORE}),
+    row("a trace", ask("startMeasurement", measurement="trace", path="$folder/trace.json.gz"), ask("reload"), ask("stopMeasurement", measurement="trace"), result={"path": Has("trace.json.gz"), "bytes": MORE, "dataLost": False}),
+    row("a profile", ask("startMeasurement", measurement="profile", path="$folder/a.cpuprofile"), ask("evaluate", function="1"), ask("stopMeasurement", measurement="profile"), result={"path": Has("a.cpuprofile"), "bytes": MORE}),
+    row("coverage", ask("startMeasurement", measurement="coverage"), ask("reload"), ask("stopMeasurement", measurement="coverage"), result={"usedBytes": MORE, "totalBytes": MORE}),
+    row("a heap snapshot", ask("heapSnapshot", path="$folder/a.heapsnapshot"), result={"path": Has("a.heapsnapshot"), "bytes": MORE}),
     row("search", ask("search", query="blue shoes", engine="local"), result=[
         {"title": "Blue shoes & more", "url": "https://shop.example/blue", "snippet": "All shoes. In blue."},
         {"title": "Second", "url": "$site/second?a=b", "snippet": "Nothing else"},
@@ -243,6 +266,15 @@ CASES = [
     refused("a storage that a document has not", ask("newTab"), ask("storage"), kind="storageUnavailable"),
     refused("a cookie that is refused", ask("setCookies", cookies=[{"name": "a", "value": "b"}]), kind="invalidArgument"),
     refused("no download", ask("download", selector="#go", timeoutMs=400), kind="deadlineExceeded"),
+    refused("a command that there is not", ask("command", method="Page.fly"), kind="remote", message=Has("Page.fly")),
+    refused("a command that does not end", ask("command", method="Runtime.evaluate", params={"expression": "while (true);"}, timeoutMs=300), kind="deadlineExceeded"),
+    row("and the page goes on after that command", ask("command", method="Runtime.evaluate", params={"expression": "while (true);"}, timeoutMs=300, _fails=True), ask("click", selector="#go"), record=("click go",)),
+    refused("the end of a recording that did not begin", ask("stopRecording"), kind="invalidArgument", message=Has("startRecording")),
+    refused("the end of a trace that did not begin", ask("stopMeasurement", measurement="trace"), kind="invalidArgument", message=Has("startMeasurement")),
+    refused("a second profile", ask("startMeasurement", measurement="profile", path="$folder/b.cpuprofile"), ask("startMeasurement", measurement="profile", path="$folder/c.cpuprofile"), kind="invalidArgument", message=Has("while another goes on")),
+    refused("a recording to a file that there is", ask("startRecording", path="$file"), kind="invalidArgument", message=Has("exists")),
+    refused("a trace without a file", ask("startMeasurement", measurement="trace", path=""), kind="invalidArgument"),
+    refused("the body of no response", ask("responseBody", url="*/none"), kind="invalidArgument", message=Has("no response of the page matches")),
     # --- a page that hangs ---
     row("an action whose changes cannot be read", ask("click", selector="#hang", diff=True), diff=Has("# not read")),
     refused("evaluate in a page that hangs", HANG, ask("wait", timeMs=100), ask("evaluate", function="1", timeoutMs=500), kind="evaluationTimeout"),
@@ -256,6 +288,7 @@ CASES = [
     refused("wait with a function where scripts are refused", ask("wait", function="1"), kind="evaluationDisabled", evaluate_enabled=False),
     refused("a javascript: URL where scripts are refused", ask("navigate", url="\tJava\nScript:alert(1)"), kind="evaluationDisabled", evaluate_enabled=False),
     refused("a data: URL where scripts are refused", ask("newTab", url=" data:text/html,<script>1</script>"), kind="evaluationDisabled", evaluate_enabled=False),
+    refused("a command where scripts are refused", ask("command", method="DOM.getDocument"), kind="evaluationDisabled", evaluate_enabled=False),
     row("click where scripts are refused", ask("click", selector="#go"), record=("click go",), evaluate_enabled=False),
 ]  # fmt: skip
 
@@ -284,6 +317,10 @@ SMALLEST: dict[str, dict[str, Any]] = {
     "search": {"query": "a"},
     "dialog": {"accept": True},
     "fileChooser": {"paths": ["a"]},
+    "command": {"method": "DOM.getDocument"},
+    "responseBody": {"url": "*"},
+    "startMeasurement": {"measurement": "trace"},
+    "stopMeasurement": {"measurement": "trace"},
 }
 """The fields that a kind cannot be without. The other kinds need none."""
 

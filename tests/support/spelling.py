@@ -67,7 +67,7 @@ def _bare(verb: Verb, left: dict[str, Any]) -> list[str] | None:
         value = found[0]
         if place.field == "accept":
             value = "accept" if value else "dismiss"
-        if place.field in ("cookies", "items"):
+        if place.field in ("cookies", "items", "params"):
             value = json.dumps(value)
         bare += value if place.many else [str(value)]
     return bare

@@ -65,7 +65,7 @@ def fits(value: object, kind: Any, field: attrs.Attribute[Any]) -> bool:
     if origin is tuple:
         return type(value) is list and all(fits(each, arguments[0], field) for each in value)
     if origin is dict:
-        return type(value) is dict and all(type(each) is str for each in value.values())
+        return type(value) is dict and all(fits(each, arguments[1], field) for each in value.values())
     if str(origin) == "typing.Literal":
         return value in arguments and type(value) is str
     if attrs.has(kind):
@@ -110,7 +110,7 @@ def test_an_unknown_field_is_refused_with_the_nearest_name(kind: str) -> None:
     ("given", "nearest"),
     [
         ("clik", "'click'"), ("Click", "'click'"), ("scroll_into_view", "'scrollIntoView'"), ("screen-shot", "'screenshot'"),
-        ("goto", "one of 40"), ("", "one of 40"), (None, "one of 40"), (3, "one of 40"), (["click"], "one of 40"),
+        ("goto", "one of 49"), ("", "one of 49"), (None, "one of 49"), (3, "one of 49"), (["click"], "one of 49"),
     ],
 )  # fmt: skip
 def test_an_unknown_kind_is_refused_with_the_nearest_name(given: object, nearest: str) -> None:

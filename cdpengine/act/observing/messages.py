@@ -1,0 +1,61 @@
+"""MessageLog: the newest messages of a browser's protocol, as lines of a recording, without their secrets.
+
+Rule: it takes each message as a recorder does, in their order, so that what an earlier message shows to be secret
+is known in a later one; only the newest lines are kept. Long payloads are cut, with a mark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from typing import Any
+
+import trio
+
+from cdpengine._page.patterns import url_test
+from cdpengine._protocol.instruments import Traffic
+from cdpengine.debug.recording.lines import LineMaker
+from cdpengine.debug.recording.redact import Redactor
+
+KEPT = 500
+_LONGEST = 4_000
+"""Bytes of a message above which its payload is cut."""
+
+_TOGETHER = 50
+"""Messages that are made into lines at once."""
+
+_SHOWN = ("t", "k", "d", "T", "id", "m", "ms", "name", "msg")
+"""What of a line is returned: see `debug/recording_format.py`."""
+
+
+class MessageLog:
+    """An instrument that keeps the newest messages."""
+
+    def __init__(self) -> None:
+        self._maker = LineMaker(began=trio.current_time(), limit=_LONGEST, redactor=Redactor())
+        self._gathered: list[Traffic] = []
+        self._lines: deque[bytes] = deque(maxlen=KEPT)
+
+    def __call__(self, traffic: Traffic) -> None:
+        """Take one message."""
+        self._gathered.append(traffic)
+        if len(self._gathered) >= _TOGETHER:
+            self._make_lines()
+
+    def add_secret(self, text: str) -> None:
+        """Take a text that must not be shown from now on."""
+        self._make_lines()
+        self._maker.add_secret(text)
+
+    def newest(self, method: str | None, limit: int) -> list[dict[str, Any]]:
+        """Return the newest messages whose method matches a glob, oldest first."""
+        self._make_lines()
+        matches = (lambda _method: True) if method is None else url_test(method)
+        lines = [json.loads(line) for line in self._lines]
+        found = [line for line in lines if line.get("m") and matches(line["m"])]
+        return [{name: line[name] for name in _SHOWN if name in line} for line in found[-limit:]]
+
+    def _make_lines(self) -> None:
+        gathered, self._gathered = self._gathered, []
+        if gathered:
+            self._lines.extend(self._maker.lines(*gathered))

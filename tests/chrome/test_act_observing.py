@@ -1,0 +1,165 @@
+"""What one request begins and another one ends: whose it is, how it ends, and what nobody else gets to see."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import trio
+from busy_machine import slack
+
+import cdpengine
+from cdpengine.act import Actor, dispatch
+from cdpengine.act.observing.requests import ProtocolRequest
+from cdpengine.act.parsing import KINDS
+
+pytestmark = pytest.mark.chrome
+
+PAGE = "<!doctype html><title>Stage</title><input id=name><input id=secret type=password><button id=go>Go</button>"
+
+
+@pytest.fixture
+async def actor(browser: cdpengine.Browser, tmp_path: Path) -> AsyncIterator[Actor]:
+    async with browser.new_context() as context:
+        actor = Actor(browser, context, files=None, outputs=tmp_path)
+        assert (await dispatch(actor, {"kind": "newTab"})).ok
+        assert actor.current is not None
+        await actor.current.set_content(PAGE)
+        yield actor
+
+
+async def until_empty(actor: Actor) -> None:
+    with trio.fail_after(slack(5)):
+        while actor.held:  # noqa: ASYNC110 - nothing tells of it
+            await trio.sleep(0.01)
+
+
+STARTS = (
+    {"kind": "startRecording"},
+    {"kind": "messages"},
+    {"kind": "startMeasurement", "measurement": "trace"},
+    {"kind": "startMeasurement", "measurement": "profile"},
+    {"kind": "startMeasurement", "measurement": "coverage"},
+)
+
+
+async def test_they_end_with_their_page_or_their_actor(actor: Actor, tmp_path: Path) -> None:
+    for start in STARTS:
+        answer = await dispatch(actor, start)
+        assert answer.ok, answer
+    assert len(actor.held) == len(STARTS)
+    assert (await dispatch(actor, {"kind": "close"})).ok
+    with trio.fail_after(slack(5)):
+        while len(actor.held) > 2:  # noqa: ASYNC110
+            await trio.sleep(0.01)
+    assert {what for what, _ in actor.held} == {"recording", "log of messages"}, "these are of the browser"
+    actor.release()
+    await until_empty(actor)
+    assert not actor.browser.instruments.active or all(
+        type(each).__name__ not in ("Recorder", "MessageLog") for each in actor.browser.instruments.active
+    )
+    assert (tmp_path / "recording-1.jsonl").read_text().splitlines()[-1].count('"end"') == 1
+
+
+async def test_one_that_is_cancelled_while_it_begins_leaves_nothing(actor: Actor) -> None:
+    for start in STARTS:
+        for tries in range(4):
+            with trio.move_on_after(0.001 * tries) as scope:
+                if tries == 0:
+                    scope.cancel()
+                await dispatch(actor, start)
+            if not scope.cancelled_caught:
+                actor.release()
+            await until_empty(actor)
+    for start in STARTS:
+        assert (await dispatch(actor, start)).ok, start
+    actor.release()
+    await until_empty(actor)
+
+
+async def test_a_stop_that_is_cancelled_ends_it_all_the_same(actor: Actor, tmp_path: Path) -> None:
+    assert (await dispatch(actor, STARTS[2])).ok
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await dispatch(actor, {"kind": "stopMeasurement", "measurement": "trace"})
+    if actor.held:
+        actor.release()
+    await until_empty(actor)
+    assert json.loads(gzip.decompress((tmp_path / "trace-1.json.gz").read_bytes()))["traceEvents"]
+
+
+async def test_files_get_names_that_nothing_has(actor: Actor, tmp_path: Path) -> None:
+    for number in (1, 2):
+        answer = await dispatch(actor, {"kind": "startMeasurement", "measurement": "profile"})
+        assert answer.result == {"path": str(tmp_path / f"profile-{number}.cpuprofile")}
+        assert (await dispatch(actor, {"kind": "stopMeasurement", "measurement": "profile"})).ok
+    assert all(each.stat().st_mode & 0o777 == 0o600 for each in tmp_path.iterdir())
+    own = str(tmp_path / "own.heapsnapshot")
+    assert (await dispatch(actor, {"kind": "heapSnapshot", "path": own})).ok
+    again = await dispatch(actor, {"kind": "heapSnapshot", "path": own})
+    assert again.error is not None
+    assert "exists" in again.error.message
+    actor.outputs = None
+    for request in (
+        {"kind": "heapSnapshot"},
+        {"kind": "heapSnapshot", "path": own},
+        *STARTS[:1],
+        *STARTS[2:4],
+    ):
+        refused = await dispatch(actor, request)
+        assert refused.error is not None, request
+        assert refused.error.kind == "invalidArgument"
+
+
+async def test_where_they_are_not_enabled_nothing_of_the_protocol_is_sent_or_seen(actor: Actor) -> None:
+    actor.commands_enabled = False
+    seeing = {kind for kind, each in KINDS.items() if issubclass(each, ProtocolRequest)}
+    assert seeing == {"command", "messages", "startRecording", "stopRecording"}
+    for kind in seeing:
+        request = {"kind": kind, **({"method": "Page.close"} if kind == "command" else {})}
+        answer = await dispatch(actor, request)
+        assert answer.error is not None
+        assert "not enabled here" in answer.error.message
+    assert actor.current is not None, "it was not closed"
+    assert not actor.held
+
+
+async def test_messages_show_no_secret(actor: Actor) -> None:
+    await dispatch(actor, {"kind": "messages"})
+    await dispatch(actor, {"kind": "fill", "fields": [{"selector": "#secret", "value": "hunter2hunter2"}]})
+    await dispatch(actor, {"kind": "type", "selector": "#name", "text": "Ada Lovelace"})
+    await dispatch(
+        actor,
+        {
+            "kind": "command",
+            "method": "Network.setExtraHTTPHeaders",
+            "params": {"headers": {"Authorization": "Bearer abcdefgh12345"}},
+        },
+    )
+    found = await dispatch(actor, {"kind": "messages", "limit": 500})
+    text = json.dumps(found.result)
+    assert found.result["count"] > 10
+    assert "Network.setExtraHTTPHeaders" in text
+    for secret in ("hunter2", "Lovelace", "abcdefgh12345"):
+        assert secret not in text
+    ended = await dispatch(actor, {"kind": "messages", "method": "Network.setExtra*", "stop": True})
+    assert [each["k"] for each in ended.result["messages"]] == ["call", "reply"]
+    assert not actor.held
+
+
+@pytest.mark.parametrize("how", ["timeout", "cancelled"])
+async def test_the_script_of_a_command_is_stopped(actor: Actor, how: str) -> None:
+    hung = {"kind": "command", "method": "Runtime.evaluate", "params": {"expression": "while (true);"}}
+    if how == "timeout":
+        answer = await dispatch(actor, {**hung, "timeoutMs": 200})
+        assert answer.error is not None
+        assert answer.error.kind == "deadlineExceeded"
+    else:
+        with trio.move_on_after(0.2):
+            await dispatch(actor, hung)
+    began = trio.current_time()
+    assert (await dispatch(actor, {"kind": "click", "selector": "#go"})).ok
+    assert trio.current_time() - began < slack(1)
