@@ -285,6 +285,7 @@ NOT_HERE = {
     "PageElements": "page_calls.py has its methods",
     "PagePictures": "page_calls.py has its methods",
     "Actor": "it calls a page's own methods, and hands its timeout on",
+    "HeldScope": "an actor's own: tests/chrome/test_act_observing.py",
     "PageCore": "what the methods of a page stand on",
     "ContextCore": "what the methods of a context stand on",
     "LineTarget": "the console's own: it calls page.recover",

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import trio
 
 from cdpengine._page.patterns import url_test
 from cdpengine._protocol.instruments import Traffic
-from cdpengine.debug.recording.lines import LineMaker
-from cdpengine.debug.recording.redact import Redactor
+from cdpengine.errors import packages_named
+
+if TYPE_CHECKING:
+    from cdpengine.debug.recording.lines import LineMaker
 
 KEPT = 500
 _LONGEST = 4_000
@@ -32,7 +34,10 @@ class MessageLog:
     """An instrument that keeps the newest messages."""
 
     def __init__(self) -> None:
-        self._maker = LineMaker(began=trio.current_time(), limit=_LONGEST, redactor=Redactor())
+        with packages_named():
+            from cdpengine.debug.recording.lines import LineMaker
+            from cdpengine.debug.recording.redact import Redactor
+        self._maker: LineMaker = LineMaker(began=trio.current_time(), limit=_LONGEST, redactor=Redactor())
         self._gathered: list[Traffic] = []
         self._lines: deque[bytes] = deque(maxlen=KEPT)
 

@@ -22,7 +22,7 @@ from cdpengine.act.performing import Performance
 from cdpengine.act.plain import to_plain
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import describe_url
-from cdpengine.errors import EngineError, InvalidArgumentError
+from cdpengine.errors import EngineError, InvalidArgumentError, packages_named
 
 if TYPE_CHECKING:
     from cdpengine import Page
@@ -89,8 +89,8 @@ async def _log_messages(run: Performance) -> AsyncIterator[MessageLog]:
 
 
 async def _start_recording(run: Performance, request: requests.StartRecording) -> dict[str, Any]:
-    from cdpengine.debug import record
-
+    with packages_named():
+        from cdpengine.debug import record
     path = await _place(run, "startRecording.path", RECORDING, request.path)
     await _hold(run, (RECORDING, ""), record(run.actor.browser, path))
     return {"path": str(path)}
