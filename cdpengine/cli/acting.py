@@ -231,6 +231,7 @@ def serve(
         files=files,
         profiles=profiles,
         mcp_capabilities=mcp_capabilities,
+        commands_enabled="wire" in mcp_capabilities,
         executable=executable,
         headless=not headful,
         sessions=sessions,

@@ -281,7 +281,7 @@ async def test_whatever_the_document_allows_is_answered_as_it_says(tmp_path: Pat
             "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
         ]  # fmt: skip
         done = await trio.run_process(
-            command, capture_stdout=True, check=False, env={**os.environ, "NO_COLOR": "1"}
+            command, capture_stdout=True, check=False, env={**os.environ, "NO_COLOR": "1"}, cwd=tmp_path
         )
         assert done.returncode == 0, done.stdout.decode()[-6000:]
 
