@@ -51,7 +51,7 @@ def run_here(program: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) ->
 
 def test_every_example_has_a_test() -> None:
     programs = {path.name for path in EXAMPLES.glob("*.py")} - {"pages.py"}
-    assert programs == {"read_and_act.py", "twenty_pages.py", "watch_traffic.py"}
+    assert programs == {"agent_loop.py", "read_and_act.py", "twenty_pages.py", "watch_traffic.py"}
 
 
 def test_read_and_act() -> None:
@@ -83,6 +83,20 @@ def test_watch_traffic(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"^-> GET http://\S+/$", output, re.MULTILINE)
     assert re.search(r"^<- 200 Document http://\S+/inner$", output, re.MULTILINE)
     assert re.search(r"^<- 404 Fetch http://\S+/missing$", output, re.MULTILINE)
+
+
+def test_agent_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = re.split(r"^   -> .*$", run_here(EXAMPLES / "agent_loop.py", monkeypatch), flags=re.MULTILINE)
+    first, covered, wrong, accepted, named, counted, booked, last = steps
+    assert '[4] button "Book"' in first
+    assert "cannot click e4" in covered
+    assert "Act on what covers it first" in covered
+    assert "got 'clik', expected click" in wrong
+    assert '-3 [5] dialog "Cookies"' in accepted
+    assert 'value="Ada"' in named
+    assert 'value="2"' in counted
+    assert '+ status: "Booked: 2 for Ada, order 4711"' in booked
+    assert last == "\nThe answer: 4711\n"
 
 
 def recorded_tests() -> list[tuple[str, str]]:

@@ -1,0 +1,63 @@
+"""What docs/mcp.md gives to paste is read by its client's format, and starts the command as it is."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+from doc_examples import ROOT, blocks
+
+from cdpengine.cli.acting import mcp
+from cdpengine.service.mcp_tools import TOOLS
+
+PAGE = ROOT / "docs/mcp.md"
+
+
+def configurations() -> Iterator[dict[str, Any]]:
+    """Yield the entry of each block: what a client has for one server."""
+    for block in blocks(PAGE):
+        if block.language != "text":
+            continue
+        document = json.loads(block.source) if block.source.startswith("{") else tomllib.loads(block.source)
+        ((outer, servers),) = document.items()
+        assert outer in ("mcpServers", "servers", "mcp_servers")
+        yield servers["browser"]
+
+
+def commands() -> Iterator[list[str]]:
+    for entry in configurations():
+        if "command" in entry:
+            yield [entry["command"], *entry["args"]]
+    for block in blocks(PAGE):
+        if block.language == "console":
+            for line in block.source.splitlines():
+                words = shlex.split(line.removeprefix("$ "))
+                yield words[words.index("cdpengine") :]
+
+
+def test_each_entry_starts_the_command() -> None:
+    found = list(commands())
+    assert len(found) == 6
+    for program, name, *arguments in found:
+        assert (program, name) == ("cdpengine", "mcp")
+        mcp.make_context("mcp", arguments)
+
+
+def test_each_entry_over_http_names_the_endpoint() -> None:
+    urls = [entry["url"] for entry in configurations() if "url" in entry]
+    assert urls == ["http://127.0.0.1:8787/mcp"] * 2
+
+
+def test_each_tool_has_its_place_in_the_table() -> None:
+    rows = [
+        line.split("|")
+        for line in PAGE.read_text("utf-8").splitlines()
+        if line.startswith("| ") and line.count("|") == 3
+    ]
+    table = {cells[1].strip().strip("`"): cells[2] for cells in rows}
+    for tool in TOOLS:
+        row = table["always" if tool.capability == "core" else tool.capability]
+        assert f"`{tool.name}`" in row
