@@ -194,7 +194,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     run_slow(config.getoption(RUN_SLOW))
-    hypothesis.settings.register_profile("shared machine", deadline=None, max_examples=rounds(25, 100))
+    hypothesis.settings.register_profile("shared machine", deadline=None, max_examples=rounds(16, 100))
     hypothesis.settings.load_profile("shared machine")
     # Taken away: a test that runs pytest itself must not write to the file of the run that it is part of.
     path = os.environ.pop("CDPENGINE_FAILED_TESTS", None)
