@@ -28,14 +28,17 @@ SnapshotMode = Literal["role", "ai", "aria", "numbered", "webarena"]
 
 @attrs.frozen(kw_only=True)
 class ActRequest:
-    """A request. `kind` is its name in JSON."""
+    """A request. `kind` is its name in JSON.
+
+    `timing` is the time that its kind gets without `timeout_ms`, and the longest that it can get. `in_order` says
+    whether it waits its turn among the page's requests; what only looks runs beside them, as evaluate does.
+    `runs_script` says whether it runs a script that the caller gives.
+    """
 
     kind: ClassVar[str] = ""
     timing: ClassVar[Timing] = ELEMENT
     in_order: ClassVar[bool] = True
-    """Whether it waits its turn among the page's requests. What only looks runs beside them, as evaluate does."""
     runs_script: ClassVar[bool] = False
-    """Whether it runs a script that the caller gives."""
 
     target_id: str | None = field("The page to act on, by the id in tabs; without, the current one.", None)
     timeout_ms: int | None = field("The time that it may take, in milliseconds.", None, least=1)

@@ -201,7 +201,7 @@ class Faults:
         """Return how often the fault of that number was made."""
         return self._made.get(number, 0)
 
-    def decide(self, kind: MessageKind, method: str) -> Fault | None:
+    def _decide(self, kind: MessageKind, method: str) -> Fault | None:
         """Count one message, and return the fault that is due for it."""
         due: int | None = None
         for number, fault in self._numbered.items():

@@ -72,9 +72,10 @@ class Proxy:
     """A proxy that runs.
 
     `endpoint` is what a client is given in the browser's place, `ws_endpoint` the same as the browser's own
-    websocket; `faults` can be changed at any time; `instruments` see the clients' traffic. `passages` are the
-    clients' connections, in the order in which they came (the oldest that are over are forgotten). `notes` are
-    called with a line for each connection that comes or goes, and each fault that is made.
+    websocket, `listens_on` the address and the port. `faults` can be changed at any time; `instruments` see the
+    clients' traffic. `passages` are the clients' connections, in the order in which they came (the oldest that are
+    over are forgotten). `notes` are called with a line for each connection that comes or goes, and each fault that
+    is made.
     """
 
     def __init__(self, upstream: SplitResult, browser_path: str, headers: Mapping[str, str]) -> None:
@@ -91,7 +92,7 @@ class Proxy:
         self._numbers = itertools.count(1)
         self._http: httpx.AsyncClient | None = None
 
-    def start(self, host: str, port: int, http: httpx.AsyncClient) -> None:
+    def _start(self, host: str, port: int, http: httpx.AsyncClient) -> None:
         """Take what is known once the port is open."""
         self._http = http
         self.listens_on = (host, port)
@@ -99,7 +100,7 @@ class Proxy:
         self.endpoint = f"http://{shown}:{port}"
         self.ws_endpoint = f"ws://{shown}:{port}{self._browser_path}"
 
-    def note(self, text: str) -> None:
+    def _note(self, text: str) -> None:
         """Call each of `notes` with a line."""
         logger.info("%s", text)
         for tell in self.notes:
@@ -107,10 +108,10 @@ class Proxy:
 
     # --- HTTP ------------------------------------------------------------------------------------------------
 
-    async def answer(self, request: HttpRequest) -> HttpAnswer:
+    async def _answer(self, request: HttpRequest) -> HttpAnswer:
         """Ask the browser what a client asks, and have what it says of itself point here."""
         asked_at = trio.current_time()
-        answer = await self._answer(request)
+        answer = await self._ask_browser(request)
         # What a browser has besides are the pages and scripts of its DevTools.
         if self.instruments.active and urlsplit(request.target).path.startswith("/json"):
             took = trio.current_time() - asked_at
@@ -127,7 +128,7 @@ class Proxy:
             )
         return answer
 
-    async def _answer(self, request: HttpRequest) -> HttpAnswer:
+    async def _ask_browser(self, request: HttpRequest) -> HttpAnswer:
         import httpx
 
         assert self._http is not None
@@ -171,7 +172,7 @@ class Proxy:
 
     # --- websockets ------------------------------------------------------------------------------------------
 
-    async def take(self, socket: Socket) -> None:
+    async def _take(self, socket: Socket) -> None:
         """Pass one client's websocket through until either side ends it."""
         path = socket.request.target
         if urlsplit(path).path in ("", "/"):
@@ -187,7 +188,7 @@ class Proxy:
             await self._open(socket, passage, url, headers | self._headers)
         finally:
             passage.ending = passage.ending or _ENDED
-            self.note(f"{passage.name}: over: {passage.ending}")
+            self._note(f"{passage.name}: over: {passage.ending}")
 
     async def _open(
         self, socket: Socket, passage: ProxyConnection, url: str, headers: Mapping[str, str]
@@ -211,7 +212,7 @@ class Proxy:
         except TransportBroken as broken:
             passage.ending = str(broken)
             return
-        self.note(f"{passage.name}: connected")
+        self._note(f"{passage.name}: connected")
         relay = _Relay(self, passage, socket, upstream)
         try:
             await relay.run()
@@ -325,9 +326,9 @@ class _Relay:
                 del self._methods[next(iter(self._methods))]
         elif envelope.id is not None:
             method = self._methods.pop(envelope.id, "")
-        fault = self._proxy.faults.decide(kind, method)
+        fault = self._proxy.faults._decide(kind, method)
         if fault is not None:
-            self._proxy.note(f"{self._passage.name}: {fault.action} of the {kind} {method} (fault {fault})")
+            self._proxy._note(f"{self._passage.name}: {fault.action} of the {kind} {method} (fault {fault})")
         return fault
 
     async def _cut_connection(self, fault: Fault) -> str:
@@ -431,9 +432,9 @@ async def proxy(
             client = httpx.AsyncClient(trust_env=trusts_environment, timeout=None)  # noqa: S113 - OPEN_PATIENCE
             http = await stack.enter_async_context(client)
             address = await stack.enter_async_context(
-                serve_http_and_websockets(running.answer, running.take, host=host, port=port)
+                serve_http_and_websockets(running._answer, running._take, host=host, port=port)
             )
-            running.start(*address, http)
+            running._start(*address, http)
             if not is_loopback(address[0]):
                 logger.warning("the proxy listens on %s:%d: all who reach it can drive the browser", *address)
             started()

@@ -93,7 +93,10 @@ class Request:
 
 
 class Hold:
-    """Requests that are kept without an answer until the test releases them, in the order that it wants."""
+    """Requests that are kept without an answer until the test releases them, in the order that it wants.
+
+    `requests` are those that wait now, the oldest first.
+    """
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -130,15 +133,16 @@ class ScriptedPeer:
     Use it as an async context manager. `endpoint` is the websocket's URL; `open_transport()` and `connect()`
     reach it over either kind. Everything that sends is queued at once, in order, and is not waited for.
 
-    A message for which no link is named goes to the link that was opened last.
+    `received` has every request that came in, `links` every connection, the oldest first. A message for which no
+    link is named goes to the link that was opened last. `handshake` is what a new websocket gets: "accept",
+    "close" (the socket is closed unanswered), "ignore" (nothing at all, for as long as the client likes), or the
+    HTTP status that refuses it.
     """
 
     def __init__(self, kind: Literal["websocket", "pipe"] = "websocket") -> None:
         self.kind = kind
         self.endpoint = ""
         self.handshake: int | Literal["accept", "close", "ignore"] = "accept"
-        """What a new websocket gets: "accept", "close" (the socket is closed unanswered), "ignore" (nothing
-        at all, for as long as the client likes), or the HTTP status that refuses it."""
         self.received: list[Request] = []
         self.links: list[Link] = []
         self._rules: dict[str, list[_Rule]] = {}

@@ -43,14 +43,14 @@ async def test_what_goes_through_is_written_in_order_and_without_secrets(tmp_pat
     redactor = Redactor(patterns=["(?i)pin[0-9]+"], secrets=["hunter22"])
     known = [("c", "S", "T", "page", "http://x/?token=abcdef")]
     recorder = recorder_at(path, redactor=redactor, known=known)
-    recorder.start()
+    recorder._start()
     now, cause = trio.current_time(), Span(7, "page.click e7", trio.current_time() - 0.5)
     recorder(Traffic(now, "sent", "c", b'{"id":1,"method":"A.a","params":{"pin":"PIN1234"}}', cause))
     recorder(Traffic(now + 0.5, "received", "c", '{"id":1,"result":{"password":"hunter22"}}'))
     recorder(Traffic(now + 0.7, "sent", "c", b'{"id":2,"method":"A.b"}'))
     recorder(Traffic(now + 0.8, "received", "c", HALF))
     recorder.span_ended(cause, now + 1, "")
-    await trio.to_thread.run_sync(recorder.finish, now + 2)
+    await trio.to_thread.run_sync(recorder._finish, now + 2)
     lines = read(path)
     assert [line.k for line in lines] == [
         "target", "span", "call", "reply", "call", "reply", "span-end", "entered", "end",
@@ -65,7 +65,7 @@ async def test_what_the_thread_that_writes_has_just_taken_counts_at_the_end(tmp_
     """The last key is typed while the thread makes lines of the keys before: the fingerprint is that of all keys."""
     path = tmp_path / "a.jsonl"
     recorder = recorder_at(path, redactor=Redactor(patterns=["(x+x+)+y"]))  # it takes its time
-    recorder.start()
+    recorder._start()
     for number, letter in enumerate("c4nary-pass", 1):
         params = f'{{"type":"keyDown","text":"{letter}","slow":"{"x" * 16}"}}'
         message = f'{{"id":{number},"method":"Input.dispatchKeyEvent","params":{params}}}'
@@ -73,7 +73,7 @@ async def test_what_the_thread_that_writes_has_just_taken_counts_at_the_end(tmp_
     with trio.fail_after(30):
         while recorder._gathered:
             await trio.lowlevel.checkpoint()
-    await trio.to_thread.run_sync(recorder.finish, trio.current_time())
+    await trio.to_thread.run_sync(recorder._finish, trio.current_time())
     [entered] = [line for line in read(path) if line.k == "entered"]
     with open_recording(path) as recording:
         by = Fingerprints(bytes.fromhex(recording.header.salt))
@@ -106,8 +106,8 @@ async def test_what_does_not_fit_is_counted_where_it_is_missing(tmp_path: Path) 
         recorder(event(number))
     recorder(event(3, 1_000))
     recorder(event(4))
-    recorder.start()
-    await trio.to_thread.run_sync(recorder.finish, trio.current_time())
+    recorder._start()
+    await trio.to_thread.run_sync(recorder._finish, trio.current_time())
     assert recorder.statistics().lost == 1
     lines = read(path)
     assert [line.k for line in lines] == ["event", "event", "event", "lost", "event", "end"]
@@ -165,10 +165,10 @@ async def test_a_reply_that_was_withheld_says_so(
     """What is secret wherever it stands does not count: no other recording would have it."""
     path = tmp_path / "a.jsonl"
     recorder = recorder_at(path, redactor=None if options is None else Redactor(**options))
-    recorder.start()
+    recorder._start()
     call = {"id": 1, "method": "Runtime.evaluate", "params": {"expression": source}}
     for direction, message in (("sent", call), ("received", {"id": 1, "result": result})):
         recorder(Traffic(trio.current_time(), direction, "c", json.dumps(message)))  # type: ignore[arg-type]
-    await trio.to_thread.run_sync(recorder.finish, trio.current_time())
+    await trio.to_thread.run_sync(recorder._finish, trio.current_time())
     called, replied, *_ = read(path)
     assert (called.withheld, replied.withheld) == (False, withheld)

@@ -58,19 +58,19 @@ def test_a_file_has_comments_and_empty_lines() -> None:
 
 def test_a_fault_counts_the_messages_that_fit() -> None:
     faults = Faults(["drop:Page.*:2"])
-    assert faults.decide("call", "Page.navigate") is None
-    assert faults.decide("call", "Network.enable") is None
-    assert faults.decide("reply", "Page.navigate") is None  # has no name of its own on the wire
-    due = faults.decide("event", "Page.loadEventFired")
+    assert faults._decide("call", "Page.navigate") is None
+    assert faults._decide("call", "Network.enable") is None
+    assert faults._decide("reply", "Page.navigate") is None  # has no name of its own on the wire
+    due = faults._decide("event", "Page.loadEventFired")
     assert due is not None
     assert due.action == "drop"
-    assert faults.decide("call", "Page.reload") is None
+    assert faults._decide("call", "Page.reload") is None
     assert faults.made(1) == 1
 
 
 def test_the_first_fault_that_is_due_is_made_and_all_count() -> None:
     faults = Faults(["drop:A.b:2", "cut:A.b:1+"])
-    made = [faults.decide("call", "A.b") for _ in range(3)]
+    made = [faults._decide("call", "A.b") for _ in range(3)]
     assert [fault.action for fault in made if fault] == ["cut", "drop", "cut"]
 
 
@@ -81,7 +81,7 @@ def test_faults_come_and_go() -> None:
     assert faults.add(Fault("cut", "C.d")) != number
     assert [fault.action for fault in faults] == ["drop", "cut"]
     faults.remove(number)
-    assert faults.decide("call", "A.b") is None
+    assert faults._decide("call", "A.b") is None
     with pytest.raises(InvalidArgumentError):
         faults.remove(number)
     faults.clear()

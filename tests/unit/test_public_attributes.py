@@ -18,6 +18,9 @@ import attrs
 import pytest
 
 import cdpengine
+import cdpengine.act
+import cdpengine.debug
+import cdpengine.testing
 
 DOCUMENTED = (FunctionType, classmethod, staticmethod, property)
 """What has a docstring of its own."""
@@ -25,11 +28,14 @@ DOCUMENTED = (FunctionType, classmethod, staticmethod, property)
 ENGINES_OWN = re.compile(r"for the engine|called by (it|the)\b", re.IGNORECASE)
 """Words of docstrings that say that no program is to call this."""
 
-PUBLIC = sorted(
-    name
-    for name in cdpengine.__all__
-    if inspect.isclass(getattr(cdpengine, name)) and not issubclass(getattr(cdpengine, name), BaseException)
-)
+PACKAGES = (cdpengine, cdpengine.act, cdpengine.debug, cdpengine.testing)
+
+PUBLIC = {
+    f"{package.__name__}.{name}": kind
+    for package in PACKAGES
+    for name in package.__all__
+    if inspect.isclass(kind := getattr(package, name)) and not issubclass(kind, BaseException)
+}
 
 
 def set_by_init(kind: type) -> set[str]:
@@ -65,8 +71,10 @@ def shown(kind: type) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_attribute_is_documented(name: str) -> None:
-    kind = getattr(cdpengine, name)
-    words = set(re.findall(r"\w+", inspect.getdoc(kind) or ""))
+    kind = PUBLIC[name]
+    # A class of requests has what its base describes for all of them.
+    said = [base.__doc__ or "" for base in kind.__mro__ if base.__module__.startswith("cdpengine")]
+    words = set(re.findall(r"\w+", " ".join(said)))
     in_signature = {field.alias for field in attrs.fields(kind) if field.init} if attrs.has(kind) else set()
     in_signature |= set(getattr(kind, "__struct_fields__", ()))
     undocumented = {
@@ -82,8 +90,8 @@ def test_every_public_attribute_is_documented(name: str) -> None:
 def test_what_says_that_it_is_for_the_engine_has_an_underscore() -> None:
     found = {
         f"{name}.{attribute}"
-        for name in PUBLIC
-        for attribute, value in shown(getattr(cdpengine, name)).items()
+        for name, kind in PUBLIC.items()
+        for attribute, value in shown(kind).items()
         if ENGINES_OWN.search(getattr(value, "__doc__", None) or "")
     }
     assert found == set()

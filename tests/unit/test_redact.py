@@ -292,7 +292,7 @@ def test_cookies_are_redacted_by_their_text_as_they_are_one_by_one(
         found = json.loads(by_text.redact(encoded, method))
         expected = json.loads(one_by_one.redact(encoded, method))
     assert found == expected
-    assert by_text.known.secrets == one_by_one.known.secrets
+    assert by_text._known.secrets == one_by_one._known.secrets
 
 
 def test_plain_cookies_need_not_be_decoded() -> None:
@@ -305,7 +305,7 @@ def test_plain_cookies_need_not_be_decoded() -> None:
     clean = redactor._drop_values_of_cookies(message)
     assert clean == message.replace(b"cAnArY7f3x42", b"[redacted]")
     assert redactor.redact(message, "Network.getCookies") == clean
-    assert redactor.known.secrets == ("cAnArY7f3x42",)
+    assert redactor._known.secrets == ("cAnArY7f3x42",)
     assert redactor.redact(b'{"text":"cAnArY7f3x42"}', "") == b'{"text":"[redacted]"}'
 
 

@@ -61,7 +61,12 @@ class LineReader(Protocol):
 
 
 class Recording:
-    """A recording that is being read. Iterate over it for its lines; once."""
+    """A recording that is being read. Iterate over it for its lines; once.
+
+    `path` is its file, of `size` bytes, and `header` its first line. `damage` is what was found wrong so far, at
+    most the first 100; `damaged_lines` counts all of it. `closed_in_order` says whether the line that was read
+    last is the one that a recording ends with.
+    """
 
     def __init__(self, path: Path, size: int, raw: IO[bytes], text: LineReader) -> None:
         self.path = path

@@ -189,11 +189,11 @@ class Recorder:
             written=self._writer.written,
         )
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Start writing."""
         self._writer.start()
 
-    def finish(self, time: float) -> None:
+    def _finish(self, time: float) -> None:
         """Have everything written, and the file closed. Blocks: to be called in a thread of its own.
 
         `time` is the end, on the engine's clock.
@@ -399,7 +399,7 @@ def _start(made: RecordingFile, known: Iterable[_Known], options: _Options) -> R
             recorder = Recorder(
                 made.path, known=known, file=made.descriptor, **attrs.asdict(options, recurse=False)
             )
-            recorder.start()
+            recorder._start()
     except BaseException:
         os.close(made.descriptor)
         made.remove()
@@ -411,7 +411,7 @@ def _start(made: RecordingFile, known: Iterable[_Known], options: _Options) -> R
 async def _close(recorder: Recorder, closing: trio.CancelScope) -> None:
     closing.deadline = trio.current_time() + _CLOSE_SECONDS
     with closing:
-        await trio.to_thread.run_sync(recorder.finish, trio.current_time(), abandon_on_cancel=True)
+        await trio.to_thread.run_sync(recorder._finish, trio.current_time(), abandon_on_cancel=True)
 
 
 def _find_known(connections: Iterable[Connection]) -> Iterator[_Known]:

@@ -84,21 +84,20 @@ class Redactor:
     ) -> None:
         self.patterns = tuple(_compile(pattern) for pattern in patterns)
         self.keep_arguments = keep_arguments
-        self.known = KnownSecrets(secrets)
-        self._bodies = BodyRedactor(self.text, self.known, self._looks_secret, bool(self.patterns))
-        self._payloads = PayloadRedactor(self.text, self.known, self._bodies, keep_arguments)
+        self._known = KnownSecrets(secrets)
+        self._bodies = BodyRedactor(self.text, self._known, self._looks_secret, bool(self.patterns))
+        self._payloads = PayloadRedactor(self.text, self._known, self._bodies, keep_arguments)
         self._typed = TypedText()
         self._texts: dict[str, str] = {}  # short texts that were redacted: most come again
         self._calls: dict[
             bytes, bytes
         ] = {}  # calls and their redacted forms, both without their numbers; b"" where they are equal
         self._texts_at = self._calls_at = 0  # `learned` at which these were made
-        self.redacted = 0
 
     @property
     def learned(self) -> int:
         """How often something new came to be known as secret."""
-        return self.known.version
+        return self._known.version
 
     def redact(
         self,
@@ -118,7 +117,6 @@ class Redactor:
             method = named[1].decode()
         withheld = not own and not self.keep_arguments and method in CALLS
         if withheld and (quick := withhold_quickly(message)) is not None:
-            self.redacted += quick is not message
             return quick
         withheld = withheld and not gives_no_text(message)
         if not suspicious and not withheld and not self.suspicious(message, method):
@@ -145,7 +143,6 @@ class Redactor:
             )
         if clean == loaded:
             return message
-        self.redacted += 1
         return encode(clean)
 
     def redact_call(
@@ -166,7 +163,6 @@ class Redactor:
             return self.redact(message, method, suspicious=suspicious, own=own)
         rest = message[len(named) :]
         if self._calls_at == self.learned and (known := self._calls.get(rest)) is not None:
-            self.redacted += known != b""
             return message if known == b"" else named + known
         clean = self.redact(message, method, suspicious=suspicious, own=own)
         if self._calls_at != self.learned or len(self._calls) >= _SHORT_TEXTS:
@@ -195,14 +191,14 @@ class Redactor:
 
     def _text(self, text: str) -> str:
         # What is known goes first: of a secret with a blank in it, the other rules find the first word only.
-        text = self.known.replace(text)
+        text = self._known.replace(text)
         version = self.learned
         text = hide_in_markup(text, self.hide)
         text = redact_data_urls(text, self._bodies.redact_base64)
-        text = redact_text(text, self.known.add_token)
+        text = redact_text(text, self._known.add_token)
         for pattern in self.patterns:
             text = pattern.sub(_group_replaced, text)
-        return text if version == self.learned else self.known.replace(text)
+        return text if version == self.learned else self._known.replace(text)
 
     def clean(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return a JSON object that is no message of the protocol without its secrets, as `redact` finds them.
@@ -216,7 +212,7 @@ class Redactor:
         """Return what stands in the place of a text that is secret by its place, and remember it."""
         if not text:
             return text
-        self.known.add_seen(text)
+        self._known.add_seen(text)
         return REDACTED
 
     def note_script(self, session_id: str) -> None:
@@ -225,7 +221,7 @@ class Redactor:
 
     def add_secret(self, text: str) -> None:
         """Take a text that is secret wherever it stands from now on, such as one that is about to be typed."""
-        self.known.add_entered(text)
+        self._known.add_entered(text)
 
     # --- deciding ------------------------------------------------------------------------------------------
 
@@ -242,7 +238,7 @@ class Redactor:
         together = _BETWEEN.join([message for _, message in small])
         ends = list(accumulate(len(message) + 1 for _, message in small))
         low = together.lower()
-        parts: list[Iterable[int]] = [IN_JSON.parts(low, ends), self.known.parts(together, ends)]
+        parts: list[Iterable[int]] = [IN_JSON.parts(low, ends), self._known.parts(together, ends)]
         if b"@" in low:
             parts.append(bisect_right(ends, match.start()) for match in _QUICK_USER.finditer(low))
         for part in chain.from_iterable(parts):
@@ -258,7 +254,7 @@ class Redactor:
         return (method not in CALLS and holds_secrets(method)) or self._speaks(message)
 
     def _speaks(self, message: bytes) -> bool:
-        return self._looks_secret(message.lower()) or self.known.is_in(message)
+        return self._looks_secret(message.lower()) or self._known.is_in(message)
 
     def _looks_secret(self, low: bytes, words: Search = IN_JSON) -> bool:
         return (b"@" in low and _QUICK_USER.search(low) is not None) or words.is_in(low)
@@ -276,16 +272,15 @@ class Redactor:
             return None
         try:
             for value in pieces[2::3]:
-                self.known.add_seen(value.decode())
+                self._known.add_seen(value.decode())
         except UnicodeDecodeError:
             return None
         pieces[2::3] = [_REDACTED_VALUE] * (len(pieces) // 3)
         clean = b"".join(pieces)
-        if self.known.is_in(clean):
+        if self._known.is_in(clean):
             return None
         if len(pieces) == 1:
             return message
-        self.redacted += 1
         return clean
 
     # --- going through -------------------------------------------------------------------------------------
@@ -300,7 +295,7 @@ class Redactor:
         if isinstance(params, dict) and types_text(method):
             before, typed = self._typed.take(str(message.get("sessionId", "")), method, params)
             if typed:
-                self.known.add_typed(before, typed)
+                self._known.add_typed(before, typed)
             if method == "Input.dispatchKeyEvent" and NAMED_KEYS.fullmatch(str(params.get("key", ""))):
                 fields = ()
         for name in ("params", "result"):
@@ -310,7 +305,7 @@ class Redactor:
                     change = withhold_given if name == "params" else withhold_returned
                     payload = change(payload)
                 message[name] = self._payloads.redact(payload, method)
-        remember: Remember = self.known.add_entered if method in ENTERED else self.known.add_seen
+        remember: Remember = self._known.add_entered if method in ENTERED else self._known.add_seen
         if method in FORGOTTEN:
             remember = _forget
         version = self.learned
@@ -356,10 +351,10 @@ class Redactor:
         clean: dict[str, Any] = {}
         for key, item in value.items():
             kind = type(item)
-            name = self.known.replace(key) if named_by_page and key not in VALUE_FIELDS else key
+            name = self._known.replace(key) if named_by_page and key not in VALUE_FIELDS else key
             if kind is str:
                 if key in secret or is_secret_field(key):
-                    clean[name] = hide_all(item, remember or self.known.add_seen)
+                    clean[name] = hide_all(item, remember or self._known.add_seen)
                 elif key == "title":
                     clean[name] = _clean_title(self.text(item))
                 elif key in HEADER_TEXTS:
@@ -369,7 +364,7 @@ class Redactor:
             elif kind is CleanBody:
                 clean[name] = str(item) if item.version == self.learned else self.text(str(item))
             elif key in secret:
-                clean[name] = hide_all(item, remember or self.known.add_seen)
+                clean[name] = hide_all(item, remember or self._known.add_seen)
             elif kind is dict or kind is list:
                 clean[name] = self._clean(
                     item,

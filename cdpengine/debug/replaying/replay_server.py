@@ -103,7 +103,7 @@ class Replay:
 
     # --- HTTP and websockets -----------------------------------------------------------------------------------
 
-    async def answer(self, request: HttpRequest) -> HttpAnswer:
+    async def _answer(self, request: HttpRequest) -> HttpAnswer:
         """Answer what was asked over HTTP out of the recording, and else what every browser says of itself."""
         here = request.headers.get("host") or self.endpoint.partition("://")[2]
         path = http_params(request.target)["path"]
@@ -141,7 +141,7 @@ class Replay:
             return HttpAnswer(404, b"This was not asked when the traffic was recorded.\n")
         return HttpAnswer(200, json.dumps(page, indent=3).encode(), "application/json; charset=UTF-8")
 
-    async def take(self, socket: Socket) -> None:
+    async def _take(self, socket: Socket) -> None:
         """Play to one client until it leaves."""
         if "origin" in socket.request.headers:
             await socket.refuse(403, "web pages are not let in\n")
@@ -152,7 +152,7 @@ class Replay:
                 nursery.start_soon(_write, socket, line, name=f"replay to client {client.number}")
                 try:
                     while True:
-                        self.ask(client, await socket.receive())
+                        self._ask(client, await socket.receive())
                 except TransportBroken:
                     logger.debug("client %d of the replay left", client.number)
                 finally:
@@ -160,13 +160,13 @@ class Replay:
 
     # --- playing -----------------------------------------------------------------------------------------------
 
-    def ask(self, client: Client, message: bytes | str) -> None:
+    def _ask(self, client: Client, message: bytes | str) -> None:
         """Take one call, and send what is due after it."""
         if not self._playback.ask(client, message):
             self._no_calls.tell(client.number)
         self._send_due()
 
-    async def watch(self) -> None:
+    async def _watch(self) -> None:
         """Pass over what a program leaves out, so that nobody waits for what comes after it for ever."""
         while True:
             changed = self._changed
@@ -245,7 +245,7 @@ class _InProcess:
     async def send(self, *messages: bytes) -> None:
         await trio.lowlevel.checkpoint()
         for message in messages:
-            self._replay.ask(self._client, message)
+            self._replay._ask(self._client, message)
 
     async def receive(self) -> bytes | str:
         try:
@@ -287,11 +287,14 @@ async def replay(
     try:
         async with (
             open_body_nursery() as nursery,
-            serve_http_and_websockets(running.answer, running.take, host=host, port=port) as (address, bound),
+            serve_http_and_websockets(running._answer, running._take, host=host, port=port) as (
+                address,
+                bound,
+            ),
         ):
             shown = f"[{address}]" if ":" in address else address
             running.endpoint = f"http://{shown}:{bound}"
-            nursery.start_soon(running.watch, name="patience of the replay")
+            nursery.start_soon(running._watch, name="patience of the replay")
             yield running
     except Exception as error:
         if playback.divergence is not None:
