@@ -31,6 +31,8 @@ PEER = "agent-browser"
 LAUNCHED = f"{PEER}: by Node.js"
 ROWS = 100
 PATIENCE = 30.0
+PAUSE = 0.25
+"""Seconds: what has just been clicked waits for Chrome's next frame, which is over by then."""
 COUNTING = "clicks = 0; addEventListener('click', () => clicks++, true); 1"
 _ARCHITECTURES = {"x86_64": "x64", "aarch64": "arm64"}
 
@@ -119,15 +121,19 @@ def find_sides(bench: Bench, folder: str) -> tuple[Shell, Shell | Cannot]:
         return engine, reason
 
 
-def clicking(shell: Shell | Cannot, times: int) -> Turn:
-    """Return a turn of clicks on a ref, which the page has to have counted."""
+def clicking(shell: Shell | Cannot, times: int, pause: float = 0) -> Turn:
+    """Return a turn of clicks on a ref, which the page has to have counted; `pause` seconds lie before each."""
 
     async def turn() -> list[float]:
         if isinstance(shell, Cannot):
             raise shell
         await trio.lowlevel.checkpoint()
         before = shell.clicks()
-        taken = [shell.timed("click", f"@{shell.ref}") for _ in range(times)]
+        taken = []
+        for _ in range(times):
+            if pause:
+                await trio.sleep(pause)
+            taken.append(shell.timed("click", f"@{shell.ref}"))
         if shell.clicks() != before + times:
             raise Cannot(f"{times} clicks, and the page counted {shell.clicks() - before}")
         return taken
@@ -190,6 +196,11 @@ async def run(bench: Bench) -> None:
                 LAUNCHED: clicking(launcher, times),
             }
             await bench.turns(NAME, sides, unit="ms", variant="click")
+            sides = {
+                "engine": clicking(engine, times, PAUSE),
+                PEER: clicking(peer, times, PAUSE),
+            }
+            await bench.turns(NAME, sides, unit="ms", variant="click, with a pause before it")
             sides = {"engine": reading(engine, times), PEER: reading(peer, times)}
             await bench.turns(NAME, sides, unit="ms", variant=f"snapshot of {ROWS} rows")
             own = {"engine": asking(engine, times), "floor: the interpreter alone": starting(times)}

@@ -211,7 +211,7 @@ PROMISES: tuple[Promise, ...] = (
         "hung_evaluate", "given up on, after the deadline", 100,
     ),
     Promise(
-        "a click by one command of the shell takes at most 1.5 times agent-browser's",
+        "clicks by the shell, one command after another, take at most 1.5 times agent-browser's",
         "shell", "click", "engine", over="agent-browser", least=1 / 1.5,
     ),
     Promise(

@@ -18,7 +18,6 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import attrs
 
 from cdpengine._snapshot.refs import parse_ref_text
-from cdpengine.act import ActRequest
 from cdpengine.act.fields import camel_case
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.shell.client import split_verb
@@ -66,7 +65,7 @@ def parse(typed: Typed) -> Command:
     if verb.name == "act":
         request = _parse_act(verb, bare)
     elif verb.request is not None:
-        request = {"kind": verb.kind, **verb.preset, **_fields(verb, verb.request, bare, options)}
+        request = {"kind": verb.kind, **verb.preset, **_fields(verb, bare, options)}
     elif bare:
         raise _misused(verb, _count(bare))
     if request is not None:
@@ -145,6 +144,7 @@ def is_flag(field: attrs.Attribute[Any]) -> bool:
     return field.default is False
 
 
+@cache
 def _option_names(verb: Verb) -> tuple[frozenset[str], frozenset[str]]:
     """Return the options that are flags, and those that take a value."""
     fields = option_fields(verb)
@@ -165,10 +165,8 @@ def _own_options(verb: Verb, options: dict[str, list[str]]) -> Iterator[tuple[st
             yield name, _one(values) if takes else True
 
 
-def _fields(
-    verb: Verb, request: type[ActRequest], bare: Sequence[str], options: Mapping[str, list[str]]
-) -> dict[str, Any]:
-    hints = _hints(request)
+def _fields(verb: Verb, bare: Sequence[str], options: Mapping[str, list[str]]) -> dict[str, Any]:
+    hints = _hints(verb)
     by_option = option_fields(verb)
     fields: dict[str, Any] = {}
     for name, values in options.items():
@@ -273,8 +271,9 @@ def _parse_act(verb: Verb, bare: Sequence[str]) -> dict[str, Any]:
 # --- values --------------------------------------------------------------------------------------------------
 
 
-def _hints(request: type[ActRequest]) -> Mapping[str, Any]:
-    return get_type_hints(request)
+@cache
+def _hints(verb: Verb) -> Mapping[str, Any]:
+    return {} if verb.request is None else get_type_hints(verb.request)
 
 
 def _convert(name: str, hint: Any, values: Sequence[str]) -> Any:
