@@ -1,4 +1,4 @@
-"""Downloads, dialogs, popups and waits against a browser that tells things late, twice, in a wrong order, or not at all."""
+"""Downloads and waits against a browser that tells things late, twice, in a wrong order, or not at all."""
 
 from __future__ import annotations
 
@@ -297,102 +297,6 @@ async def test_chrome_never_confirms_a_cancellation(
             await quiet()
             raise ZeroDivisionError
     assert trio.current_time() - started < 5, "the block's own error is not held up for long"
-
-
-# --- dialogs and pages ---------------------------------------------------------------------------------------
-
-
-async def test_a_dialog_whose_end_is_not_told(
-    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
-) -> None:
-    opening = {"type": "confirm", "message": "Sure?", "url": "https://a.example/"}
-    with pytest.raises(
-        cdpengine.DeadlineExceededError, match="a confirm opened, and Chrome has not told its end"
-    ):
-        async with page.expect_dialog(timeout=2):
-            scripted.page_event("Page.javascriptDialogOpening", opening)
-    handled = [each.params for each in scripted.received if each.method == "Page.handleJavaScriptDialog"]
-    assert handled == [{"accept": True}]
-    async with page.expect_dialog(timeout=2) as expected:
-        scripted.page_event("Page.javascriptDialogOpening", opening)
-        await quiet()
-        scripted.page_event("Page.javascriptDialogClosed", {"result": False, "userInput": ""})
-    assert (expected.value.accepted, expected.value.answered_by) == (False, "elsewhere")
-
-
-async def test_a_popup_that_closes_at_once_is_given(
-    page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
-) -> None:
-    started = trio.current_time()
-    async with page.expect_popup(timeout=2) as expected:
-        scripted.open("P1", opener="T1", url="https://a.example/gone")
-        scripted.vanish("P1")
-    assert (expected.value.target_id, expected.value.closed) == ("P1", True)
-    assert expected.value.url == "https://a.example/gone"
-    async with page.expect_popup(timeout=2) as expected:
-        scripted.open("P2", opener="T1")
-        scripted.vanish("P2")
-        scripted.open("P3", opener="T1")
-        await quiet()
-    assert (expected.value.target_id, expected.value.closed) == ("P3", False)
-    assert expected.value.url == "about:blank"
-    assert trio.current_time() == started
-    assert [each.target_id for each in browser.pages] == ["T1", "P3"]
-    assert browser._state.tabs._page_listeners == []
-    scripted.vanish("P3")
-    await quiet()
-
-
-async def test_a_popup_is_given_with_its_first_document(
-    page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
-) -> None:
-    """Chrome makes a popup without a URL, and shows it before its document has come; or that never comes."""
-    tree = {"id": "P1", "loaderId": "P1.1", "url": ""}
-    scripted.on("Page.getFrameTree", lambda _request: {"frameTree": {"frame": tree}})
-    started = trio.current_time()
-    async with trio.open_nursery() as nursery:
-
-        async def arrive() -> None:
-            await trio.sleep(1)
-            scripted.commit("P1", "https://a.example/there")
-
-        async with page.expect_popup(timeout=10) as expected:
-            scripted.open("P1", opener="T1")
-            nursery.start_soon(arrive)
-        assert (expected.value.url, trio.current_time() - started) == ("https://a.example/there", 1)
-    tree["id"] = "P2"
-    async with page.expect_popup(timeout=10) as expected:
-        scripted.open("P2", opener="T1")
-    assert (expected.value.url, trio.current_time() - started) == ("about:blank", 3)
-    for popup in ("P1", "P2"):
-        scripted.vanish(popup)
-    await quiet()
-
-
-async def test_popups_that_come_and_go(
-    page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
-) -> None:
-    with pytest.raises(cdpengine.DeadlineExceededError, match="no page opened, 1 were closed again"):
-        async with browser.expect_page(opener=page, url="*never*", timeout=2):
-            scripted.open("P1", opener="T1")
-            await trio.sleep(1)
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(vanish_later, scripted)
-                with pytest.raises(cdpengine.DeadlineExceededError):
-                    async with browser.expect_page(timeout=0.5):
-                        pass
-    async with page.expect_popup(timeout=2) as expected:
-        scripted.open("P2", opener="T77")
-        scripted.open("P3", opener="T1")
-    assert expected.value.target_id == "P3"
-    for popup in ("P2", "P3"):
-        scripted.vanish(popup)
-    await quiet()
-
-
-async def vanish_later(scripted: ScriptedBrowser) -> None:
-    await trio.sleep(1)
-    scripted.vanish("P1")
 
 
 # --- waits ---------------------------------------------------------------------------------------------------

@@ -204,6 +204,13 @@ def target_of(request: Request) -> str:
     return request.session_id.partition("-")[2]
 
 
+def hang(scripted: ScriptedBrowser) -> None:
+    """Have its pages answer nothing that their scripts' thread would answer."""
+    scripted.on("Runtime.evaluate", SILENCE)
+    scripted.on("Runtime.terminateExecution", SILENCE)
+    scripted.on("Page.stopLoading", SILENCE)
+
+
 async def quiet() -> None:
     """Wait until nothing moves any more."""
     await trio.testing.wait_all_tasks_blocked()

@@ -7,76 +7,18 @@ from typing import Any
 
 import msgspec
 import pytest
+from recorded_lines import Program, Tape, raw
 
 from cdpengine.debug.http_websocket_server import redirect_websockets
-from cdpengine.debug.recording.entered_texts import Fingerprints
-from cdpengine.debug.recording_format import Kind, Line
+from cdpengine.debug.recording_format import Line
 from cdpengine.debug.replaying.divergences import DifferenceDescriber
-from cdpengine.debug.replaying.matching import Strictness, differences, fits
+from cdpengine.debug.replaying.matching import differences, fits
 from cdpengine.debug.replaying.playback import DIVERGED, Playback
-from cdpengine.debug.replaying.tape import Client, HttpReply
+from cdpengine.debug.replaying.tape import HttpReply
 
 
 def describe(method: str, recorded: Any, asked: Any) -> list[str]:
     return DifferenceDescriber().describe(method, recorded, asked, differences(method, recorded, asked))
-
-
-def raw(message: Any) -> msgspec.Raw:
-    return msgspec.Raw(msgspec.json.encode(message))
-
-
-class Tape:
-    """Writes a recording line by line."""
-
-    def __init__(self) -> None:
-        self.lines: list[Line] = []
-
-    def _add(self, kind: Kind, direction: str, message: dict[str, Any], method: str, c: str, s: str) -> None:
-        if s:
-            message["sessionId"] = s
-        n = len(self.lines) + 1
-        self.lines.append(
-            Line(
-                t=n / 10, n=n, k=kind, d=direction, c=c, s=s, id=message.get("id"), m=method, msg=raw(message)
-            )
-        )
-
-    def call(self, number: int, method: str, c: str = "one", s: str = "", **params: Any) -> None:
-        self._add("call", ">", {"id": number, "method": method, "params": params}, method, c, s)
-
-    def reply(self, number: int, method: str = "", c: str = "one", s: str = "", **result: Any) -> None:
-        self._add("reply", "<", {"id": number, "result": result}, method, c, s)
-
-    def event(self, method: str, c: str = "one", s: str = "", **params: Any) -> None:
-        self._add("event", "<", {"method": method, "params": params}, method, c, s)
-
-    def http(
-        self, method: str, target: str, status: int = 200, body: Any = None, asked_at: float | None = None
-    ) -> None:
-        n = len(self.lines) + 1
-        t = n / 10 if asked_at is None else asked_at
-        self.lines.append(
-            Line(t=t, n=n, k="http", m=method, url=target, status=status, type="text/html", msg=raw(body))
-        )
-
-    def play(self) -> Playback:
-        return Playback("tape", self.lines)
-
-
-class Program:
-    """A client of a playback, and what it was sent."""
-
-    def __init__(self, playback: Playback, path: str = "/devtools/browser/x") -> None:
-        self.playback = playback
-        self.client: Client = playback.join(path)
-        self.next_id = 100
-
-    def ask(self, method: str, s: str = "", **params: Any) -> list[dict[str, Any]]:
-        """Ask, and return all that is sent to anybody after that."""
-        self.next_id += 1
-        message = {"id": self.next_id, "method": method, "params": params} | ({"sessionId": s} if s else {})
-        assert self.playback.ask(self.client, json.dumps(message))
-        return [json.loads(delivery.message) for delivery in self.playback.due()]
 
 
 def test_replies_are_renumbered_and_events_wait_for_the_calls_before_them() -> None:
@@ -486,98 +428,3 @@ def test_a_name_that_the_browser_told_before_is_asked_for_as_it_is() -> None:
         program.ask("Browser.cancelDownload", guid=asked)
     assert same.playback.divergence is None
     assert differing.playback.divergence is not None
-
-
-LACKING = "its result was withheld when it was recorded: record with keep_arguments=True (--keep-arguments)"
-TEXT = {"type": "string", "value": "[redacted]"}
-FUNCTION = {"type": "function", "description": "[redacted]"}
-
-
-@pytest.mark.parametrize(
-    ("method", "result", "lacks"),
-    [
-        ("Runtime.evaluate", {"result": TEXT}, True),
-        ("Runtime.callFunctionOn", {"result": {"value": {"o": [{"v": "[redacted]"}]}}}, True),
-        ("Runtime.awaitPromise", {"result": {"value": {"description": "[redacted]"}}}, True),
-        ("Runtime.getProperties", {"result": [{"name": "a", "value": TEXT}]}, True),
-        ("Runtime.getProperties", {"result": [{"name": "a", "value": FUNCTION}]}, False),
-        ("Runtime.evaluate", {"result": FUNCTION}, False),
-        (
-            "Runtime.evaluate",
-            {"result": {}, "exceptionDetails": {"exception": {"description": "[redacted]"}}},
-            True,
-        ),
-        ("Runtime.evaluate", {"result": {"type": "string", "value": "token=[redacted]"}}, False),
-        ("Runtime.evaluate", {"result": {"type": "number", "value": 3}}, False),
-    ],
-)
-def test_a_result_that_was_withheld_is_a_divergence(method: str, result: dict[str, Any], lacks: bool) -> None:
-    tape = Tape()
-    tape.call(1, method)
-    tape.reply(1, method, **result)
-    tape.lines[-1].withheld = True
-    program = Program(tape.play())
-    (message,) = program.ask(method)
-    divergence = program.playback.divergence
-    if not lacks:
-        assert (message["result"], divergence) == (result, None)
-        return
-    assert divergence is not None
-    assert (divergence.reason, divergence.line, divergence.got) == (LACKING, 2, method)
-    assert message["error"] == {"code": DIVERGED, "message": str(divergence)}
-
-
-def test_a_result_that_is_secret_in_every_recording_is_given() -> None:
-    """It is known to be secret, or the engine's own script returned it: to record anew would not help."""
-    tape = Tape()
-    tape.call(1, "Runtime.evaluate")
-    tape.reply(1, "Runtime.evaluate", result=TEXT)
-    program = Program(tape.play())
-    assert program.ask("Runtime.evaluate")[0]["result"] == {"result": TEXT}
-    assert program.playback.divergence is None
-
-
-def test_a_result_that_was_withheld_and_is_not_asked_is_no_divergence() -> None:
-    tape = Tape()
-    tape.call(1, "Runtime.evaluate")
-    tape.reply(1, "Runtime.evaluate", result=TEXT)
-    tape.lines[-1].withheld = True
-    tape.call(2, "Page.enable")
-    tape.reply(2, "Page.enable")
-    program = Program(tape.play())
-    assert program.ask("Page.enable") == []
-    program.playback.pass_over()
-    assert [delivery.message for delivery in program.playback.due()] == [b'{"id":101,"result":{}}']
-    assert program.playback.divergence is None
-
-
-def test_a_counted_name_among_withheld_arguments_may_differ_in_the_strict_mode_too() -> None:
-    by = Fingerprints(b"salt")
-    recorded = {"arguments": [{"value": {"id": "[redacted]", "text": "[redacted]"}}]}
-    places = [("arguments", 0, "value", name) for name in ("id", "text")]
-    strict = Strictness(
-        by, {place: by.of(text) for place, text in zip(places, ("w21", "given"), strict=True)}
-    )
-
-    def fit(name: str, text: str) -> bool:
-        asked = {"arguments": [{"value": {"id": name, "text": text}}]}
-        return fits("Runtime.callFunctionOn", recorded, asked, strictness=strict)
-
-    assert fit("w21", "given")
-    assert fit("w3", "given")
-    assert not fit("x21", "given")
-    assert not fit("w3", "another")
-
-
-def test_withheld_arguments_fit_everything() -> None:
-    recorded = {"arguments": [{"value": "[redacted]"}, {"value": 3}, {"value": {"v": "[redacted]"}}]}
-    assert fits(
-        "Runtime.callFunctionOn",
-        recorded,
-        {"arguments": [{"value": "a"}, {"value": 3}, {"value": {"v": "b"}}]},
-    )
-    assert not fits(
-        "Runtime.callFunctionOn",
-        recorded,
-        {"arguments": [{"value": "a"}, {"value": 4}, {"value": {"v": "b"}}]},
-    )
