@@ -48,6 +48,13 @@ def refuse_url(response: ActResponse, reason: str) -> ActResponse:
     )
 
 
+def add_reason(response: ActResponse, reason: str) -> ActResponse:
+    """Return a failure with a reason that was not known where it came from."""
+    assert response.error is not None
+    error = attrs.evolve(response.error, message=f"{response.error.message} ({reason})")
+    return attrs.evolve(response, error=error)
+
+
 def answer_busy(kind: str, reason: str) -> ActResponse:
     """Return the answer to a request that the service has no room for now."""
     failure = Failure(kind="busy", message=reason, hint="Try again a little later.", retryable=True)

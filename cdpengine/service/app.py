@@ -21,12 +21,12 @@ from starlette.routing import Route
 from cdpengine.act import ActRequest, ActResponse, Navigate, NewTab, dispatch, parse_request
 from cdpengine.act.response import describe_failure
 from cdpengine.errors import EngineError, InvalidArgumentError, PackageMissingError, packages_named
-from cdpengine.service.answers import answer_busy, answer_refused, refuse_url, status_of
+from cdpengine.service.answers import add_reason, answer_busy, answer_refused, refuse_url, status_of
 from cdpengine.service.events.listening import EVENTS, EventsResponse, Wanted
 from cdpengine.service.guard import Receive, Send
 from cdpengine.service.metrics import CONTENT_TYPE, Metrics
 from cdpengine.service.openapi import make_document
-from cdpengine.service.sessions import SessionRefusedError, Sessions
+from cdpengine.service.sessions import Session, SessionRefusedError, Sessions
 from cdpengine.service.settings import ServiceSettings
 
 if TYPE_CHECKING:
@@ -171,10 +171,20 @@ class Service:
                     return refuse_url(ActResponse(kind=request.kind, ok=False), refusal)
                 session.refusals.clear()
                 response = await dispatch(session.actor, request)
-                failed = response.error is not None and response.error.kind == "navigationFailed"
-                return refuse_url(response, session.refusals[-1]) if failed and session.refusals else response
+                return self._explain(response, session, url or response.url or "")
         except SessionRefusedError as refused:
             return answer_refused(request.kind, refused)
+
+    def _explain(self, response: ActResponse, session: Session, url: str) -> ActResponse:
+        """Say why a page went nowhere, where that was the policy's doing, or only the gate knows."""
+        if response.error is None or response.error.kind != "navigationFailed":
+            return response
+        if session.refusals:
+            return refuse_url(response, session.refusals[-1])
+        why = self.sessions.why_not_connected(url) if "ERR_SOCKS_" in response.error.message else None
+        if why is None:
+            return response
+        return refuse_url(response, why.reason) if why.refused else add_reason(response, why.reason)
 
     async def _unless_left(
         self, request: Request, perform: Callable[[], Awaitable[ActResponse]]

@@ -12,7 +12,7 @@ import math
 import re
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -26,7 +26,9 @@ from cdpengine.act import Actor
 from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, os_reason
 from cdpengine.service.events.following import Following
 from cdpengine.service.events.journal import Journal
+from cdpengine.service.gate.gate import Failures, NotConnected, open_gate
 from cdpengine.service.settings import ServiceSettings
+from cdpengine.service.url_policy import split_url
 
 if TYPE_CHECKING:
     from cdpengine import Browser, BrowserContext, Route
@@ -109,6 +111,7 @@ class Sessions:
     _being_made: dict[str, trio.Event] = attrs.field(factory=dict)
     _leaving: dict[str, trio.Event] = attrs.field(factory=dict)
     """Profiles whose browser runs, or has not ended yet."""
+    _failures: Failures = attrs.field(factory=Failures)
     browsers_started: int = 0
 
     @property
@@ -261,14 +264,28 @@ class Sessions:
                     if session.actor.browser is browser:
                         self._end(name, reason)
 
-    def _launch(self, profile: Path | None) -> AbstractAsyncContextManager[Browser]:
+    @asynccontextmanager
+    async def _launch(self, profile: Path | None) -> AsyncIterator[Browser]:
+        """Start a browser whose connections all go through a gate, where there is anything to judge."""
         settings = self._settings
-        return cdpengine.launch(
-            executable=settings.executable,
-            headless=settings.headless,
-            user_data_dir=profile,
-            evaluate_enabled=settings.evaluate_enabled,
-        )
+        async with AsyncExitStack() as stack:
+            switches: tuple[str, ...] = ()
+            if not settings.url_policy.allows_everything:
+                gate = await stack.enter_async_context(open_gate(settings.url_policy, self._failures))
+                switches = gate.switches
+            yield await stack.enter_async_context(
+                cdpengine.launch(
+                    executable=settings.executable,
+                    headless=settings.headless,
+                    args=switches,
+                    user_data_dir=profile,
+                    evaluate_enabled=settings.evaluate_enabled,
+                )
+            )
+
+    def why_not_connected(self, url: str) -> NotConnected | None:
+        """Return why there was no connection to a URL's host lately, where the gate knows."""
+        return self._failures.of(split_url(url)[1].strip("[]"))
 
     async def _keep_session(self, name: str, browser: Browser, task_status: trio.TaskStatus[Session]) -> None:
         """Keep a session with a context of its own, until it ends or its browser is gone."""

@@ -4,8 +4,8 @@ Rule: what is not allowed is refused before a request leaves, with the reason. A
 that its name has, because any of them may be taken. The decision itself is pure; `resolve` asks the system for
 addresses.
 
-What cannot be kept: a name may be given another address between the question here and Chrome's own. Where that
-matters, have the service's machine reach no private network, or name the hosts that are allowed.
+A name may be given another address between the question here and a connection: so connections are judged again, by
+the gate (`gate/gate.py`), which connects to the address that it has judged.
 """
 
 from __future__ import annotations
@@ -51,12 +51,17 @@ class UrlPolicy:
             return f"the scheme {scheme[:20] or 'of it'} is not allowed; allowed are {allowed}"
         if not host:
             return "it names no host" if scheme in ("http", "https") else ""
+        if refusal := self._refusal_by_lists(host):
+            return refusal
+        address = parse_address(host)
+        return "" if address is None else self.refusal_of_address(host, address)
+
+    def _refusal_by_lists(self, host: str) -> str:
         if _matches(host, self.deny):
             return f"the host {host[:80]} is denied"
         if self.allow and not _matches(host, self.allow):
             return f"the host {host[:80]} is not one of those that are allowed"
-        address = parse_address(host)
-        return "" if address is None else self.refusal_of_address(host, address)
+        return ""
 
     def needs_addresses(self, url: str) -> bool:
         """Whether the decision depends on the addresses that the host's name has."""
@@ -75,6 +80,22 @@ class UrlPolicy:
             return ""
         kind = "of this machine" if address.is_loopback else "of a private network"
         return f"the host {host[:80]} has an address {kind}"
+
+    @property
+    def allows_everything(self) -> bool:
+        """Whether no host is refused, whatever its address."""
+        return self.allow_private and not self.allow and not self.deny
+
+    async def judge_host(self, host: str) -> tuple[str, Sequence[Address]]:
+        """Return why a host (a name or an address, in lower case) is refused, or "" and its addresses."""
+        if refusal := self._refusal_by_lists(host):
+            return refusal, ()
+        literal = parse_address(host)
+        addresses = await resolve(host) if literal is None else (literal,)
+        for address in addresses:
+            if refusal := self.refusal_of_address(host, address):
+                return refusal, ()
+        return "", addresses
 
     async def check(self, url: str) -> str:
         """Return why a URL is refused, "" where it is allowed. A name without addresses is left to the browser."""

@@ -48,6 +48,9 @@ def collect_what_the_sdk_left() -> Iterator[None]:
 def site(httpserver: HTTPServer) -> str:
     for path, html in (("/stage", PAGE), ("/second", SECOND), ("/blank", "")):
         httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
+    httpserver.expect_request("/file").respond_with_data(
+        "hello", headers={"Content-Disposition": 'attachment; filename="file.txt"'}
+    )
     return httpserver.url_for("").rstrip("/")
 
 
