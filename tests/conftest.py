@@ -127,7 +127,7 @@ SLOW_FILES = (
     "test_responses.py", "test_dom_source.py", "test_click_refusals.py", "test_routes.py", "test_replay_server.py",
     "test_delivery_table.py", "test_values.py", "test_trickling_endpoints.py", "test_pointer_frames.py",
     "test_private_browsers.py", "test_drag_lists.py", "test_cancellation_pages.py", "test_pointer_delivery.py",
-    "test_lines_of_sources.py", "test_content.py",
+    "test_lines_of_sources.py", "test_content.py", "test_cli_interrupted.py",
 )  # fmt: skip
 """Files of five seconds and more, the slowest first."""
 

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
-from command_line import run_here
+from command_line import BOUND, COMMAND, run_here
 from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine.cli.demo import serve_shop
 
 pytestmark = pytest.mark.chrome
-
-BOUND = 60
-"""Seconds after which a command counts as hung."""
-
-COMMAND = [sys.executable, "-m", "cdpengine"]
 
 
 def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -341,111 +332,6 @@ def test_an_endpoint_where_nobody_listens_is_reported(closed_port: int) -> None:
     error = json.loads(done.stdout)["error"]
     assert error["type"] == "ConnectFailedError"
     assert endpoint in error["message"]
-
-
-# --- interrupted and killed ----------------------------------------------------------------------------------
-
-
-def wait_until(condition: Callable[[], bool], what: str, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
-        time.sleep(0.02)
-
-
-def processes_of(folder: Path) -> list[int]:
-    """Return the ids of the processes on whose command line `folder` is, as a browser's profile is."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if os.fsencode(folder) in (process / "cmdline").read_bytes():
-                found.append(int(process.name))
-        except OSError:
-            continue  # it ended while we looked
-    return found
-
-
-@pytest.fixture
-def temporary() -> Iterator[Path]:
-    """A folder for temporary files; its path is short, as the system's is, so that sockets can be in it."""
-    with tempfile.TemporaryDirectory(prefix="cli-") as folder:
-        yield Path(folder)
-
-
-@pytest.fixture
-def waiting(temporary: Path) -> Iterator[subprocess.Popen[str]]:
-    """A command that waits for a promise that never settles, in a browser whose profile is in `temporary`."""
-    command = subprocess.Popen(
-        [*COMMAND, "evaluate", "about:blank", "new Promise(() => {})", "--timeout-ms", "600000"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(temporary)},
-    )
-    with command:
-        try:
-            wait_until(
-                lambda: any("renderer" in name for name in command_lines(temporary)), "a renderer", BOUND
-            )
-            yield command
-        finally:
-            if command.poll() is None:
-                command.kill()
-
-
-def command_lines(folder: Path) -> list[str]:
-    lines = []
-    for process_id in processes_of(folder):
-        try:
-            lines.append(Path(f"/proc/{process_id}/cmdline").read_text().replace("\0", " "))
-        except OSError:
-            continue  # it ended while we looked
-    return lines
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_ctrl_c_ends_it_quietly_and_leaves_nothing(waiting: subprocess.Popen[str], temporary: Path) -> None:
-    waiting.send_signal(signal.SIGINT)
-    output, errors = waiting.communicate(timeout=BOUND)
-    assert waiting.returncode == 130
-    assert (output, errors.strip()) == ("", "")
-    assert processes_of(temporary) == []
-    assert list(temporary.iterdir()) == []
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_killed_it_takes_its_browser_with_it(waiting: subprocess.Popen[str], temporary: Path) -> None:
-    assert processes_of(temporary)
-    waiting.kill()
-    wait_until(lambda: not processes_of(temporary), "the browser's end", BOUND)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals a process group")
-def test_ctrl_c_in_a_terminal_ends_a_demo_that_was_kept_open() -> None:
-    with subprocess.Popen(
-        [*COMMAND, "demo", "--keep-open"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        start_new_session=True,
-    ) as command:
-        bound = threading.Timer(BOUND, command.kill)
-        bound.start()
-        try:
-            assert command.stdout is not None
-            assert any(line.startswith("Kept open at http://127.0.0.1:") for line in command.stdout)
-            os.killpg(command.pid, signal.SIGINT)  # a terminal sends it to all of the foreground's processes
-            output, _ = command.communicate(timeout=BOUND)
-        finally:
-            bound.cancel()
-            if command.poll() is None:
-                command.kill()
-    assert command.returncode == 0, output
-    assert "10 of 10 steps did what they say." in output
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from processes import processes_of
 
 import cdpengine
 from cdpengine._launch import owned_folder
@@ -43,17 +44,6 @@ def at_once(_seconds: float) -> bool:
     return False
 
 
-def processes_of(profile: Path) -> list[Path]:
-    found = []
-    for process in Path("/proc").iterdir():
-        try:
-            if process.name.isdecimal() and str(profile).encode() in (process / "cmdline").read_bytes():
-                found.append(process)
-        except OSError:
-            continue  # it ended while we looked
-    return found
-
-
 @pytest.mark.parametrize("sockets", ["in the profile", "elsewhere"])
 async def test_one_in_use_is_left_alone_also_without_its_owner(
     temporary: Path, monkeypatch: pytest.MonkeyPatch, sockets: str
@@ -69,7 +59,7 @@ async def test_one_in_use_is_left_alone_also_without_its_owner(
         held = [
             descriptor
             for each in processes_of(profile)
-            for descriptor in (each / "fd").iterdir()
+            for descriptor in Path(f"/proc/{each}/fd").iterdir()
             if os.path.lexists(descriptor) and os.readlink(descriptor) == str(owner_file)
         ]
         assert held == [], "the browser inherited the lock"

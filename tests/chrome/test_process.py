@@ -20,6 +20,7 @@ from typing import Literal
 
 import pytest
 import trio
+from processes import processes_of, state_of
 from trio_websocket import open_websocket_url
 
 import cdpengine
@@ -49,25 +50,6 @@ def short_temporary(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The place for temporary files of both, profiles and Chrome, as it is without tests: its path is short."""
     monkeypatch.setattr(tempfile, "tempdir", os.environ["TMPDIR"])
     return Path(os.environ["TMPDIR"])
-
-
-def processes_of(folder: Path) -> list[int]:
-    """Return the live processes that have `folder` on their command line."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            with contextlib.suppress(OSError):
-                if str(folder).encode() in (entry / "cmdline").read_bytes():
-                    found.append(int(entry.name))
-    return found
-
-
-def state_of(pid: int) -> str | None:
-    """Return the state letter of a process, None when there is no such process."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return None
 
 
 def soon(condition: Callable[[], bool], seconds: float) -> bool:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import select
 import signal
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -21,6 +19,7 @@ import trio
 import trio.lowlevel
 from kept_window import Window
 from refusals import refused
+from terminals import Terminal
 
 import cdpengine
 from cdpengine._nursery import open_body_nursery
@@ -40,15 +39,6 @@ pytestmark = pytest.mark.chrome
 COMMAND = [sys.executable, "-m", "cdpengine", "repl"]
 CANARY = "hunter2-canary"
 PROMPT = r"(page \d+|browser)>"
-
-TAKE_TERMINAL = (
-    "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_DFL); os.open(os.ttyname(0), os.O_RDWR); "
-    "os.execv(sys.argv[1], sys.argv[1:])"
-)
-"""A new session's leader that opens a terminal is controlled by it: Ctrl-C becomes a signal.
-
-SIGHUP stays ignored in a program that is started where it is, as tests are by nohup.
-"""
 
 
 @asynccontextmanager
@@ -330,77 +320,6 @@ def started_script(endpoint: str) -> Iterator[subprocess.Popen[bytes]]:
             yield process
         finally:
             process.kill()  # where it has not ended by itself
-
-
-class Terminal:
-    """A program at a pseudo-terminal."""
-
-    def __init__(self, arguments: list[str], state: Path) -> None:
-        import pty
-
-        self.main, other = pty.openpty()
-        environment = os.environ | {
-            "XDG_STATE_HOME": str(state),
-            "TERM": "xterm",
-            "PROMPT_TOOLKIT_NO_CPR": "1",
-        }
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", TAKE_TERMINAL, *arguments],
-            stdin=other,
-            stdout=other,
-            stderr=other,
-            env=environment,
-            start_new_session=True,
-        )
-        os.close(other)
-        self.seen = ""
-
-    def type(self, text: str) -> None:
-        os.write(self.main, text.encode())
-
-    def expect(self, pattern: str, *, within: float = 30) -> None:
-        """Read until what came since the last expectation matches."""
-        deadline = time.monotonic() + within
-        while not (found := re.search(pattern, plain(self.seen), re.DOTALL)):
-            ready, _, _ = select.select([self.main], [], [], max(0, deadline - time.monotonic()))
-            assert ready, f"{pattern!r} did not come; there is {plain(self.seen)!r}"
-            try:
-                self.seen += os.read(self.main, 65536).decode("utf-8", "replace")
-            except OSError:  # Linux says so when the other end is closed
-                pytest.fail(f"{pattern!r} did not come before the end; there is {plain(self.seen)!r}")
-        self.seen = plain(self.seen)[found.end() :]
-
-    def type_until(self, key: str, pattern: str) -> None:
-        """Press a key again and again until something comes: the terminal may not be the command's own yet."""
-        deadline = time.monotonic() + 30
-        while not re.search(pattern, plain(self.seen)):
-            assert time.monotonic() < deadline, f"{pattern!r} did not come; there is {plain(self.seen)!r}"
-            self.type(key)
-            while select.select([self.main], [], [], 0.3)[0]:
-                self.seen += os.read(self.main, 65536).decode("utf-8", "replace")
-
-    def end(self) -> int:
-        """Read to the end and return the exit status."""
-        deadline = time.monotonic() + 30
-        while self.process.poll() is None and time.monotonic() < deadline:
-            ready, _, _ = select.select([self.main], [], [], 0.1)
-            try:
-                if ready and not os.read(self.main, 65536):
-                    break
-            except OSError:
-                break
-        return self.process.wait(30)
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGKILL)
-            self.process.wait(30)
-        os.close(self.main)
-
-
-def plain(text: str) -> str:
-    """Take out what moves the cursor and colours."""
-    return re.sub(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[=>]|\][^\x07]*\x07)", "", text).replace("\r", "")
 
 
 @pytest.fixture

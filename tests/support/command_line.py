@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import io
 import subprocess
+import sys
 from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 
 from cdpengine.cli import main
+
+COMMAND = [sys.executable, "-m", "cdpengine"]
+"""The command line as a program of its own."""
+
+BOUND = 60
+"""Seconds after which such a program counts as hung."""
 
 
 def run_here(*arguments: str) -> subprocess.CompletedProcess[str]:
