@@ -47,7 +47,7 @@ PAGE = """<!doctype html><title>Tickets</title>
 TASK = "Book 2 tickets for Ada, and say the number of the order."
 
 MOST_STEPS = 20
-STEP_MS = 2_000
+STEP_MS = 1_000
 """How long an action may take: a model can do something about what stands in the way."""
 
 

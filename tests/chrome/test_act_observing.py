@@ -46,6 +46,7 @@ STARTS = (
 )
 
 
+@pytest.mark.slow
 async def test_they_end_with_their_page_or_their_actor(actor: Actor, tmp_path: Path) -> None:
     for start in STARTS:
         answer = await dispatch(actor, start)
@@ -64,6 +65,7 @@ async def test_they_end_with_their_page_or_their_actor(actor: Actor, tmp_path: P
     assert (tmp_path / "recording-1.jsonl").read_text().splitlines()[-1].count('"end"') == 1
 
 
+@pytest.mark.slow
 async def test_one_that_is_cancelled_while_it_begins_leaves_nothing(actor: Actor) -> None:
     for start in STARTS:
         for tries in range(4):
@@ -80,6 +82,7 @@ async def test_one_that_is_cancelled_while_it_begins_leaves_nothing(actor: Actor
     await until_empty(actor)
 
 
+@pytest.mark.slow
 async def test_a_stop_that_is_cancelled_ends_it_all_the_same(actor: Actor, tmp_path: Path) -> None:
     assert (await dispatch(actor, STARTS[2])).ok
     with trio.CancelScope() as scope:
@@ -150,7 +153,7 @@ async def test_messages_show_no_secret(actor: Actor) -> None:
     assert not actor.held
 
 
-@pytest.mark.parametrize("how", ["timeout", "cancelled"])
+@pytest.mark.parametrize("how", [pytest.param("timeout", marks=pytest.mark.slow), "cancelled"])
 async def test_the_script_of_a_command_is_stopped(actor: Actor, how: str) -> None:
     hung = {"kind": "command", "method": "Runtime.evaluate", "params": {"expression": "while (true);"}}
     if how == "timeout":
