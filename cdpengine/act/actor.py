@@ -41,7 +41,7 @@ _LOOKING = 3.0
 _LOOKING_AT_HUNG = 0.3
 """The same for a page that did not answer already: whether it does by now."""
 
-_AHEAD = 0.06
+_AHEAD = 0.04
 """Seconds at most that a navigation's answer waits for what is read ahead."""
 
 _WATCHING = 2.0
