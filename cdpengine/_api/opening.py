@@ -28,6 +28,7 @@ from cdpengine._launch.endpoint import (
 from cdpengine._launch.find import find_browser
 from cdpengine._launch.process import BrowserProcess, LaunchOptions, start_browser
 from cdpengine._network.messages import secret_values
+from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.http_connections import lacking
 from cdpengine.errors import (
     ConnectFailedError,
@@ -131,7 +132,7 @@ async def launch(
                 async with browser._watch_pages(recover_after):  # noqa: SLF001 - as above
                     yield browser
             finally:
-                await _close(browser)
+                await _close(browser, process)
     if starting.cancelled_caught:
         raise LaunchFailedError(
             executable=str(options.executable),
@@ -253,7 +254,18 @@ def _check_recording() -> None:
         check_as_asked()
 
 
-async def _close(browser: Browser) -> None:
-    """Ask Chrome to end itself, so that a kept profile is written whole. Gone already is as good."""
-    with trio.move_on_after(_CLOSE_TIMEOUT, shield=True), suppress(ConnectionLostError, RemoteError):
-        await browser.session.call("Browser.close")
+async def _close(browser: Browser, process: BrowserProcess) -> None:
+    """Ask Chrome to end itself, so that a kept profile is written whole. Gone already is as good.
+
+    Where the program is cancelled, nobody reads the reply any more: that the process has ended is the answer then.
+    """
+    with trio.move_on_after(_CLOSE_TIMEOUT, shield=True):
+        async with open_body_nursery() as nursery:
+
+            async def until_ended() -> None:
+                await process.wait()
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(until_ended)
+            with suppress(ConnectionLostError, RemoteError):
+                await browser.session.call("Browser.close")

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ import trio
 from rounds import rounds
 
 import cdpengine
+from cdpengine._api import opening
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +70,32 @@ async def test_cancelled_it_ends_cleanly(transport: str) -> None:
             await trio.sleep_forever()
     assert scope.cancelled_caught
     assert profiles() == before
+
+
+@pytest.mark.parametrize("transport", ["websocket", "pipe"])
+async def test_cancelled_it_waits_for_its_browser_and_for_nothing_else(
+    transport: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody reads Chrome's answer to Browser.close then: it was waited for until its time was over."""
+    monkeypatch.setattr(opening, "_CLOSE_TIMEOUT", 20.0)
+    ended: list[float] = []
+
+    def note_end(pid: int) -> None:
+        with suppress(ChildProcessError):  # it was reaped in the same moment
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        ended.append(time.monotonic())
+
+    with trio.CancelScope() as scope:
+        async with cdpengine.launch(transport=transport) as browser:  # type: ignore[arg-type]
+            told = await browser.session.call("SystemInfo.getProcessInfo")
+            main = next(each["id"] for each in told["processInfo"] if each["type"] == "browser")
+            waiting = threading.Thread(target=note_end, args=(main,))
+            waiting.start()
+            scope.cancel()
+            await trio.sleep_forever()
+    left = time.monotonic()
+    waiting.join()
+    assert left - ended[0] < 10
 
 
 async def test_a_browser_that_is_connected_to_is_not_closed(shared_endpoint: str) -> None:
