@@ -288,6 +288,12 @@ def tell_effects(effects: Effects) -> list[str]:
 _ANSWERS = {True: "answered OK", False: "answered Cancel", None: "not answered yet"}
 
 
+def shorten_diff(diff: str) -> str:
+    """Return a diff without the checksums of its first line, which programs need to apply it."""
+    head, line_end, rest = diff.partition("\n")
+    return diff if not head.startswith("# diff of ") else rest if line_end else "nothing changed"
+
+
 def describe_dialog(dialog: Any) -> AnsweredDialog:
     """Return the record of a dialog as data."""
     return AnsweredDialog(

@@ -17,6 +17,7 @@ import mcp_types as types
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine.act import ActResponse
 from cdpengine.act.plain import to_plain
+from cdpengine.act.response import shorten_diff, tell_effects
 from cdpengine.errors import os_reason
 from cdpengine.service.outputs import Outputs
 
@@ -88,7 +89,7 @@ def _text(words: str) -> types.TextContent:
 
 def describe(response: ActResponse) -> str:
     """Return an answer in few words: what the action set off, the result, and what changed."""
-    lines = [*_describe_effects(response)]
+    lines = tell_effects(response.effects)
     result = to_plain(response.result)
     match result:
         case None:
@@ -108,24 +109,6 @@ def describe(response: ActResponse) -> str:
     return "\n".join(lines) or "done"
 
 
-def _describe_effects(response: ActResponse) -> list[str]:
-    effects = response.effects
-    lines = []
-    if effects.navigation is not None:
-        lines.append(f"navigation to {effects.navigation.url}")
-    if effects.popup is not None:
-        lines.append(f"a new tab opened: {effects.popup.url}")
-    lines += [
-        f"a {each.type} opened ({each.message!r}), answered {'OK' if each.accepted else 'Cancel'}"
-        for each in effects.dialogs
-    ]
-    if effects.download is not None:
-        lines.append(f"a download began: {effects.download.suggested_filename}")
-    if effects.delivered is False:
-        lines.append("the page took the element away in the middle of the action")
-    return lines
-
-
 _ARRIVAL = {"url", "status", "redirects", "sameDocument"}
 
 
@@ -134,12 +117,6 @@ def _describe_arrival(arrival: Mapping[str, Any]) -> str:
     kind = "the same document" if arrival.get("sameDocument") else status
     redirected = [f"redirected from {each}" for each in arrival.get("redirects", ())]
     return "\n".join([f"{arrival['url']} ({kind})", *redirected])
-
-
-def shorten_diff(diff: str) -> str:
-    """Return a diff without the checksums of its first line, which programs need to apply it."""
-    head, line_end, rest = diff.partition("\n")
-    return diff if not head.startswith("# diff of ") else rest if line_end else "nothing changed"
 
 
 def describe_failure(response: ActResponse) -> str:

@@ -14,7 +14,7 @@ import attrs
 
 from cdpengine.act import ActResponse, Failure
 from cdpengine.act.plain import to_plain
-from cdpengine.act.response import describe_failure, tell_effects
+from cdpengine.act.response import describe_failure, shorten_diff, tell_effects
 from cdpengine.errors import EngineError
 from cdpengine.errors.texts import escape_json, escape_line, escape_lines, hide_secrets
 
@@ -70,7 +70,7 @@ def print_response(response: ActResponse, *, as_json: bool, script: bool = False
         return Printed(DONE, _to_json(response.to_json()))
     lines = [*_tell_result(response, script=script), *tell_effects(response.effects)]
     if response.diff is not None:
-        lines.append(escape_lines(response.diff))
+        lines.append(escape_lines(shorten_diff(response.diff)))
     return Printed(DONE, "".join(f"{line}\n" for line in lines or ["done"]))
 
 
@@ -123,7 +123,7 @@ def _arrival(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _snapshot(result: Mapping[str, Any]) -> Iterator[str]:
-    yield str(result["diff"] if "diff" in result else result["snapshot"])
+    yield shorten_diff(result["diff"]) if "diff" in result else result["snapshot"]
 
 
 def _found(result: Mapping[str, Any]) -> Iterator[str]:
