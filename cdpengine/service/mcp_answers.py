@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import mimetypes
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,6 +65,14 @@ class Answers:
         if self.outputs is None:
             return await self.say("page", json.dumps(result), most)
         return say(await self._keep("page", ".pdf", base64.b64decode(result["base64"])))
+
+    async def hand_over(self, result: Mapping[str, Any], most: int) -> types.CallToolResult:
+        """Return a body that is not text as a file, with what is known of it."""
+        if self.outputs is None:
+            return await self.say("body", json.dumps(result), most)
+        suffix = mimetypes.guess_extension(str(result["type"])) or ".bin"
+        note = await self._keep("body", suffix, base64.b64decode(result["base64"]))
+        return say(f"{_describe_arrival(result)} {result['type']}\n{note}")
 
     async def _keep(self, what: str, suffix: str, content: bytes, chars: int | None = None) -> str:
         """Write a file, and return what is said of it."""

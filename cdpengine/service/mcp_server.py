@@ -144,6 +144,8 @@ class ToolServer:
                 return await self._answers.show(response.result)
             if tool.name == "pdf":
                 return await self._answers.print(response.result, self._settings.max_tokens)
+            if tool.name == "response_body":
+                return await self._answers.hand_over(response.result, self._settings.max_tokens)
         text = describe(response)
         if tool.name == "snapshot":
             return await self._answer_snapshot(request, text)

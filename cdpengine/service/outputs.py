@@ -18,7 +18,7 @@ import attrs
 import trio
 
 from cdpengine._launch.owned_folder import OUTPUTS_PREFIX, OwnedFolder, remove_owned
-from cdpengine._launch.private_files import write_private
+from cdpengine._launch.private_files import new_file
 from cdpengine.errors import InvalidArgumentError
 
 MOST_BYTES = 500_000_000
@@ -40,14 +40,15 @@ class Outputs:
     _numbers: itertools.count[int] = attrs.field(factory=lambda: itertools.count(1))
 
     async def write(self, what: str, suffix: str, content: bytes) -> Path:
-        """Write a file of its own, and return its path. Raises OSError."""
+        """Write a file of its own, and return its path. Raises OSError. Cancelled, it is written or not there."""
         return await trio.to_thread.run_sync(self._write, what, suffix, content)
 
     def _write(self, what: str, suffix: str, content: bytes) -> Path:
         while True:
             path = self.path / f"{what}-{next(self._numbers)}{suffix}"
             try:
-                write_private(path, content, overwrite=False)
+                with new_file(path, overwrite=False) as stream:
+                    stream.write(content)
             except FileExistsError:  # of a server before, in a folder that is kept
                 continue
             self._make_room(path)

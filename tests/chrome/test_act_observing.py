@@ -130,6 +130,23 @@ async def test_where_they_are_not_enabled_nothing_of_the_protocol_is_sent_or_see
     assert not actor.held
 
 
+async def test_reading_ahead_is_not_seeing_and_leaves_nothing_when_cancelled(actor: Actor) -> None:
+    page = actor.current
+    assert page is not None
+    actor.reads_ahead = True
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await actor.read_ahead(page, 5)
+    assert scope.cancelled_caught
+    seen = await dispatch(actor, {"kind": "snapshot", "diff": True})
+    assert "Go" in seen.result["snapshot"], "what was read ahead is nothing to compare with"
+    assert not actor._ahead
+    went = await dispatch(actor, {"kind": "navigate", "url": "data:text/html,<button>Stay</button>"})
+    assert went.ok
+    assert went.diff is None
+    assert "Stay" in (await dispatch(actor, {"kind": "snapshot", "diff": True})).result["snapshot"]
+
+
 async def test_messages_show_no_secret(actor: Actor) -> None:
     await dispatch(actor, {"kind": "messages"})
     await dispatch(actor, {"kind": "fill", "fields": [{"selector": "#secret", "value": "hunter2hunter2"}]})

@@ -148,6 +148,32 @@ async def test_a_large_picture_is_a_file_and_a_small_one_an_image(tmp_path: Path
     assert [block.type for block in (await Answers(None).show(result)).content] == ["text", "image"]
 
 
+async def test_a_body_that_is_not_text_is_a_file(tmp_path: Path) -> None:
+    result = {"url": "http://a/x.png", "status": 200, "type": "image/png", "bytes": 2, "base64": "AAE="}
+    (part,) = (await Answers(Outputs(tmp_path)).hand_over(result, 1_000)).content
+    assert part.type == "text"
+    assert part.text.startswith("http://a/x.png (status 200) image/png\nall of it, 2 bytes, is in ")
+    assert (tmp_path / "body-1.png").read_bytes() == b"\x00\x01"
+    (part,) = (await Answers(None).hand_over(result, 1_000)).content
+    assert part.type == "text"
+    assert "AAE=" in part.text
+
+
+async def test_what_is_cancelled_writes_nothing_and_reads_nothing(tmp_path: Path) -> None:
+    outputs = Outputs(tmp_path)
+    name = (await outputs.write("answer", ".txt", b"x")).name
+    for ask in (
+        lambda: outputs.write("answer", ".txt", b"y"),
+        lambda: outputs.read(name, offset=0, chars=1),
+        lambda: outputs.find(name, "x"),
+    ):
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await ask()
+        assert scope.cancelled_caught
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
 async def test_one_long_line_is_cut_too() -> None:
     (part,) = (await Answers(None).say("evaluate", '{"a": "' + "x" * 9_000 + '"}', 100)).content
     assert part.type == "text"
