@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import trio
@@ -114,6 +114,15 @@ def _say_steps(text: str, done: ScriptRun) -> None:
 def token_path() -> Path:
     """Return where the token is kept: in the user's folder for state."""
     return state_folder() / "token"
+
+
+def allowed_by(capabilities: Collection[str]) -> dict[str, Any]:
+    """Return what the settings of a service allow with these capabilities. A command can run any script."""
+    return {
+        "evaluate_enabled": not {"scripts", "wire"}.isdisjoint(capabilities),
+        "commands_enabled": "wire" in capabilities,
+        "files": Path.cwd() if "files" in capabilities else None,
+    }
 
 
 def _check_capabilities(
@@ -319,10 +328,8 @@ def mcp(
         async with open_outputs(output_dir) as outputs:
             settings = ServiceSettings(
                 token=make_token(),
-                evaluate_enabled="scripts" in capabilities,
-                files=Path.cwd() if "files" in capabilities else None,
+                **allowed_by(capabilities),
                 outputs=outputs.path,
-                commands_enabled="wire" in capabilities,
                 reads_ahead=True,
                 url_policy=UrlPolicy(allow_private=not no_private),
                 executable=executable,

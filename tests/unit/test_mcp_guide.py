@@ -8,10 +8,13 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from doc_examples import ROOT, blocks
 
-from cdpengine.cli.acting import mcp
-from cdpengine.service.mcp_tools import TOOLS
+from cdpengine.act import KINDS
+from cdpengine.act.observing.requests import ProtocolRequest
+from cdpengine.cli.acting import allowed_by, mcp
+from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS
 
 PAGE = ROOT / "docs/mcp.md"
 
@@ -61,3 +64,12 @@ def test_each_tool_has_its_place_in_the_table() -> None:
     for tool in TOOLS:
         row = table["always" if tool.capability == "core" else tool.capability]
         assert f"`{tool.name}`" in row
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES)
+def test_each_capability_alone_allows_what_its_tools_ask_for(capability: str) -> None:
+    allowed = allowed_by((capability,))
+    kinds = [KINDS[kind] for tool in TOOLS if tool.capability == capability for kind in tool.kinds.values()]
+    assert allowed["evaluate_enabled"] is any(kind.runs_script for kind in kinds)
+    assert allowed["commands_enabled"] is any(issubclass(kind, ProtocolRequest) for kind in kinds)
+    assert (allowed["files"] is not None) is (capability == "files")
