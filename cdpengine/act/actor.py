@@ -98,7 +98,7 @@ class Actor:
     _turns: dict[str, trio.Lock] = attrs.field(factory=dict, init=False)
     _views: dict[str, Views] = attrs.field(factory=dict, init=False)
     _ahead: dict[str, trio.Event] = attrs.field(factory=dict, init=False)
-    held: dict[tuple[str, str], HeldScope] = attrs.field(factory=dict, init=False)
+    _held: dict[tuple[str, str], HeldScope] = attrs.field(factory=dict, init=False)
     """What one request began and another one ends, by what it is and the page that it is of ("": the browser)."""
 
     @property
@@ -316,7 +316,7 @@ class Actor:
 
     def release(self) -> None:
         """Have everything end that goes on between requests: nobody will end it."""
-        for held in self.held.values():
+        for held in self._held.values():
             held.stop()
 
     def _forget_closed(self) -> None:

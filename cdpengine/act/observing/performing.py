@@ -69,7 +69,7 @@ async def _stop_script(page: Page) -> None:
 
 
 async def _messages(run: Performance, request: requests.Messages) -> dict[str, Any]:
-    held = run.actor.held.get((MESSAGES, ""))
+    held = run.actor._held.get((MESSAGES, ""))
     if held is None:
         held = await _hold(run, (MESSAGES, ""), _log_messages(run))
     log: MessageLog = held.value
@@ -211,16 +211,16 @@ async def _hold(run: Performance, key: tuple[str, str], scope: AbstractAsyncCont
     """Open a scope that goes on after this request. Raises InvalidArgumentError where there is one."""
     actor = run.actor
     what, of = key
-    if key in actor.held:
+    if key in actor._held:
         raise InvalidArgumentError(
             what=what, given="one while another goes on", expected="the end of that first"
         )
-    held = actor.held[key] = HeldScope(what)
+    held = actor._held[key] = HeldScope(what)
     if of:
         run.page.session.on_end(held.stop)
 
     def forget(_held: HeldScope) -> None:
-        actor.held.pop(key, None)
+        actor._held.pop(key, None)
 
     actor.begin(held.run, scope, forget)
     await held.begun(run.left)
@@ -228,7 +228,7 @@ async def _hold(run: Performance, key: tuple[str, str], scope: AbstractAsyncCont
 
 
 def _held(run: Performance, key: tuple[str, str], expected: str) -> HeldScope:
-    held = run.actor.held.get(key)
+    held = run.actor._held.get(key)
     if held is None:
         raise InvalidArgumentError(what=key[0], given="the end of one that did not begin", expected=expected)
     return held
