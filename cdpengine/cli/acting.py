@@ -175,6 +175,7 @@ def _check_capabilities(
 @click.option("--no-evaluate", is_flag=True, help="Refuse every request that runs a script of the caller's.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
+@click.option("--endpoint", metavar="URL", help="Use a running browser, and leave it running.")
 @click.option("--sessions", default=32, show_default=True, type=click.IntRange(1), help="The most sessions.")
 @click.option(
     "--idle",
@@ -205,6 +206,7 @@ def serve(
     no_evaluate: bool,
     headful: bool,
     executable: str | None,
+    endpoint: str | None,
     sessions: int,
     idle: int,
     ending: float,
@@ -241,6 +243,7 @@ def serve(
         profiles=profiles,
         mcp_capabilities=mcp_capabilities,
         commands_enabled="wire" in mcp_capabilities,
+        endpoint=endpoint,
         executable=executable,
         headless=not headful,
         sessions=sessions,
@@ -301,6 +304,7 @@ async def _end_at_next(signals: AsyncIterator[int]) -> None:
 @click.option("--no-private", is_flag=True, help="Keep pages from private networks and this machine.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
+@click.option("--endpoint", metavar="URL", help="Use a running browser, and leave it running.")
 def mcp(
     capabilities: tuple[str, ...],
     max_tokens: int,
@@ -308,6 +312,7 @@ def mcp(
     no_private: bool,
     headful: bool,
     executable: str | None,
+    endpoint: str | None,
 ) -> None:
     """Serve one client over standard input and output, by the Model Context Protocol.
 
@@ -332,6 +337,7 @@ def mcp(
                 outputs=outputs.path,
                 reads_ahead=True,
                 url_policy=UrlPolicy(allow_private=not no_private),
+                endpoint=endpoint,
                 executable=executable,
                 headless=not headful,
             )

@@ -250,8 +250,8 @@ class Sessions:
             return self._browser
 
     async def _keep_browser(self, task_status: trio.TaskStatus[Browser]) -> None:
-        """Run a browser until it is gone or the service ends."""
-        async with self._launch(None) as browser:
+        """Run a browser, or stay connected to one, until it is gone or the service ends."""
+        async with self._open_browser(None) as browser:
             task_status.started(browser)
             reason: Ending = "serviceEnding"
             try:
@@ -265,9 +265,18 @@ class Sessions:
                         self._end(name, reason)
 
     @asynccontextmanager
-    async def _launch(self, profile: Path | None) -> AsyncIterator[Browser]:
-        """Start a browser whose connections all go through a gate, where there is anything to judge."""
+    async def _open_browser(self, profile: Path | None) -> AsyncIterator[Browser]:
+        """Start a browser whose connections all go through a gate, where there is anything to judge.
+
+        A browser that runs already has no gate: only its documents are judged.
+        """
         settings = self._settings
+        if settings.endpoint is not None:
+            async with cdpengine.connect(
+                settings.endpoint, evaluate_enabled=settings.evaluate_enabled
+            ) as browser:
+                yield browser
+            return
         async with AsyncExitStack() as stack:
             switches: tuple[str, ...] = ()
             if not settings.url_policy.allows_everything:
@@ -307,7 +316,7 @@ class Sessions:
         gone = self._leaving[name] = trio.Event()
         session: Session | None = None
         try:
-            async with self._launch(folder) as browser, open_body_nursery() as nursery:
+            async with self._open_browser(folder) as browser, open_body_nursery() as nursery:
                 self.browsers_started += 1
                 session = self._make_session(name, browser.context, nursery)
                 nursery.start_soon(self._end_with_browser, session)

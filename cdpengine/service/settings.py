@@ -33,7 +33,8 @@ class ServiceSettings:
     `commands_enabled` lets requests send commands of the protocol and see its messages: past the policy for URLs
     and files, and of all sessions. `reads_ahead` as of `Actor`. `mcp_capabilities` and `mcp_structured` are as of
     `McpSettings`, for clients of /mcp. `ending` is how long running requests may take to end when the service
-    does.
+    does. `endpoint` is that of a running browser, which is used and left running; None: the service starts one, by
+    `executable` and `headless`.
     """
 
     token: str = attrs.field(repr=False)
@@ -50,6 +51,7 @@ class ServiceSettings:
     outputs: Path | None = None
     commands_enabled: bool = False
     reads_ahead: bool = False
+    endpoint: str | None = None
     executable: str | None = None
     headless: bool = True
     sessions: int = 32
@@ -71,6 +73,12 @@ class ServiceSettings:
                 what="token",
                 given=f"one of {len(self.token)} characters",
                 expected=f"{_SHORTEST_TOKEN} or more printable characters of ASCII",
+            )
+        if self.endpoint is not None and (self.executable is not None or self.profiles is not None):
+            raise InvalidArgumentError(
+                what="endpoint",
+                given="one, and a browser to start or a folder of profiles",
+                expected="either: profiles are of browsers that the service starts",
             )
         for name in ("sessions", "requests", "body", "connections", "listeners"):
             if getattr(self, name) < 1:

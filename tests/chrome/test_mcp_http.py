@@ -98,7 +98,7 @@ async def test_the_table_over_streamable_http(first: int, site: str, tmp_path: P
     places = {"site": site, "folder": str(tmp_path), "file": str(file)}
     mode = "legacy" if first // 4 % 2 else "auto"
     async with (
-        running(files=Path("/"), mcp_structured=True) as listening,
+        running(files=Path("/"), mcp_structured=True, commands_enabled=True) as listening,
         connected(listening, mode) as client,
     ):
         asking = partial(ask, client)

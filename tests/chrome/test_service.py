@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ class Client:
 
 
 @asynccontextmanager
-async def running(**settings: Any) -> AsyncIterator[Client]:
+async def run_service(**settings: Any) -> AsyncIterator[Client]:
     given = {"url_policy": ANYWHERE, **settings}
     async with (
         serve(ServiceSettings(token=TOKEN, **given)) as listening,
@@ -69,13 +69,22 @@ async def running(**settings: Any) -> AsyncIterator[Client]:
         yield Client(listening, http)
 
 
+Running = Callable[..., AbstractAsyncContextManager[Client]]
+
+
+@pytest.fixture
+def running(shared_endpoint: str) -> Running:
+    """Runs a service on the browser of all tests, which is left running."""
+    return partial(run_service, endpoint=shared_endpoint)
+
+
 SERVED = [case for case in CASES if not any(step.get("engine") in ("local", "gone") for step in case.steps)]
 """The cases that a service can do as it is: it is not told of the tests' own search engines."""
 
 
 @pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("first", range(0, len(SERVED), 14))
-async def test_the_table_over_http(first: int, site: str, tmp_path: Path) -> None:
+async def test_the_table_over_http(first: int, site: str, tmp_path: Path, running: Running) -> None:
     file = tmp_path / "upload.txt"
     file.write_text("x")
     places = {"site": site, "folder": str(tmp_path), "file": str(file)}
@@ -98,7 +107,7 @@ async def _ask_without_scripts(client: Client, request: dict[str, Any]) -> dict[
             session.actor.evaluate_enabled = True
 
 
-async def test_a_client_that_leaves_ends_its_script_and_another_goes_on(site: str) -> None:
+async def test_a_client_that_leaves_ends_its_script_and_another_goes_on(site: str, running: Running) -> None:
     async with running() as client:
         assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}))["ok"]
         async with httpx.AsyncClient(base_url=client.listening.url, headers=client.http.headers) as leaving:
@@ -112,7 +121,9 @@ async def test_a_client_that_leaves_ends_its_script_and_another_goes_on(site: st
         assert "cdpengine_requests_abandoned_total 1.0" in (await client.http.get("/metrics")).text
 
 
-async def test_a_client_that_leaves_in_the_middle_of_a_drag_leaves_no_button_down(site: str) -> None:
+async def test_a_client_that_leaves_in_the_middle_of_a_drag_leaves_no_button_down(
+    site: str, running: Running
+) -> None:
     async with running() as client:
         opened = await client.ask({"kind": "newTab", "url": f"{site}/stage"})
         seen = (await client.ask({"kind": "snapshot"}))["result"]["snapshot"]
@@ -138,7 +149,7 @@ async def test_a_client_that_leaves_in_the_middle_of_a_drag_leaves_no_button_dow
 
 
 async def test_a_browser_that_dies_is_named_and_the_session_works_again(site: str) -> None:
-    async with running() as client:
+    async with run_service() as client:
         assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}))["ok"]
         waiting: list[dict[str, Any]] = []
 
@@ -161,7 +172,7 @@ async def test_a_browser_that_dies_is_named_and_the_session_works_again(site: st
         assert client.listening.service.sessions.browsers_started == 2
 
 
-async def test_a_session_that_nobody_uses_is_closed() -> None:
+async def test_a_session_that_nobody_uses_is_closed(running: Running) -> None:
     async with running(session_idle=0.3) as client:
         assert (await client.ask({"kind": "tabs"}))["ok"]
         with trio.fail_after(10):
@@ -170,7 +181,7 @@ async def test_a_session_that_nobody_uses_is_closed() -> None:
         assert (await client.ask({"kind": "tabs"}))["ok"], "and is made anew"
 
 
-async def test_sessions_are_apart_and_the_oldest_makes_room(site: str) -> None:
+async def test_sessions_are_apart_and_the_oldest_makes_room(site: str, running: Running) -> None:
     async with running(sessions=2) as client:
         for name, value in (("ada", "1"), ("bob", "2")):
             assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}, name))["ok"]
@@ -186,7 +197,7 @@ async def test_sessions_are_apart_and_the_oldest_makes_room(site: str) -> None:
         assert (await client.http.delete("/sessions/ada")).status_code == 404
 
 
-async def test_all_sessions_in_use_is_said(site: str) -> None:
+async def test_all_sessions_in_use_is_said(site: str, running: Running) -> None:
     async with running(sessions=1) as client, trio.open_nursery() as nursery:
         assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}))["ok"]
         nursery.start_soon(client.ask, {"kind": "wait", "text": "never", "timeoutMs": 5000})
@@ -197,7 +208,7 @@ async def test_all_sessions_in_use_is_said(site: str) -> None:
 
 
 async def test_where_pages_may_not_go_links_redirects_and_frames_may_not_either(
-    httpserver: HTTPServer, site: str
+    httpserver: HTTPServer, site: str, running: Running
 ) -> None:
     port = site.rpartition(":")[2]
     httpserver.expect_request("/away").respond_with_data(
@@ -224,7 +235,7 @@ async def test_where_pages_may_not_go_links_redirects_and_frames_may_not_either(
         assert "Second" not in (await client.ask({"kind": "snapshot"}))["result"]["snapshot"]
 
 
-async def test_short_paths_and_pictures(site: str) -> None:
+async def test_short_paths_and_pictures(site: str, running: Running) -> None:
     async with running() as client:
         answer = await client.http.post("/navigate", json={"url": f"{site}/stage"})
         assert answer.json()["result"]["status"] == 200
@@ -247,7 +258,7 @@ async def test_short_paths_and_pictures(site: str) -> None:
         assert (await client.http.get("/none")).status_code == 404
 
 
-async def test_when_the_service_ends_what_runs_is_answered_by_name(site: str) -> None:
+async def test_when_the_service_ends_what_runs_is_answered_by_name(site: str, running: Running) -> None:
     answers: list[dict[str, Any]] = []
     async with trio.open_nursery() as nursery, running(ending=0.3) as client:
         assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}))["ok"]
@@ -268,7 +279,7 @@ async def test_when_the_service_ends_what_runs_is_answered_by_name(site: str) ->
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)  # it asks for every kind, many times
-async def test_whatever_the_document_allows_is_answered_as_it_says(tmp_path: Path) -> None:
+async def test_whatever_the_document_allows_is_answered_as_it_says(tmp_path: Path, running: Running) -> None:
     """Schemathesis makes requests of the OpenAPI document, right and wrong ones, and holds the answers against it."""
     async with running(url_policy=UrlPolicy(), longest=3) as client:
         document = tmp_path / "openapi.json"
@@ -286,7 +297,7 @@ async def test_whatever_the_document_allows_is_answered_as_it_says(tmp_path: Pat
         assert done.returncode == 0, done.stdout.decode()[-6000:]
 
 
-async def test_no_request_takes_longer_than_the_service_lets_it(site: str) -> None:
+async def test_no_request_takes_longer_than_the_service_lets_it(site: str, running: Running) -> None:
     async with running(longest=0.3) as client:
         began = trio.current_time()
         answer = await client.ask({"kind": "wait", "text": "never", "timeoutMs": 60_000})
