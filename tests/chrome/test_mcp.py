@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,14 @@ def site(httpserver: HTTPServer) -> str:
 
 
 @asynccontextmanager
-async def connected(**offered: Any) -> AsyncIterator[tuple[Client, Service]]:
+async def connect_client(endpoint: str, **offered: Any) -> AsyncIterator[tuple[Client, Service]]:
     settings = ServiceSettings(
-        token="x" * 32, url_policy=POLICY, files=Path("/"), reads_ahead=True, commands_enabled=True
+        token="x" * 32,
+        endpoint=endpoint,
+        url_policy=POLICY,
+        files=Path("/"),
+        reads_ahead=True,
+        commands_enabled=True,
     )
     async with open_service(settings) as service:
         server = ToolServer(
@@ -56,6 +61,15 @@ async def connected(**offered: Any) -> AsyncIterator[tuple[Client, Service]]:
         )
         async with Client(server.server()) as client:
             yield client, service
+
+
+Running = Callable[..., AbstractAsyncContextManager[tuple[Client, Service]]]
+
+
+@pytest.fixture
+def connected(shared_endpoint: str) -> Running:
+    """Connects a client to a server of its own, on the browser of all tests."""
+    return partial(connect_client, shared_endpoint)
 
 
 def text_of(result: types.CallToolResult) -> str:
@@ -97,7 +111,7 @@ OFFERED = [
 
 @pytest.mark.sample(3, start=2)
 @pytest.mark.parametrize("first", range(0, len(OFFERED), 14))
-async def test_the_table_over_mcp(first: int, site: str, tmp_path: Path) -> None:
+async def test_the_table_over_mcp(first: int, site: str, tmp_path: Path, connected: Running) -> None:
     file = tmp_path / "upload.txt"
     file.write_text("x")
     places = {"site": site, "folder": str(tmp_path), "file": str(file)}
@@ -133,7 +147,7 @@ async def _never(_session: str, _request: object) -> Any:
     raise AssertionError
 
 
-async def test_what_a_model_reads(site: str) -> None:
+async def test_what_a_model_reads(site: str, connected: Running) -> None:
     async with connected() as (client, _):
         first = text_of(await client.call_tool("navigate", {"url": f"{site}/stage"}))
         assert first == f"{site}/stage (status 200)"
@@ -250,7 +264,7 @@ async def test_long_answers_are_files_and_are_read_part_by_part(
         assert refused.is_error
 
 
-async def test_a_page_that_hangs_holds_up_no_call(site: str) -> None:
+async def test_a_page_that_hangs_holds_up_no_call(site: str, connected: Running) -> None:
     async with connected() as (client, _):
         await client.call_tool("navigate", {"url": f"{site}/stage"})
         hung = await client.call_tool("evaluate", {"function": "while (true);", "timeoutMs": 300})
@@ -258,7 +272,7 @@ async def test_a_page_that_hangs_holds_up_no_call(site: str) -> None:
         assert not (await client.call_tool("click", {"selector": "#go"})).is_error
 
 
-async def test_a_long_call_tells_its_progress(site: str) -> None:
+async def test_a_long_call_tells_its_progress(site: str, connected: Running) -> None:
     told: list[float] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
