@@ -143,6 +143,9 @@ def report(arguments: Sequence[str], error: Exception) -> int:
         hint = (
             f"{places.runtime_folder()} has to be yours alone: chmod 700, or name another by XDG_RUNTIME_DIR."
         )
+    elif "path too long" in str(error):
+        message = f"the background service cannot be asked: {places.socket_path()} is too long for a socket"
+        hint = "Name a folder with a shorter name by XDG_RUNTIME_DIR."
     else:
         message = f"the background service could not be started: {_reason(error)}{_log()}"
         hint = f"cdpengine doctor says what stands in the way; {places.log_path()} has the service's words."

@@ -459,6 +459,19 @@ def test_a_folder_that_others_can_use_is_refused(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+def test_a_folder_whose_name_is_too_long_for_a_socket_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tmp_path / ("x" * 120)
+    (deep / "cdpengine").mkdir(parents=True, mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
+    done = run_here("tabs")
+    assert done.returncode == client.UNREACHABLE
+    assert (
+        "is too long for a socket\nHint: Name a folder with a shorter name by XDG_RUNTIME_DIR." in done.stderr
+    )
+
+
 def test_a_service_that_cannot_start_says_why(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CDPENGINE_IDLE", "soon")
     done = run_here("tabs")
