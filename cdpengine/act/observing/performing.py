@@ -128,10 +128,10 @@ async def _metrics(run: Performance, _request: requests.Metrics) -> dict[str, fl
     return dict(await run.page.measure.metrics(timeout=run.left))
 
 
-async def _start_measurement(run: Performance, request: requests.StartMeasurement) -> dict[str, Any]:
+async def _start_measurement(run: Performance, request: requests.StartMeasurement) -> dict[str, Any] | None:
     if request.measurement == "coverage":
         await _hold(run, _key(run, request.measurement), run.page.measure.coverage(timeout=_ENDING))
-        return {}
+        return None
     path = await _place(run, "startMeasurement.path", request.measurement, request.path)
     measure = run.page.measure
     scope: AbstractAsyncContextManager[Any] = (
