@@ -28,6 +28,9 @@ from cdpengine.service.settings import ServiceSettings
 
 _log = get_logger("cdpengine.service")
 
+_CLOSING = 10.0
+"""Seconds that sessions and browsers may take to end."""
+
 _LAST_ANSWERS = 1.0
 """Seconds that the answers to what was cancelled may take to go out."""
 
@@ -81,6 +84,9 @@ async def _run(settings: ServiceSettings, listen: Listen, task_status: trio.Task
             service.cancel_running()
             with trio.move_on_after(_LAST_ANSWERS):
                 await service.until_done()
+            # In order, and not by cancelling, which would keep the browsers from ending by themselves.
+            with trio.move_on_after(_CLOSING):
+                await service.sessions.close_all()
             serving.cancel_scope.deadline = trio.current_time() + _LAST_ANSWERS
             keeping.cancel_scope.cancel()
 

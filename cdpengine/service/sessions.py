@@ -21,6 +21,7 @@ import trio
 
 import cdpengine
 from cdpengine._logs import get_logger
+from cdpengine._notifier import Notifier
 from cdpengine._nursery import open_body_nursery
 from cdpengine.act import Actor
 from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, os_reason
@@ -111,6 +112,10 @@ class Sessions:
     _being_made: dict[str, trio.Event] = attrs.field(factory=dict)
     _leaving: dict[str, trio.Event] = attrs.field(factory=dict)
     """Profiles whose browser runs, or has not ended yet."""
+    _closing: trio.Event = attrs.field(factory=trio.Event)
+    _changes: Notifier = attrs.field(factory=Notifier)
+    _kept: int = 0
+    """Sessions and browsers that have not ended."""
     _failures: Failures = attrs.field(factory=Failures)
     browsers_started: int = 0
 
@@ -178,10 +183,12 @@ class Sessions:
                 break
             await self._being_made[name].wait()
         profile = name.removeprefix(PROFILE) if name.startswith(PROFILE) else None
-        if profile is not None and self._settings.profiles is None:
+        if profile is not None and (self._settings.profiles is None or self._settings.endpoint is not None):
             raise SessionRefusedError(
                 "profilesDisabled",
-                "this service has no folder for profiles",
+                "this service has no folder for profiles"
+                if self._settings.endpoint is None
+                else "this service is connected to a browser that runs already, with a profile of its own",
                 "Start it with one, or use a session without a profile.",
             )
         if len(self._by_name) + len(self._being_made) >= self._settings.sessions:
@@ -251,18 +258,31 @@ class Sessions:
 
     async def _keep_browser(self, task_status: trio.TaskStatus[Browser]) -> None:
         """Run a browser, or stay connected to one, until it is gone or the service ends."""
-        async with self._open_browser(None) as browser:
+        async with self._counting(), self._open_browser(None) as browser, open_body_nursery() as nursery:
+            gone = trio.Event()
+            nursery.start_soon(_wait_for_end, browser, gone)
+            nursery.start_soon(_set_after, self._closing, gone)
             task_status.started(browser)
-            reason: Ending = "serviceEnding"
-            try:
-                await browser.wait_for_page(where=lambda _page: False, timeout=math.inf)
-            except ConnectionLostError as error:
-                reason = "browserGone"
-                _log.info("the browser is gone; the next request starts another one: %s", error)
-            finally:
-                for name, session in list(self._by_name.items()):
-                    if session.actor.browser is browser:
-                        self._end(name, reason)
+            await gone.wait()
+            for name, session in list(self._by_name.items()):
+                if session.actor.browser is browser:
+                    self._end(name, "serviceEnding" if _is_alive(browser) else "browserGone")
+
+    async def close_all(self) -> None:
+        """End all sessions and browsers, each in its own order, and wait until they have ended."""
+        for name in self.names:
+            self._end(name, "serviceEnding")
+        self._closing.set()
+        await self._changes.wait_for(lambda: not self._kept)
+
+    @asynccontextmanager
+    async def _counting(self) -> AsyncIterator[None]:
+        self._kept += 1
+        try:
+            yield
+        finally:
+            self._kept -= 1
+            self._changes.notify()
 
     @asynccontextmanager
     async def _open_browser(self, profile: Path | None) -> AsyncIterator[Browser]:
@@ -300,7 +320,7 @@ class Sessions:
         """Keep a session with a context of its own, until it ends or its browser is gone."""
         session: Session | None = None
         try:
-            async with browser.new_context() as context, open_body_nursery() as nursery:
+            async with self._counting(), browser.new_context() as context, open_body_nursery() as nursery:
                 session = self._make_session(name, context, nursery)
                 await self._run(session, task_status)
         except EngineError as error:
@@ -316,7 +336,11 @@ class Sessions:
         gone = self._leaving[name] = trio.Event()
         session: Session | None = None
         try:
-            async with self._open_browser(folder) as browser, open_body_nursery() as nursery:
+            async with (
+                self._counting(),
+                self._open_browser(folder) as browser,
+                open_body_nursery() as nursery,
+            ):
                 self.browsers_started += 1
                 session = self._make_session(name, browser.context, nursery)
                 nursery.start_soon(self._end_with_browser, session)
@@ -353,10 +377,9 @@ class Sessions:
                 await session.ended.wait()
 
     async def _end_with_browser(self, session: Session) -> None:
-        try:
-            await session.actor.browser.wait_for_page(where=lambda _page: False, timeout=math.inf)
-        except ConnectionLostError as error:
-            _log.info("the browser of the session %s is gone: %s", session.name, error)
+        await _wait_for_end(session.actor.browser, trio.Event())
+        if self._by_name.get(session.name) is session:
+            self._end(session.name, "browserGone")
         session.end("browserGone")
 
     async def _end_when_idle(self, session: Session) -> None:
@@ -386,6 +409,20 @@ def check_name(name: str) -> str:
             f'"{PROFILE}NAME" for a session with a profile',
         )
     return name
+
+
+async def _wait_for_end(browser: Browser, gone: trio.Event) -> None:
+    """Set an event when a browser is gone."""
+    try:
+        await browser.wait_for_page(where=lambda _page: False, timeout=math.inf)
+    except ConnectionLostError as error:
+        _log.info("a browser is gone; the next request starts another one: %s", error)
+    gone.set()
+
+
+async def _set_after(first: trio.Event, second: trio.Event) -> None:
+    await first.wait()
+    second.set()
 
 
 def _is_alive(browser: Browser) -> bool:

@@ -90,7 +90,7 @@ SERVED = [
 ]
 
 
-@pytest.mark.sample(30, start=1)
+@pytest.mark.sample(60, start=1)
 @pytest.mark.parametrize("first", range(0, len(SERVED), 4))
 async def test_the_table_over_streamable_http(first: int, site: str, tmp_path: Path) -> None:
     file = tmp_path / "upload.txt"

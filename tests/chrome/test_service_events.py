@@ -239,6 +239,7 @@ async def test_each_ending_has_its_name_and_nobody_comes_back_into_a_new_session
             assert eve.end == "browserGone"
 
 
+@pytest.mark.slow
 async def test_listening_is_no_use_and_the_end_of_the_service_is_told(site: str) -> None:
     ended: list[Listener] = []
     async with trio.open_nursery() as nursery, running(session_idle=0.3) as client:
@@ -281,6 +282,7 @@ async def test_a_client_that_reads_nothing_holds_up_neither_page_nor_others_nor_
         assert not stuck.events
 
 
+@pytest.mark.slow
 async def test_wrong_questions_are_answered_by_name() -> None:
     async with running(listeners=1) as client:
         for params, words in (

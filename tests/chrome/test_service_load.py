@@ -15,16 +15,16 @@ TOKEN = "the-token-of-the-tests"
 
 async def test_each_client_gets_its_own_answer_whatever_the_others_do() -> None:
     # Fewer at a time than there are clients: some wait in the queue, and leave it.
-    async with serve(ServiceSettings(token=TOKEN, requests=10)) as listening:
+    async with serve(ServiceSettings(token=TOKEN, requests=6)) as listening:
         port = int(listening.url.rpartition(":")[2])
-        await open_pages(port, TOKEN, 4)
+        await open_pages(port, TOKEN, 2)
         before = await at_rest(port, TOKEN)
-        figures = await load(port, TOKEN, clients=24, pages=4, seconds=1)
+        figures = await load(port, TOKEN, clients=16, pages=2, seconds=0.7)
         after = await at_rest(port, TOKEN, before["tasks"] + 8)
     assert not figures.wrong
     assert not figures.errors
     assert figures.left
-    assert len(figures.seconds) > 24
+    assert len(figures.seconds) > 16
     same = ("sessions", "pages", "targets", "clients")
     assert {name: after[name] for name in same} == {name: before[name] for name in same}
     assert after["open_fds"] <= before["open_fds"] + 2

@@ -55,16 +55,28 @@ async def test_a_profile_stays_and_is_nobody_elses(httpserver: HTTPServer, tmp_p
         assert await cookies(http, "profile:work", url) == []
         assert (await ask(http, "profile:work", kind="evaluate", function=SET))["ok"]
         assert stat.S_IMODE((profiles / "work").stat().st_mode) == 0o700
-        assert await cookies(http, "work", url) == [], "a session without the profile"
-        # Another service cannot have it at the same time.
-        async with running(profiles=profiles) as other:
-            refused = await ask(other, "profile:work", kind="tabs")
-            assert refused["error"]["kind"] == "launchFailed"
-            assert "in use by another browser" in refused["error"]["message"]
         # Closed and asked for again at once: the next browser waits for the end of the last one.
         assert (await http.delete("/sessions/profile:work")).json() == {"ok": True}
         assert await cookies(http, "profile:work", url) == ["who"]
-        assert (await http.get("/sessions")).json() == {"sessions": ["work", "profile:work"]}
+
+
+@pytest.mark.slow
+async def test_a_profile_is_one_browsers_at_a_time_and_outlives_the_service(
+    httpserver: HTTPServer, tmp_path: Path
+) -> None:
+    httpserver.expect_request("/page").respond_with_data("<title>Page</title>", content_type="text/html")
+    url = httpserver.url_for("/page")
+    async with running(profiles=tmp_path) as http:
+        assert await cookies(http, "profile:work", url) == []
+        assert (await ask(http, "profile:work", kind="evaluate", function=SET))["ok"]
+        assert await cookies(http, "work", url) == [], "a session without the profile"
+        assert (await http.get("/sessions")).json() == {"sessions": ["profile:work", "work"]}
+        async with running(profiles=tmp_path) as other:
+            refused = await ask(other, "profile:work", kind="tabs")
+            assert refused["error"]["kind"] == "launchFailed"
+            assert "in use by another browser" in refused["error"]["message"]
+    async with running(profiles=tmp_path) as http:
+        assert await cookies(http, "profile:work", url) == ["who"], "its browser ended in order"
 
 
 @pytest.mark.slow

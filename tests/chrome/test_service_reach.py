@@ -125,6 +125,7 @@ class Rebinding(trio.abc.HostnameResolver):
         raise NotImplementedError
 
 
+@pytest.mark.slow
 async def test_a_name_that_leads_elsewhere_a_moment_later_is_refused(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/secret").respond_with_data("<title>Secret</title>", content_type="text/html")
     rebinding = Rebinding()
@@ -140,6 +141,7 @@ async def test_a_name_that_leads_elsewhere_a_moment_later_is_refused(httpserver:
     assert not httpserver.log
 
 
+@pytest.mark.slow
 async def test_a_site_that_is_down_is_said_to_be() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
