@@ -25,6 +25,18 @@ OPEN_PATHS = frozenset({"/healthz"})
 """What is answered without a token: it tells nothing but that the service is there."""
 
 
+_FOR_PAGES = (
+    (b"access-control-allow-methods", b"GET, POST, DELETE"),
+    (
+        b"access-control-allow-headers",
+        b"authorization, content-type, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
+    ),
+    (b"access-control-expose-headers", b"mcp-session-id"),
+    (b"access-control-max-age", b"600"),
+)
+"""What a page of an origin that is let in may send and read."""
+
+
 @attrs.frozen
 class Refused:
     """An answer to a request that is not let in."""
@@ -118,7 +130,15 @@ class Guard:
         headers = {
             name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
-        if (refused := check_headers(scope["path"], headers, self._settings, self.port)) is not None:
+        refused = check_headers(scope["path"], headers, self._settings, self.port)
+        if refused is None or refused.kind not in ("hostRefused", "originRefused"):
+            send = _allowing_origin(headers, send)
+            if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+                # A browser asks so, without a token, whether a page may ask with one.
+                await send({"type": "http.response.start", "status": 204, "headers": []})
+                await send({"type": "http.response.body", "body": b""})
+                return
+        if refused is not None:
             await answer(send, refused)
             return
         body = await self._read_body(receive)
@@ -144,6 +164,23 @@ class Guard:
         return Refused(
             408, "tooSlow", f"the request's body did not come within {seconds:g} s", "Send it faster."
         )
+
+
+def _allowing_origin(headers: Mapping[str, str], send: Send) -> Send:
+    """Return what sends answers that tell a browser that the page, whose origin was let in, may read them."""
+    origin = headers.get("origin")
+    if origin is None:
+        return send
+    more = [(b"access-control-allow-origin", origin.encode("latin-1")), (b"vary", b"Origin"), *_FOR_PAGES]
+    if headers.get("access-control-request-private-network") == "true":
+        more.append((b"access-control-allow-private-network", b"true"))
+
+    async def send_allowing(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), *more]}
+        await send(message)
+
+    return send_allowing
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

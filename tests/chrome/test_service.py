@@ -182,13 +182,19 @@ async def test_a_session_that_nobody_uses_is_closed(running: Running) -> None:
 
 
 async def test_sessions_are_apart_and_the_oldest_makes_room(site: str, running: Running) -> None:
-    async with running(sessions=2) as client:
+    async with running(sessions=2, origins=(site,)) as client:
         for name, value in (("ada", "1"), ("bob", "2")):
             assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}, name))["ok"]
             await client.ask({"kind": "evaluate", "function": f"document.cookie = 'who={value}'"}, name)
         for name, value in (("ada", "1"), ("bob", "2")):
             cookies = (await client.ask({"kind": "cookies"}, name))["result"]
             assert [(each["name"], each["value"]) for each in cookies] == [("who", value)]
+        # A page of an origin that is let in can ask the service itself.
+        script = (
+            "(url, token) => fetch(url, {headers: {Authorization: `Bearer ${token}`}}).then((a) => a.json())"
+        )
+        asked = {"kind": "evaluate", "function": script, "args": [f"{client.listening.url}/sessions", TOKEN]}
+        assert (await client.ask(asked, "bob"))["result"] == {"sessions": ["ada", "bob"]}
         # A third one takes the place of the one that was not used for the longest time.
         assert (await client.ask({"kind": "tabs"}, "eve"))["ok"]
         assert (await client.http.get("/sessions")).json() == {"sessions": ["bob", "eve"]}

@@ -108,6 +108,7 @@ async def ask(
     scope = {
         "type": kind,
         "path": "/act",
+        "method": "POST",
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
     }
     await Guard(inner, settings(body=limit), PORT)(scope, receive, send)
@@ -137,6 +138,69 @@ async def test_a_body_that_comes_too_slowly_is_refused_in_time(
     status, body = await ask([piece(1, more=True)])
     assert (status, body["error"]["kind"]) == (408, "tooSlow")
     assert math.isclose(trio.current_time() - began, settings().body_time)
+
+
+async def ask_as_a_page(
+    method: str, headers: Mapping[str, str], origins: tuple[str, ...]
+) -> tuple[int, dict[str, str]]:
+    """Ask as a browser does for a page; return the status and the headers of the answer."""
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        await trio.lowlevel.checkpoint()
+        return piece(0, more=False)
+
+    async def send(message: Any) -> None:
+        await trio.lowlevel.checkpoint()
+        sent.append(message)
+
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"x", b"y")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "path": "/act", "method": method, "headers": raw}
+    await Guard(inner, settings(origins=origins), PORT)(scope, receive, send)
+    return sent[0]["status"], {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+
+
+async def test_a_page_that_is_let_in_can_read_its_answers() -> None:
+    page = "https://panel.example"
+    preflight = {"host": GOOD["host"], "origin": page, "access-control-request-method": "POST"}
+    status, told = await ask_as_a_page("OPTIONS", preflight, (page,))
+    assert status == 204
+    assert told["access-control-allow-origin"] == page
+    assert "authorization" in told["access-control-allow-headers"]
+    assert "access-control-allow-private-network" not in told
+    private = {**preflight, "access-control-request-private-network": "true"}
+    assert (await ask_as_a_page("OPTIONS", private, (page,)))[1][
+        "access-control-allow-private-network"
+    ] == "true"
+    status, told = await ask_as_a_page("POST", {**GOOD, "origin": page}, (page,))
+    assert (status, told["x"], told["access-control-allow-origin"], told["vary"]) == (
+        200,
+        "y",
+        page,
+        "Origin",
+    )
+    # The token is needed all the same; its lack can be read.
+    status, told = await ask_as_a_page("POST", {"host": GOOD["host"], "origin": page}, (page,))
+    assert (status, told["access-control-allow-origin"]) == (401, page)
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "POST"])
+async def test_a_page_that_is_not_let_in_can_read_nothing(method: str) -> None:
+    asked = {**GOOD, "access-control-request-method": "POST"}
+    for headers, origins in (
+        ({**asked, "origin": "https://evil.example"}, ("https://panel.example",)),
+        ({**asked, "origin": "https://panel.example", "host": "evil.example"}, ("https://panel.example",)),
+    ):
+        status, told = await ask_as_a_page(method, headers, origins)
+        assert status == 403
+        assert not [name for name in told if name.startswith("access-control")]
+    status, told = await ask_as_a_page("POST", GOOD, ("https://panel.example",))
+    assert status == 200
+    assert not [name for name in told if name.startswith("access-control")], "not a page"
 
 
 async def test_a_client_that_leaves_is_not_answered() -> None:
