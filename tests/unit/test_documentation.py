@@ -54,6 +54,8 @@ def test_every_link_leads_to_a_page_and_its_heading(page: object) -> None:
         path, _, anchor = target.partition("#")
         linked = (page.parent / path).resolve() if path else page
         assert linked.exists(), f"{page}: {target}"
+        if page.is_relative_to(ROOT / "docs"):
+            assert linked.is_relative_to(ROOT / "docs"), f"{page}: {target} is not on the site"
         assert not anchor or anchor in anchors(linked.read_text("utf-8")), f"{page}: {target}"
 
 
