@@ -81,7 +81,7 @@ async def run_agent(actor: Actor, model: Model, task: str) -> str:
 
 
 def describe(response: ActResponse) -> str:
-    """Return what a model is told of a response: what changed, or what went wrong and what to do about it."""
+    """Return what a model reads about a response: what changed, or what went wrong and what to do about it."""
     error = response.error
     if error is None:
         return f"Done. The page is {response.url}\n{response.diff or ''}".rstrip()

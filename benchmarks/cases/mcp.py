@@ -4,7 +4,8 @@ Rule: all are driven by one client (`harness/mcp_client.py`) on the same pages o
 with the browser flags of its own program and with its own defaults. A turn is what an agent does: it goes to a page, looks
 at it, looks again, clicks a button that changes nothing else, and evaluates; each call is timed from request to answer.
 "The first look" is the snapshot right after a navigation, "snapshot" one of a page that was looked at before. All look at
-the whole page, so that all say the same; as it comes, the engine's is cut to 8,000 tokens, with all of it in a file.
+the whole page, so that all say the same. "Snapshot as it comes" is what a call without arguments takes: the engine's is cut
+to 8,000 tokens then, to what is in the viewport and next to it, and all of it is written to a file.
 
 Characters are those of the answer's text; of the list of tools, those of its compact JSON. What a click changed is in the
 engine's answer to it; the others have to be asked for a snapshot once more, so theirs is the answer to both.
@@ -47,6 +48,8 @@ class Dialect:
     button: str
     box: str
     tells_changes: bool = False
+    cuts: Call | None = None
+    """What cuts its snapshot; None where nothing does."""
 
 
 TITLE = "() => document.title"
@@ -60,6 +63,7 @@ DIALECTS = {
         button=r'button "Buy 0" \[ref=(\w+)\]',
         box=r'checkbox "Compare 0".*?\[ref=(\w+)\]',
         tells_changes=True,
+        cuts=("snapshot", {}),
     ),
     "playwright-mcp": Dialect(
         navigate=lambda url: ("browser_navigate", {"url": url}),
@@ -112,6 +116,8 @@ class Figures:
     first: Beside = attrs.field(factory=Beside)
     both: Beside = attrs.field(factory=Beside)
     again: Beside = attrs.field(factory=Beside)
+    cut: Beside = attrs.field(factory=Beside)
+    cut_read: Beside = attrs.field(factory=Beside)
     click: Beside = attrs.field(factory=Beside)
     evaluate: Beside = attrs.field(factory=Beside)
     read: Beside = attrs.field(factory=Beside)
@@ -128,6 +134,7 @@ def turn_of(server: Server, url: str, figures: Figures) -> Turn:
         looked = await server.ask(dialect.snapshot)
         agains = [await server.ask(dialect.snapshot) for _ in range(AGAIN)]
         seen = agains[-1].text
+        cut = agains if dialect.cuts is None else [await server.ask(dialect.cuts) for _ in range(AGAIN)]
         button = server.find(dialect.button, seen)
         clicks = [await server.ask(dialect.click(button)) for _ in range(AGAIN)]
         evaluations = [await server.ask(dialect.evaluate) for _ in range(AGAIN)]
@@ -142,6 +149,8 @@ def turn_of(server: Server, url: str, figures: Figures) -> Turn:
         figures.first.add(server.name, looked.milliseconds)
         figures.both.add(server.name, arrived.milliseconds + looked.milliseconds)
         figures.again.add(server.name, [each.milliseconds for each in agains])
+        figures.cut.add(server.name, [each.milliseconds for each in cut])
+        figures.cut_read.add(server.name, len(cut[-1].text))
         figures.click.add(server.name, [each.milliseconds for each in clicks])
         figures.evaluate.add(server.name, [each.milliseconds for each in evaluations])
         figures.read.add(server.name, len(seen))
@@ -162,12 +171,14 @@ async def by_rows(bench: Bench, servers: Sequence[Server], rows: int) -> None:
         ("the first look", figures.first),
         ("navigate and the first look", figures.both),
         ("snapshot", figures.again),
+        ("snapshot as it comes", figures.cut),
         ("click", figures.click),
         ("evaluate", figures.evaluate),
     ):
         beside.record(bench, measured, variant=f"{variant}, {rows:,} rows", unit="ms")
     for variant, beside in (
         ("characters of a snapshot", figures.read),
+        ("characters of a snapshot as it comes", figures.cut_read),
         ("characters of the answer to a click", figures.clicked),
         ("characters to know what a click changed", figures.changed),
     ):

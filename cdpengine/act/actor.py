@@ -80,10 +80,10 @@ class Actor:
     It sees the pages of `context`, or of the whole browser without one. `evaluate_enabled` False refuses every
     request that runs a script of the caller's: evaluate, wait with a function, and URLs that are scripts.
     `search_engines` are those that a search request can name. `files` is the folder in which the files lie that
-    requests may name, to be read or written; None refuses them all. `outputs` is the
-    folder of what requests write without naming a file. `commands_enabled` False refuses the protocol's own
-    commands and messages, which are past all of these limits. `reads_ahead` reads each document that a
-    request goes to at once, for the snapshot that is asked for next.
+    requests may name, to be read or written; None refuses them all. `outputs` is the folder of what requests
+    write without naming a file. `commands_enabled` False refuses the protocol's own commands and messages, which
+    are past all of these limits. `reads_ahead` reads each document that a request goes to at once, for the
+    snapshot that is asked for next.
     """
 
     browser: Browser

@@ -250,7 +250,7 @@ async def test_long_answers_are_files_and_are_read_part_by_part(
         assert "Button 0 of many" in answer, "what is in the viewport"
         assert "left out by max_tokens" in answer
         assert whole.count("\n") == 900, "each button has its line, and the address"
-        assert len(await ask("snapshot", maxTokens=500)) < 1_600, "whoever names a size gets it"
+        assert len(await ask("snapshot", maxTokens=500)) < 1_600, "a size that the caller names is kept"
         answer, whole = await kept("evaluate", function="Array.from({length: 5000}, (_, n) => n)")
         assert json.loads(whole) == list(range(5000))
         answer, whole = await kept("console", limit=700)
