@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import difflib
 import io
 import os
 import signal
@@ -47,6 +48,7 @@ from cdpengine.errors import (
     shortage_of,
 )
 from cdpengine.errors.texts import escape_line, hide_secrets
+from cdpengine.shell.client import VERBS
 
 DONE = 0
 FAILED = 1
@@ -57,6 +59,18 @@ INTERRUPTED = 130  # 128 + SIGINT, what shells give and expect; 143 and 129 are 
 
 class _Commands(click.Group):
     """The group, whose help lists the verbs of the browser that stays as well."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; one that there is not is refused with what was probably meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            known = [*self.commands, *VERBS]
+            meant = difflib.get_close_matches(args[0], known, n=1, cutoff=0.7)
+            advice = f" Did you mean {meant[0]!r}?" if meant else ""
+            raise click.UsageError(f"No such command {args[0]!r}.{advice}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands, and the verbs below them."""

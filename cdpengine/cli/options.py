@@ -175,8 +175,10 @@ def timeout_option(what: str, default_ms: int) -> Callable[[F], F]:
 
 def absolute_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Pass a URL on; refuse a host without a scheme, or a path, with what was probably meant."""
-    if problem := url_problem(value):
-        raise click.BadParameter(f"{value!r} {problem}", ctx, param)
+    problem, meant = url_problem(value)
+    if problem:
+        advice = f"; did you mean {meant}?" if meant else ""
+        raise click.BadParameter(f"{value!r} {problem}{advice}", ctx, param)
     return value
 
 

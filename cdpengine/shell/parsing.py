@@ -324,10 +324,12 @@ def _complete(
     if isinstance(done.get("paths"), list):
         paths = done["paths"]
         done["paths"] = [os.path.join(folder, each) if isinstance(each, str) else each for each in paths]
-    if verb.name in ("open", "new-tab") and (problem := url_problem(done.get("url", "about:blank"), folder)):
-        raise InvalidArgumentError(
-            what=verb.name, given=f"{done['url'][:80]!r}, which {problem}", expected="a URL"
-        )
+    if verb.name in ("open", "new-tab"):
+        problem, meant = url_problem(done.get("url", "about:blank"), folder)
+        if problem:
+            raise InvalidArgumentError(
+                what=verb.name, given=f"{done['url'][:80]!r}, which {problem}", expected=meant or "a URL"
+            )
     if verb.name in ("screenshot", "pdf"):
         _choose_file(verb, done, folder, force=force, as_json=as_json)
     suffix = _SUFFIXES.get(f"{verb.kind} {done.get('measurement', '')}".rstrip())

@@ -198,7 +198,7 @@ def test_the_session_is_named() -> None:
         (("dialog", "yes"), "expected accept or dismiss"),
         (("act", "[]"), "expected an object"),
         (("act", "{"), "expected JSON"),
-        (("open", "localhost:1/x"), "did you mean http://localhost:1/x"),
+        (("open", "localhost:1/x"), "which has no scheme, expected http://localhost:1/x"),
         (("new-tab", "http://"), "names no host"),
     ],
 )
@@ -244,6 +244,19 @@ def test_a_file_that_exists_is_refused(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_is_for_the_page_of_a_session(line: str, expected: bool) -> None:
     assert is_for_session(line.split()) is expected
+
+
+def test_a_command_that_there_is_not_is_named_with_what_was_meant() -> None:
+    for given, meant in (
+        ("clik", "click"),
+        ("snapshoot", "snapshot"),
+        ("tab", "tabs"),
+        ("evaluat", "evaluate"),
+    ):
+        done = run_here(given, "x")
+        assert done.returncode == 2
+        assert f"No such command '{given}'. Did you mean '{meant}'" in done.stderr
+    assert "Did you mean" not in run_here("nonsense").stderr
 
 
 def test_the_verb_may_stand_behind_the_session() -> None:
