@@ -169,18 +169,19 @@ class Service:
                 refusal = "" if url is None else await self.settings.url_policy.check(url)
                 if refusal:
                     return refuse_url(ActResponse(kind=request.kind, ok=False), refusal)
-                session.refusals.clear()
+                began = trio.current_time()
                 response = await dispatch(session.actor, request)
-                return self._explain(response, session, url or response.url or "")
+                return self._explain(response, session, url or response.url or "", began)
         except SessionRefusedError as refused:
             return answer_refused(request.kind, refused)
 
-    def _explain(self, response: ActResponse, session: Session, url: str) -> ActResponse:
+    def _explain(self, response: ActResponse, session: Session, url: str, began: float) -> ActResponse:
         """Say why a page went nowhere, where that was the policy's doing, or only the gate knows."""
         if response.error is None or response.error.kind != "navigationFailed":
             return response
-        if session.refusals:
-            return refuse_url(response, session.refusals[-1])
+        blocked = "ERR_BLOCKED_BY_CLIENT" in response.error.message
+        if blocked and (refusal := session.why_refused(response.target_id, began)):
+            return refuse_url(response, refusal)
         why = self.sessions.why_not_connected(url) if "ERR_SOCKS_" in response.error.message else None
         if why is None:
             return response

@@ -44,6 +44,15 @@ PROFILE = "profile:"
 _KEPT_REFUSALS = 20
 
 
+@attrs.frozen
+class DocumentRefused:
+    """A document that a frame was not let go to: why, and when. A page's main frame has the page's own id."""
+
+    frame_id: str
+    reason: str
+    when: float
+
+
 @attrs.define(eq=False)
 class Session:
     """A session: who acts in it, what happens there, how many requests are under way, and when the last one ended.
@@ -59,10 +68,19 @@ class Session:
     under_way: int = 0
     last_used: float = attrs.field(factory=trio.current_time)
     used: trio.Event = attrs.field(factory=trio.Event)
-    refusals: deque[str] = attrs.field(factory=lambda: deque(maxlen=_KEPT_REFUSALS))
-    """Why the latest documents were refused."""
+    refusals: deque[DocumentRefused] = attrs.field(factory=lambda: deque(maxlen=_KEPT_REFUSALS))
+    """The latest documents that were refused."""
     _starting: trio.Lock = attrs.field(factory=trio.Lock)
     _followed: bool = False
+
+    def why_refused(self, target_id: str | None, since: float) -> str:
+        """Return why a page's document was refused since then, "" where none was; None: one of a closed page."""
+        open_pages = {page.target_id for page in self.actor.pages}
+        for refused in reversed(self.refusals):
+            is_it = refused.frame_id == target_id if target_id else refused.frame_id not in open_pages
+            if is_it and refused.when >= since:
+                return refused.reason
+        return ""
 
     async def follow(self) -> Journal:
         """Have what happens written down from now on; return the journal. Raises ConnectionLostError."""
@@ -228,7 +246,8 @@ class Sessions:
 
         async def judge(route: Route) -> None:
             if refusal := await self._settings.url_policy.check(route.request.url):
-                session.refusals.append(refusal)
+                refused = DocumentRefused(route.request.frame_id, refusal, trio.current_time())
+                session.refusals.append(refused)
                 await route.abort("BlockedByClient")
             else:
                 await route.fallback()

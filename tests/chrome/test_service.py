@@ -235,6 +235,19 @@ async def test_where_pages_may_not_go_links_redirects_and_frames_may_not_either(
             answer = await client.ask({"kind": "navigate", "url": url})
             assert answer["error"]["kind"] == "urlRefused", answer
             assert answer["error"]["message"]
+        # Each of several at once is told of its own: one page that is refused, one whose server is not there.
+        answers: dict[str, dict[str, Any]] = {}
+
+        async def go(url: str) -> None:
+            answers[url] = await client.ask({"kind": "newTab", "url": url})
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(go, f"{here}/away")
+                nursery.start_soon(go, "http://localhost:1/")
+        assert answers[f"{here}/away"]["error"]["kind"] == "urlRefused", answers
+        assert answers["http://localhost:1/"]["error"]["kind"] == "navigationFailed", answers
+        await client.ask({"kind": "newTab"})
         assert (await client.ask({"kind": "navigate", "url": f"{here}/framing"}))["ok"]
         assert "Second" not in (await client.ask({"kind": "snapshot"}))["result"]["snapshot"]
         await client.ask({"kind": "click", "selector": "a"})
