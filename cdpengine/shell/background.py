@@ -28,7 +28,7 @@ from cdpengine.service.serving import open_service
 from cdpengine.service.settings import ServiceSettings, make_token
 from cdpengine.service.url_policy import UrlPolicy
 from cdpengine.shell import places
-from cdpengine.shell.client import PROTOCOL, TAKEN
+from cdpengine.shell.client import LONGEST, PROTOCOL, TAKEN
 from cdpengine.shell.parsing import Command, Typed, parse, wants_json
 from cdpengine.shell.printing import DONE, Printed, print_error, print_response
 
@@ -42,7 +42,6 @@ _LONGEST_HEAD = 64
 _FIELDS = 3
 """What stands before the arguments: the folder, the session and the encoding."""
 
-_LONGEST_COMMAND = 32 * 2**20
 _ARRIVING = 10.0
 """Seconds in which a command comes whole, and in which its client reads the answer."""
 
@@ -212,7 +211,7 @@ async def read_command(stream: trio.SocketStream) -> tuple[Typed, str] | None:
         packed, given = map(int, sizes.split())
     except ValueError:
         return None
-    if name or min(packed, given) < 0 or packed + given > _LONGEST_COMMAND:
+    if name or min(packed, given) < 0 or packed + given > LONGEST:
         return None
     pieces = [rest]
     missing = packed + given - len(rest)

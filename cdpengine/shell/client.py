@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 PROTOCOL = b"cdpengine-shell 1"
 TAKEN = b"taken\n"
+LONGEST = 32 * 2**20
+"""Bytes of a command, with what it reads from standard input."""
+
 INTERRUPTED = 130
 UNREACHABLE = 4
 """The exit status where there is no service: it could not be started, or ended in the middle of a command."""
@@ -54,6 +57,10 @@ class LostError(Exception):
     def __init__(self, began: bool) -> None:
         super().__init__(began)
         self.began = began
+
+
+class TooLongError(Exception):
+    """A command has more bytes than the service takes."""
 
 
 def is_for_session(arguments: "Sequence[str]") -> bool:
@@ -113,7 +120,7 @@ def run(arguments: "Sequence[str]") -> int:
             if not lost.began:
                 return _start_and_ask(arguments, given)
             return _report(arguments, lost)
-        except OSError as error:
+        except (OSError, TooLongError) as error:
             return _report(arguments, error)
         return show(status, err, out)
     except KeyboardInterrupt:
@@ -129,7 +136,7 @@ def wants_help(arguments: "Sequence[str]") -> bool:
 def ask(arguments: "Sequence[str]", given: bytes) -> "tuple[int, bytes, bytes]":
     """Send a command to the running service; return its exit status, its errors and its output.
 
-    Raises FileNotFoundError or ConnectionRefusedError where none runs, and LostError.
+    Raises FileNotFoundError or ConnectionRefusedError where none runs, LostError and TooLongError.
     """
     if sys.platform == "win32":
         raise OSError("Windows has no sockets of Unix for Python")
@@ -156,6 +163,8 @@ def _pack(arguments: "Sequence[str]", given: bytes) -> bytes:
     session = os.environ.get("CDPENGINE_SESSION", "")
     fields = [folder, session, getattr(sys.stdout, "encoding", "") or "utf-8", *arguments]
     packed = b"\0".join(map(os.fsencode, fields))
+    if len(packed) + len(given) > LONGEST:
+        raise TooLongError
     return b"%s %d %d\n%s%s" % (PROTOCOL, len(packed), len(given), packed, given)
 
 

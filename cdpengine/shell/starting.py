@@ -57,7 +57,7 @@ def start_and_ask(arguments: Sequence[str], given: bytes) -> int:
         except client.LostError as lost:
             if lost.began:
                 return report(arguments, lost)
-        except (EngineError, OSError) as error:
+        except (EngineError, OSError, client.TooLongError) as error:
             return report(arguments, error)
     return report(arguments, FileNotFoundError("it ended at once"))
 
@@ -133,7 +133,11 @@ def _options(command: Command) -> list[str]:
 
 def report(arguments: Sequence[str], error: Exception) -> int:
     """Say why a command could not be done, or was not done to its end, and return the exit status."""
-    if isinstance(error, client.LostError):
+    kind = "serviceUnavailable"
+    if isinstance(error, client.TooLongError):
+        kind, hint = "invalidArgument", "Give less at once."
+        message = f"the command has more than {client.LONGEST} bytes, with its standard input"
+    elif isinstance(error, client.LostError):
         message = "the background service ended in the middle of the command"
         hint = "Look at what was done: cdpengine snapshot starts another service, with a new browser."
     elif isinstance(error, EngineError):
@@ -149,7 +153,7 @@ def report(arguments: Sequence[str], error: Exception) -> int:
     else:
         message = f"the background service could not be started: {_reason(error)}{_log()}"
         hint = f"cdpengine doctor says what stands in the way; {places.log_path()} has the service's words."
-    failure = Failure(kind="serviceUnavailable", message=message, hint=hint, retryable=False)
+    failure = Failure(kind=kind, message=message, hint=hint, retryable=False)
     response = ActResponse(kind="", ok=False, error=failure)
     return _say(print_failure(failure, response=response, as_json=wants_json(arguments)), arguments)
 

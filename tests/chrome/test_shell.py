@@ -281,6 +281,9 @@ async def test_two_starts_at_once_give_one_and_a_killed_one_leaves_nothing(folde
     os.kill(first, signal.SIGKILL)
     await until_gone([first, *browsers])
     assert (folder / "shell.sock").exists()
+    async with trio.open_nursery() as nursery:
+        for _ in range(rounds(1, 6)):
+            nursery.start_soon(say, "tabs")
     assert await say("tabs") == "no page is open\n"
     second = service_pid(folder)
     assert second not in (None, first)
@@ -302,6 +305,15 @@ async def test_a_service_that_nobody_uses_ends_and_one_that_is_killed_says_so(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CDPENGINE_IDLE", "1.5")
+    assert await say("open", "data:text/html,<title>x</title>")
+    pid = service_pid(folder)
+    assert pid is not None
+    # It ends in order when it is told to.
+    browsers = descendants(pid)
+    assert browsers
+    os.kill(pid, signal.SIGTERM)
+    await until_gone([pid, *browsers])
+    assert not (folder / "shell.sock").exists()
     assert await say("open", "data:text/html,<title>x</title>")
     pid = service_pid(folder)
     assert pid is not None

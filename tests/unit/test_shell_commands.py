@@ -382,11 +382,20 @@ class Peer:
         self._thread.start()
 
     def _serve(self) -> None:
+        with self._socket:
+            while not self._serve_one():
+                pass
+
+    def _serve_one(self) -> bool:
+        """Answer a client; one that leaves without a word is none."""
         connection, _ = self._socket.accept()
-        with connection, self._socket:
+        with connection:
             while b"\n" not in self.sent or len(self.sent.partition(b"\n")[2]) < self._length():
-                self.sent += connection.recv(1 << 16)
+                if not (piece := connection.recv(1 << 16)):
+                    return False
+                self.sent += piece
             connection.sendall(self._answer)
+            return True
 
     def _length(self) -> int:
         return sum(map(int, self.sent.partition(b"\n")[0].split()[-2:]))
@@ -470,6 +479,19 @@ def test_a_folder_that_others_can_use_is_refused(folder: Path) -> None:
     assert "others can use this folder" in done.stderr
     assert "chmod 700" in done.stderr
     assert list(folder.iterdir()) == []
+
+
+def test_a_command_that_is_too_long_is_refused(folder: Path) -> None:
+    peer = Peer(folder, b"taken\n0 0 5\ndone\n")
+    done = subprocess.run(
+        [*PROGRAM, "type", "e1", "-"], input=b"x" * (client.LONGEST + 1), capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines() == [
+        f"Error: the command has more than {client.LONGEST} bytes, with its standard input", "Hint: Give less at once.",
+    ]  # fmt: skip
+    assert run_here("press", "a").stdout == "done\n", "which asks the peer, so that it ends"
+    peer.wait()
 
 
 def test_a_folder_whose_name_is_too_long_for_a_socket_is_named(
