@@ -49,6 +49,9 @@ _TAKING_OVER = 15.0
 """Seconds that a service which is ending may take, until another one begins."""
 
 
+_NO_BROWSER = frozenset({"browserNotFound", "launchFailed"})
+"""Errors after which a service without sessions is of no use."""
+
 _NO_PAGE = "Open a page first: cdpengine open URL."
 
 
@@ -136,6 +139,8 @@ class Background:
             if command.request is None:
                 return await self._perform_own(command)
             response = await self.service.perform(command.session, dict(command.request))
+            if response.error is not None and response.error.kind in _NO_BROWSER:
+                self._end_without_sessions()
             if response.error is not None and "no open page" in response.error.message:
                 response = attrs.evolve(response, error=attrs.evolve(response.error, hint=_NO_PAGE))
         except EngineError as error:
@@ -160,9 +165,14 @@ class Background:
             if wanted is not None and wanted != has:
                 raise InvalidArgumentError(
                     what=option,
-                    given="it for a service that runs without it",
+                    given=f"it for a service that runs with {'another one' if has else 'none'}",
                     expected="it with its first command; cdpengine close --all ends the service",
                 )
+
+    def _end_without_sessions(self) -> None:
+        """End where no browser could be started: the next command may name another one."""
+        if not self.service.sessions.names:
+            self.ending.set()
 
     async def _perform_own(self, command: Command) -> Printed:
         sessions = self.service.sessions

@@ -59,7 +59,7 @@ def parse(typed: Typed) -> Command:
     bare, options = _split(verb, rest)
     session = _one(options.pop("--session", [typed.session or DEFAULT_SESSION]))
     as_json = bool(options.pop("--json", []))
-    own = dict(_own_options(verb, options))
+    own = dict(_own_options(verb, options, typed.folder))
     bare = [typed.given.removesuffix("\n") if each is STDIN else each for each in bare]
     request = None
     if verb.name == "act":
@@ -156,13 +156,14 @@ def _option_names(verb: Verb) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(flags), frozenset(valued)
 
 
-def _own_options(verb: Verb, options: dict[str, list[str]]) -> Iterator[tuple[str, str | bool]]:
+def _own_options(verb: Verb, options: dict[str, list[str]], folder: str) -> Iterator[tuple[str, str | bool]]:
     """Take the shell's own options out of those that were given."""
     for described in verb.options:
         name, _, takes = described.partition(" ")
         if name in options:
-            values = options.pop(name)
-            yield name, _one(values) if takes else True
+            value = _one(options.pop(name))
+            # A program's path is that of the folder here; a name is looked for where programs are.
+            yield name, (os.path.join(folder, value) if os.sep in value else value) if takes else True
 
 
 def _fields(verb: Verb, bare: Sequence[str], options: Mapping[str, list[str]]) -> dict[str, Any]:

@@ -96,8 +96,10 @@ def _in_the_shell(hint: str) -> str:
 def _in_one_line(message: str) -> str:
     """Return a message without its log of attempts; JSON has all of it."""
     first, *rest = [line.strip() for line in message.splitlines()] or [""]
-    told = "; ".join(line for line in rest if not line.startswith("- "))
-    return f"{first} {told}".strip() if first.endswith(":") or not told else f"{first}; {told}"
+    for line in rest:
+        if not line.startswith("- "):
+            first += f" {line}" if first.endswith((":", ".")) else f"; {line}"
+    return first
 
 
 def _to_json(document: Mapping[str, Any]) -> str:

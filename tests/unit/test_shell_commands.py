@@ -173,6 +173,16 @@ def test_text_comes_from_standard_input() -> None:
     assert request("type", "e5", "--", "-")["text"] == "-"
 
 
+def test_the_browser_is_named_by_its_path_here_or_by_its_name() -> None:
+    for given, meant in (
+        ("chromium", "chromium"),
+        ("./chrome", "/there/./chrome"),
+        ("/opt/chrome", "/opt/chrome"),
+    ):
+        assert command("open", "about:blank", "--browser", given).options == {"--browser": meant}
+    assert command("open", "about:blank", "--headful").options == {"--headful": True}
+
+
 def test_the_session_is_named() -> None:
     assert command("tabs").session == "default"
     assert command("tabs", session="mine").session == "mine"

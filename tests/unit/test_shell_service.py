@@ -162,6 +162,20 @@ async def test_it_ends_when_it_is_not_used_for_a_while_and_with_its_last_session
     assert answers == [(0, "", '{"ok": true, "kind": ""}\n')]
 
 
+async def test_a_service_whose_browser_cannot_be_started_ends(folder: Path) -> None:
+    """The next command may name another browser."""
+    async with running(BackgroundOptions(executable="/no/such/browser")) as background:
+        status, err, _ = await ask("open", "https://example.com", "--browser", "/another")
+        assert (
+            status,
+            err.startswith("Error: --browser: got it for a service that runs with another one"),
+        ) == (2, True)
+        assert not background.ending.is_set()
+        status, err, _ = await ask("open", "https://example.com")
+        assert (status, err.startswith("Error: no browser at /no/such/browser was found.")) == (1, True)
+        assert background.ending.is_set()
+
+
 async def test_a_service_that_is_ending_takes_no_command(folder: Path) -> None:
     async with running(BackgroundOptions()) as background:
         stream = await trio.open_unix_socket(places.socket_path())
