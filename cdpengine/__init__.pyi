@@ -133,6 +133,9 @@ from .errors import AmbiguousNodeError as AmbiguousNodeError
 from .errors import BodyUnavailableError as BodyUnavailableError
 from .errors import BodyUndecodableError as BodyUndecodableError
 from .errors import BrowserNotFoundError as BrowserNotFoundError
+from .errors import CacheDamagedError as CacheDamagedError
+from .errors import CacheKeyError as CacheKeyError
+from .errors import CacheUnavailableError as CacheUnavailableError
 from .errors import ConnectFailedError as ConnectFailedError
 from .errors import ConnectionLostError as ConnectionLostError
 from .errors import CookieRefusedError as CookieRefusedError
@@ -182,6 +185,7 @@ from .errors import StateFileNotWrittenError as StateFileNotWrittenError
 from .errors import StorageUnavailableError as StorageUnavailableError
 from .errors import TargetCrashedError as TargetCrashedError
 from .errors import UndecodableReplyError as UndecodableReplyError
+from .errors import UndefinedVariablesError as UndefinedVariablesError
 from .errors import UnstableError as UnstableError
 from .errors import ValueRefusedError as ValueRefusedError
 from .errors import ValueTooLargeError as ValueTooLargeError

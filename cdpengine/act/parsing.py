@@ -68,8 +68,8 @@ def _structure(data: Mapping[str, Any]) -> ActRequest:
     rest = {name: value for name, value in data.items() if name != "kind"}
     try:
         request = _converter().structure(rest, KINDS[kind])
-    except (BaseValidationError, _UnfitError) as error:
-        raise _explain(error, kind, KINDS[kind]) from None
+    except (BaseValidationError, UnfitError) as error:
+        raise explain_misfit(error, kind, KINDS[kind]) from None
     return _checked(request)
 
 
@@ -101,7 +101,11 @@ def _refuse_constant(name: str) -> object:
 
 @cache
 def _converter() -> cattrs.Converter:
-    """Return what turns JSON into requests and back: names in camelCase, no type taken for another one."""
+    return make_converter()
+
+
+def make_converter() -> cattrs.Converter:
+    """Return what turns JSON into attrs classes and back: names in camelCase, no type taken for another one."""
     converter = cattrs.Converter(unstruct_collection_overrides={tuple: list})
     for scalar in _SCALARS:
         converter.register_structure_hook(scalar, _structure_scalar)
@@ -133,7 +137,7 @@ def _is_generic(generic: object, kind: Any) -> bool:
     return origin is generic
 
 
-class _UnfitError(ValueError):
+class UnfitError(ValueError):
     """A value that does not fit: what was given, and what was expected."""
 
     def __init__(self, given: str, expected: str) -> None:
@@ -151,7 +155,7 @@ def _object_hook(converter: cattrs.Converter, kind: type[Any]) -> Hook:
 
     def hook(value: Any, kind: Any) -> Any:
         if not isinstance(value, Mapping):
-            raise _UnfitError(_type_name(value), "an object")
+            raise UnfitError(_type_name(value), "an object")
         return structure(value, kind)
 
     return hook
@@ -164,7 +168,7 @@ def _list_hook(converter: cattrs.Converter) -> Callable[[Any], Hook]:
 
         def hook(value: Any, _kind: Any) -> Any:
             if not isinstance(value, (list, tuple)):
-                raise _UnfitError(_type_name(value), "a list")
+                raise UnfitError(_type_name(value), "a list")
             return tuple(_check_plain(value) if member is Any else converter.structure(value, members))
 
         return hook
@@ -178,7 +182,7 @@ def _mapping_hook(converter: cattrs.Converter) -> Callable[[Any], Hook]:
 
         def hook(value: Any, _kind: Any) -> Any:
             if not isinstance(value, Mapping):
-                raise _UnfitError(_type_name(value), "an object")
+                raise UnfitError(_type_name(value), "an object")
             return {converter.structure(key, name): converter.structure(value[key], item) for key in value}
 
         return hook
@@ -198,7 +202,7 @@ def _union_hook(converter: cattrs.Converter) -> Callable[[Any], Hook]:
                 if len(members) == 1 or _is_like(value, member):
                     return converter.structure(value, member)
             words = ["a list" if get_origin(member) is tuple else _SCALARS[member] for member in members]
-            raise _UnfitError(_type_name(value), " or ".join(words))
+            raise UnfitError(_type_name(value), " or ".join(words))
 
         return hook
 
@@ -211,7 +215,7 @@ def _is_like(value: object, member: Any) -> bool:
 
 def _structure_scalar(value: Any, kind: Any) -> Any:
     if not _is_scalar(value, kind):
-        raise _UnfitError(_type_name(value), _SCALARS[kind])
+        raise UnfitError(_type_name(value), _SCALARS[kind])
     if isinstance(value, str):
         _check_text(value)
     return float(value) if kind is float else value
@@ -221,22 +225,24 @@ def _structure_literal(value: Any, kind: Any) -> Any:
     choices = get_args(kind)
     if not isinstance(value, str) or value not in choices:
         given = repr(value[:40]) if isinstance(value, str) else _type_name(value)
-        raise _UnfitError(given, _nearest(value, choices))
+        raise UnfitError(given, _nearest(value, choices))
     return value
 
 
-def _explain(error: BaseException, place: str, kind: Any) -> InvalidArgumentError:
-    """Return what is wrong, by the first thing that is, with its place in the request."""
+def explain_misfit(error: BaseException, place: str, kind: Any) -> InvalidArgumentError:
+    """Return what is wrong, by the first thing that is, with its place in what was structured as `kind`."""
     for note in getattr(error, "__notes__", ()):
         if isinstance(note, IterableValidationNote):
             place = f"{place}[{note.index}]"
         elif isinstance(note, AttributeValidationNote):
             place = f"{place}.{camel_case(note.name)}"
+    if isinstance(error, InvalidArgumentError):
+        return _refuse(f"{place}: {error.what}", error.given, error.expected)
     if isinstance(error, BaseValidationError):
         of = error.cl if isinstance(error, ClassValidationError) else kind
         # A field that there is not explains best why another one is missing.
         first = min(error.exceptions, key=lambda each: not isinstance(each, ForbiddenExtraKeysError))
-        return _explain(first, place, of)
+        return explain_misfit(first, place, of)
     if isinstance(error, ForbiddenExtraKeysError):
         given = min(map(str, error.extra_fields))
         fields = [camel_case(each.name) for each in attrs.fields(error.cl)]
@@ -245,7 +251,7 @@ def _explain(error: BaseException, place: str, kind: Any) -> InvalidArgumentErro
         missing = next(each for each in attrs.fields(kind) if camel_case(each.name) == error.args[0])
         meaning = missing.metadata.get(MEANING, missing.name)
         return _refuse(place, "nothing", f"a value: {meaning}")
-    assert isinstance(error, _UnfitError), error
+    assert isinstance(error, UnfitError), type(error)
     return _refuse(place, error.given, error.expected)
 
 
@@ -264,7 +270,7 @@ def _check_text(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise _UnfitError("a text with half of a surrogate pair", "Unicode text") from None
+        raise UnfitError("a text with half of a surrogate pair", "Unicode text") from None
 
 
 def _check_plain(value: Any) -> Any:
@@ -284,7 +290,7 @@ def _check_plain(value: Any) -> Any:
                 pending.extend(items)
                 pending.extend(items.values())
             case other:
-                raise _UnfitError(_type_name(other), "what JSON holds")
+                raise UnfitError(_type_name(other), "what JSON holds")
     return value
 
 

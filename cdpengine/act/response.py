@@ -214,6 +214,12 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.RecordingFailedError: Advice("Check the file's folder; then try again."),
     errors.RecordingIncompleteError: Advice("Record anew, with what the message names."),
     errors.ReplayDivergedError: Advice("Record anew: what is asked has changed."),
+    errors.UndefinedVariablesError: Advice("Pass a value for each variable that the message names."),
+    errors.CacheDamagedError: Advice("Learn the scenario anew, after what the message says."),
+    errors.CacheUnavailableError: Advice(
+        "Go on without the cache, or make room; then try again.", retryable=True
+    ),
+    errors.CacheKeyError: Advice("Go on without the cache: only its owner can set the key."),
     errors.ResourcesExhaustedError: Advice("Close pages or programs; then try again.", retryable=True),
     errors.PackageMissingError: Advice("Install what the message names."),
     EngineError: Advice("The message says what went wrong."),

@@ -34,6 +34,9 @@
       BodyUnavailableError > InterceptedBodyUnavailableError
       RouteAnsweredError                    an intercepted request that was answered already
       ActivityOffError                      the activity of the page is not collected
+      UndefinedVariablesError               variables of a cached action have no value
+      CacheDamagedError, CacheUnavailableError  the file of an action cache cannot be read, or written
+      CacheKeyError                         the key to a cache's file is missing, or another one
 
 Rule: a message says what was tried, on what, what stood in the way, and what to do. It never holds a
 payload, a typed text or a secret. All errors can be pickled, so they cross process borders.
@@ -41,6 +44,12 @@ payload, a typed text or a secret. All errors can be pickled, so they cross proc
 
 from __future__ import annotations
 
+from cdpengine.errors.cache import (
+    CacheDamagedError,
+    CacheKeyError,
+    CacheUnavailableError,
+    UndefinedVariablesError,
+)
 from cdpengine.errors.connection import (
     ActivityOffError,
     BodyUnavailableError,
@@ -127,6 +136,9 @@ __all__ = [
     "BodyUnavailableError",
     "BodyUndecodableError",
     "BrowserNotFoundError",
+    "CacheDamagedError",
+    "CacheKeyError",
+    "CacheUnavailableError",
     "ConnectFailedError",
     "ConnectionLostError",
     "CookieRefusedError",
@@ -177,6 +189,7 @@ __all__ = [
     "StorageUnavailableError",
     "TargetCrashedError",
     "UndecodableReplyError",
+    "UndefinedVariablesError",
     "UnstableError",
     "ValueRefusedError",
     "ValueTooLargeError",

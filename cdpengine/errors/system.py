@@ -56,6 +56,9 @@ _OPTIONAL = {
     "mcp": ("mcp", "speaks with models' clients", "mcp"),
     "mcp_types": ("mcp", "speaks with models' clients", "mcp"),
     "PIL": ("pillow", "draws on pictures", "pictures"),
+    "platformdirs": ("platformdirs", "says where the user's data is", "cache"),
+    "cryptography": ("cryptography", "encrypts what is kept", "cache"),
+    "keyring": ("keyring", "keeps the key to it", "cache"),
 }
 """By the names of modules: the package, what it is for, and the extra that brings it (pyproject.toml)."""
 

@@ -11,6 +11,7 @@ import pytest
 from doc_examples import ROOT, blocks, pages
 
 import cdpengine
+import cdpengine.cache
 import cdpengine.debug
 from cdpengine import errors
 from cdpengine.cli.commands import commands
@@ -90,6 +91,8 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert set(named) - {"errors"} == set(cdpengine.__all__) - plain - told_with_the_errors - {"__version__"}
     debug = re.findall(r"^::: cdpengine\.debug\.(\w+)$", text, re.MULTILINE)
     assert sorted(debug) == sorted(cdpengine.debug.__all__)
+    cache = re.findall(r"^::: cdpengine\.cache\.(\w+)$", text, re.MULTILINE)
+    assert sorted(cache) == sorted(cdpengine.cache.__all__)
 
 
 def test_every_command_is_on_the_page_of_the_command_line() -> None:

@@ -15,10 +15,11 @@ from types import ModuleType
 import pytest
 
 import cdpengine
+import cdpengine.cache
 import cdpengine.debug
 import cdpengine.testing
 
-MODULES: tuple[ModuleType, ...] = (cdpengine, cdpengine.debug, cdpengine.testing)
+MODULES: tuple[ModuleType, ...] = (cdpengine, cdpengine.cache, cdpengine.debug, cdpengine.testing)
 
 MAKE = {
     "Budget.exceeded": "makes an error, for its caller to raise",
@@ -28,6 +29,7 @@ MAKE = {
     "EventStream.statistics": "a record of the moment",
     "PageMeasure.evaluate_statistics": "a record of the moment",
     "Recorder.statistics": "a record of the moment",
+    "CacheEntry.all_steps": "goes through a tree anew",
     "EventStream.receive_nowait": "takes the event out of the stream",
     "Event.typed": "decodes anew, and can fail",
     "InterceptedRequest.json": "decodes anew, and can fail",

@@ -19,6 +19,7 @@ import pytest
 
 import cdpengine
 import cdpengine.act
+import cdpengine.cache
 import cdpengine.debug
 import cdpengine.testing
 
@@ -28,7 +29,7 @@ DOCUMENTED = (FunctionType, classmethod, staticmethod, property)
 ENGINES_OWN = re.compile(r"for the engine|called by (it|the)\b", re.IGNORECASE)
 """Words of docstrings that say that no program is to call this."""
 
-PACKAGES = (cdpengine, cdpengine.act, cdpengine.debug, cdpengine.testing)
+PACKAGES = (cdpengine, cdpengine.act, cdpengine.cache, cdpengine.debug, cdpengine.testing)
 
 PUBLIC = {
     f"{package.__name__}.{name}": kind

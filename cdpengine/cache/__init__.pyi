@@ -1,0 +1,36 @@
+from .addresses import TRACKING_PARAMETERS as TRACKING_PARAMETERS
+from .addresses import UrlPattern as UrlPattern
+from .addresses import generalize_url as generalize_url
+from .addresses import normalize_url as normalize_url
+from .changes import THRESHOLDS as THRESHOLDS
+from .changes import PageChange as PageChange
+from .changes import PageFeatures as PageFeatures
+from .changes import Thresholds as Thresholds
+from .changes import compare_features as compare_features
+from .changes import judge_change as judge_change
+from .changes import read_features as read_features
+from .entries import CACHED_KINDS as CACHED_KINDS
+from .entries import LIFETIMES as LIFETIMES
+from .entries import CacheEntry as CacheEntry
+from .entries import CacheKey as CacheKey
+from .entries import EntryStatistics as EntryStatistics
+from .entries import FramePlace as FramePlace
+from .entries import Landmark as Landmark
+from .entries import PathStep as PathStep
+from .entries import PostCondition as PostCondition
+from .entries import Step as Step
+from .entries import StepGroup as StepGroup
+from .entries import Target as Target
+from .entries import Viewport as Viewport
+from .entries import make_entry as make_entry
+from .entries import make_key as make_key
+from .entry_json import entry_to_json as entry_to_json
+from .entry_json import parse_entry as parse_entry
+from .targets import describe_target as describe_target
+from .templates import escape as escape
+from .templates import fill as fill
+from .templates import fill_request as fill_request
+from .templates import find_variables as find_variables
+from .templates import request_variables as request_variables
+
+__all__: list[str]

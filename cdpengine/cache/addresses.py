@@ -1,0 +1,250 @@
+"""Addresses of pages: one form for each, and patterns that stand for many. Pure.
+
+Rule: two URLs have one form where a server can hardly tell them apart: scheme and host in small letters, no
+default port, no user and password, `.` and `..` resolved, percent-encoding where it is needed and only there,
+parameters in order of their names, without those that only follow a visitor around (`TRACKING_PARAMETERS`). The
+value of a parameter that is secret by its name (`token=...`) becomes `*`: a form is kept and shown. A fragment
+goes, but for one that is a route of the page's own (`#/cart`, `#!cart`). To make the form of a form changes
+nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+from urllib.parse import SplitResult, urlsplit
+
+import attrs
+
+from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors.texts import is_secret_parameter
+
+LONGEST_URL = 8_192
+"""Characters of a URL, and of a pattern."""
+
+TRACKING_PARAMETERS: frozenset[str] = frozenset(
+    {
+        "utm_*", "mtm_*", "pk_*", "piwik_*", "hsa_*", "_hsenc", "_hsmi", "__hstc", "__hssc", "__hsfp",
+        "hsctatracking", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "_ga", "_gl", "fbclid",
+        "fb_action_ids", "msclkid", "yclid", "ysclid", "ttclid", "twclid", "li_fat_id", "igshid", "igsh",
+        "mc_cid", "mc_eid", "mkt_tok", "vero_id", "oly_anon_id", "oly_enc_id", "s_cid", "wickedid",
+        "rb_clickid", "epik", "spm", "scm", "_openstat",
+    }
+)  # fmt: skip
+"""Names of parameters that say where a visitor came from, in small letters; `*` at the end is any ending.
+
+After the lists of EasyPrivacy and of browsers that remove them (Firefox's query stripping, Brave).
+"""
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+SCHEMES = ("http", "https", "file")
+
+_UNRESERVED = r"A-Za-z0-9._~\-"
+_PIECE = re.compile(r"%[0-9A-Fa-f]{2}|.", re.DOTALL)
+_PATH_CHARACTER = re.compile(rf"[{_UNRESERVED}!$&'()*+,;=:@/]")
+_QUERY_CHARACTER = re.compile(rf"[{_UNRESERVED}!$'()*+,;:@/?=&]")
+_PLAIN_CHARACTER = re.compile(rf"[{_UNRESERVED}]")
+_HOST = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9*_.-]+")
+_ROUTE = re.compile(r"[!/]")
+
+
+def normalize_url(url: str, *, tracking: Collection[str] = TRACKING_PARAMETERS) -> str:
+    """Return the one form of a page's URL. `tracking` are the parameters that are left out.
+
+    Raises InvalidArgumentError for what is not an absolute URL of http, https or file.
+    """
+    parts = _split(url, "url")
+    if "*" in parts.netloc:
+        raise _refuse("url", "a host with *")
+    form = f"{parts.scheme}://{_host(parts, 'url')}{_path(parts.path)}"
+    query = _query(parts.query, tracking)
+    return f"{form}{f'?{query}' if query else ''}{_fragment(parts.fragment)}"
+
+
+def generalize_url(url: str) -> str:
+    """Return the pattern of all pages like this one: what looks like an id in the path is any segment.
+
+    Ids are numbers, UUIDs, and words of 16 characters or more in which letters and digits are mixed. A URL without
+    any is its own form.
+    """
+    form = normalize_url(url)
+    head, mark, rest = _cut_path(form)
+    path = head.split("/")
+    path[3:] = ["*" if _ID.fullmatch(segment) else segment for segment in path[3:]]
+    return "/".join(path) + mark + rest
+
+
+_ID = re.compile(
+    r"[0-9]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])[\w-]{16,}",
+    re.ASCII,
+)
+
+
+@attrs.frozen
+class UrlPattern:
+    """A pattern of URLs, such as `https://*.example.com/orders/*?page=*`.
+
+    `*` is any text without a `/`, in a host any text without a dot; `**` is any text in a path. A pattern without
+    a query is for any query, one with a query for those that have at least these parameters. The same is true of a
+    fragment. The form of a URL is a pattern too, for which it stands alone but for further parameters.
+    """
+
+    text: str
+
+    def __attrs_post_init__(self) -> None:
+        """Raise InvalidArgumentError for what is not a pattern."""
+        _compile(self.text)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it has no `*`."""
+        return "*" not in self.text
+
+    @property
+    def weight(self) -> int:
+        """How much it says: of two patterns for one page, the one with more is the better one."""
+        return len(self.text.replace("*", ""))
+
+    def matches(self, url: str) -> bool:
+        """Say whether it is for this URL, in whatever form it is. A URL that has no form is never matched."""
+        try:
+            form = normalize_url(url)
+        except InvalidArgumentError:
+            return False
+        if form == self.text:
+            return True
+        head, parameters, fragment = _compile(self.text)
+        path, mark, rest = _cut_path(form)
+        query, _, route = (rest if mark == "?" else f"#{rest}" if mark else "").partition("#")
+        if head.fullmatch(path) is None or (fragment is not None and fragment.fullmatch(route) is None):
+            return False
+        given = [item for item in query.split("&") if item]
+        return all(any(wanted.fullmatch(item) for item in given) for wanted in parameters)
+
+
+def choose_pattern(patterns: Iterable[UrlPattern], url: str) -> UrlPattern | None:
+    """Return the pattern that says most of those that are for the URL; None where none is."""
+    return max(
+        (each for each in patterns if each.matches(url)),
+        key=lambda each: (each.is_exact, each.weight, each.text),
+        default=None,
+    )
+
+
+@lru_cache(maxsize=1_000)
+def _compile(text: str) -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...], re.Pattern[str] | None]:
+    """Return a pattern's expressions: of all before the query, of each parameter, and of the fragment."""
+    parts = _split(text, "pattern")
+    host = _glob(_host(parts, "pattern"), r"[^./:]*", r"[^/]*")
+    path = _glob(_path(parts.path), "[^/]*", ".*")
+    items = [item for item in _query(parts.query, ()).split("&") if item]
+    fragment = _fragment(parts.fragment)
+    return (
+        re.compile(f"{parts.scheme}://{host}{path}", re.DOTALL),
+        tuple(re.compile(_glob(item, ".*", ".*"), re.DOTALL) for item in items),
+        re.compile(_glob(fragment[1:], ".*", ".*"), re.DOTALL) if fragment else None,
+    )
+
+
+def _glob(text: str, one: str, many: str) -> str:
+    pieces = re.split(r"(\*+)", text)
+    return "".join(
+        (one if len(piece) == 1 else many) if piece.startswith("*") else re.escape(piece) for piece in pieces
+    )
+
+
+def _cut_path(form: str) -> tuple[str, str, str]:
+    """Return what stands before the query or the fragment, the character between, and the rest."""
+    found = re.search(r"[?#]", form)
+    return (form, "", "") if found is None else (form[: found.start()], found[0], form[found.end() :])
+
+
+def _split(url: str, what: str) -> SplitResult:
+    if not isinstance(url, str):
+        raise _refuse(what, f"a {type(url).__name__}")
+    if len(url) > LONGEST_URL:
+        raise _refuse(what, f"{len(url)} characters, more than {LONGEST_URL}")
+    # As browsers do: what surrounds a URL goes, line ends and tabs in it too, and \ is /.
+    text = re.sub(r"[\t\r\n]", "", url.strip("".join(map(chr, range(33)))))
+    address, mark, rest = _cut_path(text)
+    try:
+        parts = urlsplit(address.replace("\\", "/") + mark + rest)
+        _ = parts.port
+    except ValueError:
+        raise _refuse(what, "a text whose host or port cannot be read") from None
+    if parts.scheme not in SCHEMES:
+        raise _refuse(what, "a URL of another scheme, or without one")
+    if parts.scheme != "file" and not parts.hostname:
+        raise _refuse(what, "a URL without a host")
+    return parts
+
+
+def _host(parts: SplitResult, what: str) -> str:
+    host = parts.netloc.rpartition("@")[2].lower()
+    host, port = host[: host.rfind(":")] if parts.port is not None else host.rstrip(":"), parts.port
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode("ascii")
+        except UnicodeError:
+            raise _refuse(what, "a host that is no name of the Internet") from None
+    if host and _HOST.fullmatch(host) is None:
+        raise _refuse(what, "a host with characters that no host has")
+    return host if port is None or port == DEFAULT_PORTS.get(parts.scheme) else f"{host}:{port}"
+
+
+def _path(path: str) -> str:
+    segments: list[str] = []
+    given = _recode(path, _PATH_CHARACTER).split("/")
+    for number, segment in enumerate(given):
+        if segment in (".", ".."):
+            if segment == ".." and len(segments) > 1:
+                segments.pop()
+            if number == len(given) - 1:
+                segments.append("")
+        else:
+            segments.append(segment)
+    joined = "/".join(segments)
+    return joined if joined.startswith("/") else f"/{joined}"
+
+
+def _query(query: str, tracking: Collection[str]) -> str:
+    items = []
+    for item in query.split("&"):
+        name, equals, value = _recode(item, _QUERY_CHARACTER).partition("=")
+        if not item or _is_listed(name, tracking):
+            continue
+        items.append((name, f"{name}{equals}{'*' if value and is_secret_parameter(name) else value}"))
+    # Stable: several of one name stay in the order that they have.
+    return "&".join(text for _, text in sorted(items, key=lambda each: each[0]))
+
+
+def _is_listed(name: str, names: Collection[str]) -> bool:
+    lower = name.lower()
+    return lower in names or any(each.endswith("*") and lower.startswith(each[:-1]) for each in names)
+
+
+def _fragment(fragment: str) -> str:
+    if _ROUTE.match(fragment) is None:
+        return ""
+    path, mark, query = fragment.partition("?")
+    query = _query(query, TRACKING_PARAMETERS)
+    return f"#{_recode(path, _PATH_CHARACTER)}{mark if query else ''}{query}"
+
+
+def _recode(text: str, allowed: re.Pattern[str]) -> str:
+    def recode(found: re.Match[str]) -> str:
+        piece = found[0]
+        if len(piece) == 3:
+            character = chr(int(piece[1:], 16))
+            return character if _PLAIN_CHARACTER.fullmatch(character) else piece.upper()
+        if allowed.fullmatch(piece):
+            return piece
+        return "".join(f"%{byte:02X}" for byte in piece.encode("utf-8", "replace"))
+
+    return _PIECE.sub(recode, text)
+
+
+def _refuse(what: str, given: str) -> InvalidArgumentError:
+    # The text itself is not repeated: it may hold a password.
+    return InvalidArgumentError(what=what, given=given, expected="an absolute URL of http, https or file")

@@ -1,0 +1,113 @@
+"""Entries become JSON, and JSON becomes entries.
+
+Rule: as for requests (cdpengine/act/parsing.py), nothing is guessed and no value is repeated in an error: a field
+that there is not, or of another type, is refused with its place. What was parsed is checked: an entry that
+`check_entry` would refuse never comes out of here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import attrs
+import cattrs
+from cattrs.errors import BaseValidationError
+
+from cdpengine.act import ActRequest, parse_request, to_json
+from cdpengine.act.parsing import UnfitError, explain_misfit, make_converter
+from cdpengine.cache.entries import CacheEntry, Step, StepGroup, check_entry
+from cdpengine.errors import InvalidArgumentError
+
+FORMAT, FORMAT_VERSION = "cdpengine cache", 1
+"""What the JSON of several entries begins with: exports are read by this and later versions."""
+
+LONGEST_JSON = 64 * 2**20
+"""Characters of an import."""
+
+
+def entry_to_json(entry: CacheEntry) -> dict[str, Any]:
+    """Return the entry as values of JSON: the fields that differ from their defaults, names in camelCase."""
+    return dict(_converter().unstructure(entry))
+
+
+def parse_entry(data: object) -> CacheEntry:
+    """Return the entry that `entry_to_json` gave this for. Raises InvalidArgumentError for anything else."""
+    return _parse(data, "entry")
+
+
+def dump_entries(entries: Sequence[CacheEntry]) -> str:
+    """Return the JSON of several entries, one a line."""
+    head = json.dumps({"format": FORMAT, "version": FORMAT_VERSION})[:-1]
+    lines = ",\n".join(json.dumps(entry_to_json(entry), ensure_ascii=False) for entry in entries)
+    return f'{head}, "entries": [\n{lines}\n]}}\n'
+
+
+def load_entries(text: str | bytes) -> tuple[CacheEntry, ...]:
+    """Return the entries of `dump_entries`. Raises InvalidArgumentError, which says at which entry, from 1."""
+    if len(text) > LONGEST_JSON:
+        raise InvalidArgumentError("import", f"{len(text)} characters", f"at most {LONGEST_JSON}")
+    try:
+        data = json.loads(text)
+    except RecursionError:
+        raise InvalidArgumentError("import", "JSON that is nested too deep", "an export of a cache") from None
+    except UnicodeDecodeError:
+        raise InvalidArgumentError("import", "bytes that are not UTF-8", "an export of a cache") from None
+    except json.JSONDecodeError as error:
+        given = f"text that is not JSON at line {error.lineno}, column {error.colno}"
+        raise InvalidArgumentError("import", given, "an export of a cache") from None
+    if (
+        not isinstance(data, dict)
+        or data.get("format") != FORMAT
+        or not isinstance(data.get("entries"), list)
+    ):
+        raise InvalidArgumentError("import", "JSON of another kind", f'an object with "format": "{FORMAT}"')
+    if data.get("version") != FORMAT_VERSION:
+        raise InvalidArgumentError("import", "another version", f"version {FORMAT_VERSION}")
+    return tuple(_parse(item, f"entry {number}") for number, item in enumerate(data["entries"], 1))
+
+
+def _parse(data: object, place: str) -> CacheEntry:
+    try:
+        entry: CacheEntry = _converter().structure(data, CacheEntry)
+    except (BaseValidationError, UnfitError, InvalidArgumentError) as error:
+        raise explain_misfit(error, place, CacheEntry) from None
+    try:
+        check_entry(entry)
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(f"{place}, {error.what}", error.given, error.expected) from None
+    return entry
+
+
+@cache
+def _converter() -> cattrs.Converter:
+    converter = make_converter()
+    converter.register_structure_hook_func(_is_request, lambda value, _kind: _structure_request(value))
+    converter.register_unstructure_hook_func(_is_request, to_json)
+    union = Step | StepGroup
+    converter.register_structure_hook_func(
+        lambda kind: kind == union, lambda value, _kind: _structure_step(converter, value)
+    )
+    converter.register_unstructure_hook_func(
+        lambda kind: kind == union, lambda value: converter.unstructure(value, type(value))
+    )
+    return converter
+
+
+def _is_request(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, ActRequest) and attrs.has(kind)
+
+
+def _structure_request(value: Any) -> ActRequest:
+    if not isinstance(value, Mapping):
+        raise UnfitError("no object", "a request")
+    return parse_request(value)
+
+
+def _structure_step(converter: cattrs.Converter, value: Any) -> Step | StepGroup:
+    """Return a step or a group: a group is what has steps of its own."""
+    kind: type[Any] = StepGroup if isinstance(value, Mapping) and "steps" in value else Step
+    structured: Step | StepGroup = converter.structure(value, kind)
+    return structured

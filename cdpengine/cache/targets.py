@@ -1,0 +1,120 @@
+"""Targets: an element of a snapshot, described so that it can be found where its ref means nothing. Pure.
+
+Rule: what describes an element is what a person goes by: role, name, what stands around it, and in which frame.
+What a field holds is never a part of it. Texts are cut (`LONGEST_NAME`), as a target is kept once for each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cdpengine._snapshot.refs import parse_ref_text
+from cdpengine._snapshot.snapshot import Snapshot, SnapshotNode
+from cdpengine.cache.addresses import normalize_url
+from cdpengine.cache.entries import FramePlace, Landmark, PathStep, Target
+from cdpengine.cache.templates import escape
+from cdpengine.errors import InvalidArgumentError, NodeNotFoundError
+
+LONGEST_NAME = 200
+"""Characters of a name, and of a text beside the element."""
+
+MOST_AROUND = 4
+"""How many of the named parts around an element describe it."""
+
+
+def describe_target(snapshot: Snapshot, ref: str) -> Target:
+    """Return the description of the element with this ref, such as "e7". A dollar in a name is escaped.
+
+    Raises InvalidArgumentError for what is no ref, NodeNotFoundError for one that the snapshot does not show.
+    """
+    wanted = parse_ref_text(ref)
+    if wanted is None:
+        raise InvalidArgumentError("ref", repr(ref)[:40], 'a ref of the snapshot, such as "e7"')
+    nodes = snapshot.nodes
+    place = next(
+        (place for place, node in enumerate(nodes) if node.ref is not None and node.ref.id == wanted), None
+    )
+    if place is None:
+        raise NodeNotFoundError(wanted, "the snapshot does not show it")
+    node = nodes[place]
+    like = [
+        other
+        for other, each in enumerate(nodes)
+        if each.ref is not None and (each.role, each.name, each.frame) == (node.role, node.name, node.frame)
+    ]
+    around = list(_around(nodes, place))
+    inside = [each for each in around if nodes[each].frame == node.frame]
+    return Target(
+        role=node.role,
+        name=escape(node.name[:LONGEST_NAME]),
+        nth=like.index(place),
+        alike=len(like),
+        frames=tuple(_frames(nodes, place))[::-1],
+        within=tuple(_landmark(nodes[each]) for each in inside if nodes[each].name)[:MOST_AROUND],
+        before=_beside(nodes, range(place - 1, -1, -1), node.frame, set(around)),
+        after=_beside(nodes, range(_end(nodes, place), len(nodes)), node.frame, set()),
+        path=tuple(_path_step(nodes, each) for each in [*inside[::-1], place]),
+    )
+
+
+def _around(nodes: Sequence[SnapshotNode], place: int) -> Iterator[int]:
+    """Yield the places of the nodes around one, innermost first."""
+    parent = nodes[place].parent
+    while parent is not None:
+        yield parent
+        parent = nodes[parent].parent
+
+
+def _frames(nodes: Sequence[SnapshotNode], place: int) -> Iterator[FramePlace]:
+    """Yield the frames that a node is in, innermost first: their elements are the first nodes of another frame."""
+    frame = nodes[place].frame
+    for around in _around(nodes, place):
+        owner = nodes[around]
+        if owner.frame != frame:
+            same = [
+                other
+                for other, each in enumerate(nodes)
+                if (each.role, each.frame) == (owner.role, owner.frame)
+            ]
+            yield FramePlace(
+                name=owner.name[:LONGEST_NAME], address=_address(owner.url), nth=same.index(around)
+            )
+            frame = owner.frame
+
+
+def _address(url: str) -> str:
+    try:
+        return normalize_url(url)
+    except InvalidArgumentError:
+        return ""  # about:blank, srcdoc and data: documents have no address of their own
+
+
+def _path_step(nodes: Sequence[SnapshotNode], place: int) -> PathStep:
+    node = nodes[place]
+    siblings = [other for other in range(place) if nodes[other].parent == node.parent]
+    return PathStep(role=node.role, nth=sum(nodes[other].role == node.role for other in siblings))
+
+
+def _beside(
+    nodes: Sequence[SnapshotNode], places: range, frame: str | None, passed: set[int]
+) -> Landmark | None:
+    """Return the first of these nodes that says something, in the same frame and not among `passed`."""
+    for place in places:
+        node = nodes[place]
+        if node.frame == frame and place not in passed and (node.name or node.text):
+            return _landmark(node)
+    return None
+
+
+def _landmark(node: SnapshotNode) -> Landmark:
+    return Landmark(role=node.role, name=(node.name or " ".join(node.text.split()))[:LONGEST_NAME])
+
+
+def _end(nodes: Sequence[SnapshotNode], place: int) -> int:
+    """Return the place behind the last node inside of a node."""
+    inside = {place}
+    for after in range(place + 1, len(nodes)):
+        if nodes[after].parent not in inside:
+            return after
+        inside.add(after)
+    return len(nodes)

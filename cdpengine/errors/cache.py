@@ -1,0 +1,65 @@
+"""Errors of the action cache: values that are missing, and a file that cannot be read, written or decrypted.
+
+Rule: variables are named, and their values never are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from cdpengine.errors.root import EngineError
+from cdpengine.errors.texts import cut
+
+_LONGEST_NAMES, _LONGEST_PATH, _LONGEST_REASON = 240, 120, 160
+"""Characters in messages."""
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class UndefinedVariablesError(EngineError, LookupError):
+    """Variables of a template have no value: all of them are in `names`. Nothing was run."""
+
+    names: Sequence[str]
+
+    def _describe(self) -> str:
+        names = cut(", ".join(self.names), _LONGEST_NAMES)
+        return f"variables without a value: {names}. Nothing was run. Pass a value for each"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class CacheDamagedError(EngineError):
+    """The file of a cache, or one entry in it (`what`), cannot be read."""
+
+    path: str
+    what: str
+    reason: str
+    hint: str
+
+    def _describe(self) -> str:
+        path, reason = cut(self.path, _LONGEST_PATH), cut(self.reason, _LONGEST_REASON)
+        return f"{path}: {cut(self.what, 60)} is damaged: {reason}. {cut(self.hint, 120)}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class CacheUnavailableError(EngineError):
+    """The file of a cache could not be opened, read or written (`attempt`). What was confirmed before is there."""
+
+    path: str
+    attempt: str
+    reason: str
+
+    def _describe(self) -> str:
+        return f"could not {cut(self.attempt, 60)} {cut(self.path, _LONGEST_PATH)}: {cut(self.reason, 200)}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class CacheKeyError(EngineError):
+    """There is no key to encrypt or decrypt with, or it is another one than that of the file."""
+
+    path: str
+    reason: str
+    hint: str
+
+    def _describe(self) -> str:
+        return f"{cut(self.path, _LONGEST_PATH)}: {cut(self.reason, _LONGEST_REASON)}. {cut(self.hint, 120)}"
