@@ -102,6 +102,7 @@ from ._page.downloads.download import Download as Download
 from ._page.downloads.download import DownloadProgress as DownloadProgress
 from ._page.file_choosers import FileChooser as FileChooser
 from ._page.finding import FoundNode as FoundNode
+from ._page.finding import Locator as Locator
 from ._page.frames import Frame as Frame
 from ._page.running_actions import DownloadStarted as DownloadStarted
 from ._page.running_actions import NavigationStarted as NavigationStarted

@@ -8,11 +8,12 @@ page's isolated world, open shadow roots included.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
 import attrs
 import msgspec
+import trio
 
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.documents import (
@@ -62,6 +63,39 @@ class FoundNode:
 
     def __str__(self) -> str:
         return self.description
+
+
+@attrs.frozen(eq=False)
+class Locator:
+    """What an element of a page is like, as a target of actions: each looks for it anew. `page.locate` gives one.
+
+    An action waits until there is one, within its own timeout, and acts on what is there then. Where the page puts
+    another element in its place before that, it looks again; `type`, `press` and `drag` do not, since to do them
+    twice is not the same: StaleRefError. Raises as `page.find`: NodeNotFoundError at the end of the timeout,
+    AmbiguousNodeError at once. `index` is which of several it is (from 0), None for the only one.
+    """
+
+    description: str
+    _find: Callable[[int | None, float], Awaitable[FoundNode]] = attrs.field(repr=False)
+    index: int | None = None
+
+    def __str__(self) -> str:
+        return self.description if self.index is None else f"{self.description} (nth={self.index})"
+
+    def nth(self, index: int) -> Locator:
+        """Return the locator of one of several, counted from 0. Raises InvalidArgumentError."""
+        return attrs.evolve(self, index=check_index(index))
+
+    async def _find_now(self, deadline: float = 0.0) -> FoundNode:
+        """Return the element that is there now, or by the deadline (trio's clock). Raises as `page.find`."""
+        return await self._find(self.index, max(0.0, deadline - trio.current_time()))
+
+
+def check_index(index: int) -> int:
+    """Return `index`. Raises InvalidArgumentError for one that is not 0 or more."""
+    if isinstance(index, bool) or not isinstance(index, int) or index < 0:
+        raise InvalidArgumentError(what="nth", given=repr(index)[:80], expected="0 or more")
+    return index
 
 
 @attrs.frozen

@@ -245,6 +245,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Network.conditions": SWITCHES,
     "Network.offline": SWITCHES,
     "PageElements.outer_html": READS,
+    "Page.locate": LOOKS_FOR,
     "Page.pdf": READS,
     "Page.press": KEYS,
     "PageMeasure.profile": READS,

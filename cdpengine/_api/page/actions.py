@@ -287,6 +287,7 @@ class PageActions:
             target,
             heal,
             timeout,
+            repeatable=False,
         )
 
     async def press(

@@ -28,7 +28,7 @@ from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._javascript import own
-from cdpengine._page.finding import FoundNode
+from cdpengine._page.finding import FoundNode, Locator
 from cdpengine._page.frames import Frame, renderer_id
 from cdpengine._page.navigation.liveness import explain_deadline, find_unresponsive
 from cdpengine._page.page_target import PageTarget
@@ -63,8 +63,9 @@ class BackendNode:
             )
 
 
-ElementTarget: TypeAlias = str | Ref | BackendNode | FoundNode
-"""A ref as text ("e3", "@e3", "ref=e3", "3"), a Ref out of a snapshot, a BackendNode, or what `page.find` gave."""
+ElementTarget: TypeAlias = str | Ref | BackendNode | FoundNode | Locator
+"""A ref as text ("e3", "@e3", "ref=e3", "3"), a Ref out of a snapshot, a BackendNode, what `page.find` gave, or a
+Locator, which is looked for anew."""
 
 
 def describe_target(target: ElementTarget) -> str:
@@ -120,7 +121,7 @@ def look_up_ref(refs: RefTable, target: object) -> Ref:
     raise InvalidArgumentError(
         what="target",
         given=f"a {type(target).__name__}",
-        expected='a ref such as "e3", a Ref, a BackendNode, or what page.find() gave',
+        expected='a ref such as "e3", a Ref, a BackendNode, or what page.find() or page.locate() gave',
     )
 
 
@@ -285,8 +286,14 @@ class PageCore:
         return ref_tables().table(self.state.key, self.target.target_id)
 
     def node(self, target: ElementTarget) -> Node:
-        """Return the node that `target` names. Raises as `resolve`."""
+        """Return the node that `target` names; none that has to be looked for. Raises as `resolve`."""
         return resolve(self.target, self.refs, target)
+
+    async def find_node(self, target: ElementTarget, budget: Budget) -> Node:
+        """Return the node that `target` names, or that is found within the budget. Raises as `resolve`."""
+        if isinstance(target, Locator):
+            target = await target._find_now(budget.deadline)
+        return self.node(target)
 
     def role_of(self, target: ElementTarget) -> str:
         """Return the role that a ref had in its snapshot; "" for targets that are no refs."""
@@ -302,7 +309,7 @@ class PageCore:
         Raises as `resolve`; with `heal`, StaleRefError only when it is not sure what that is.
         """
         if not heal or not isinstance(target, str | Ref):
-            return self.node(target), None
+            return await self.find_node(target, budget), None
         ref = look_up_ref(self.refs, target)
         error = await find_staleness(self.target, self.refs, self.worlds, ref)
         if error is None:
@@ -371,11 +378,24 @@ class PageCore:
         target: ElementTarget,
         heal: bool,
         timeout: float,
+        *,
+        repeatable: bool = True,
     ) -> ActionOutcome:
-        """Do one action to a node, `do(node, context=...)`; return its outcome, with what happened meanwhile."""
+        """Do one action to a node, `do(node, context=...)`; return its outcome, with what happened meanwhile.
+
+        What a Locator found can be replaced before the action gets to it. It is looked for again then, and the
+        action done to that, unless to do it twice would not be the same (`repeatable`).
+        """
         async with self.input(action, timeout) as act:
-            node = await act.resolve_target(target, heal)
-            return await act.with_effects(await do(node, context=act.context))
+            while True:
+                try:
+                    node = await act.resolve_target(target, heal)
+                    return await act.with_effects(await do(node, context=act.context))
+                except StaleRefError:
+                    if not repeatable or not isinstance(target, Locator):
+                        raise
+                    act.context.budget.step("it was replaced, and is looked for again")
+                    await trio.lowlevel.checkpoint()
 
     def _ref_of(self, covering_node: int | None) -> str:
         """Return the ref of what covers a node of the main frame, "" where no snapshot has given it one."""

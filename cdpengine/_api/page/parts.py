@@ -25,6 +25,7 @@ from cdpengine._input.forms.text_entry import blur
 from cdpengine._input.geometry import Point
 from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlight_node
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
+from cdpengine._page.finding import Locator
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.domains.browser import WindowForTargetReply, WindowState
 from cdpengine._protocol.domains.dom import OuterHTMLReply
@@ -223,15 +224,17 @@ class PageElements:
         Nothing is scrolled: the box of what is further down lies below the viewport. Frames and transforms are
         counted in. Raises StaleRefError, NodeNotFoundError.
         """
-        async with self._core.action(f"measure {describe_target(target)}", timeout):
-            return await bounding_box(self._core.node(target), self._core.worlds)
+        async with self._core.action(f"measure {describe_target(target)}", timeout) as budget:
+            return await bounding_box(await self._core.find_node(target, budget), self._core.worlds)
 
     async def outer_html(self, target: ElementTarget, *, timeout: float = 30) -> str:
         """Return the element's HTML as it is now, its own tag included.
 
         Raises NodeNotFoundError and StaleRefError.
         """
-        async with self._core.action(f"outer HTML of {describe_target(target)}", timeout):
+        async with self._core.action(f"outer HTML of {describe_target(target)}", timeout) as budget:
+            if isinstance(target, Locator):
+                target = await target._find_now(budget.deadline)
             node = self._core.node(target)
             reply = await node.session.request(
                 "DOM.getOuterHTML", {"backendNodeId": node.backend_node_id}, OuterHTMLReply
@@ -259,8 +262,8 @@ class PageElements:
         """
         rgb = check_color(color)
         async with AsyncExitStack() as stack:
-            async with self._core.action(f"highlight {describe_target(target)}", timeout):
-                node = self._core.node(target)
+            async with self._core.action(f"highlight {describe_target(target)}", timeout) as budget:
+                node = await self._core.find_node(target, budget)
                 if await bounding_box(node, self._core.worlds) is None:
                     raise InvisibleError(action="highlight", target=node.description, reason="it has no box")
                 await stack.enter_async_context(highlight_node(node, rgb, info=info))

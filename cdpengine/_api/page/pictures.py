@@ -160,7 +160,8 @@ async def take_picture(
         if area is not None:
             # Boxes count from the corner of what is seen, pictures from that of the document.
             area = Area(area.x + view.x, area.y + view.y, max(area.width, 1), max(area.height, 1))
-        masked = [at for node in request.mask if (at := await bounding_box(core.node(node), core.worlds))]
+        hidden = [await core.find_node(each, budget) for each in request.mask]
+        masked = [at for node in hidden if (at := await bounding_box(node, core.worlds))]
         plain = attrs.evolve(options, format="png", quality=None) if masked else options
         if masked:
             shown = area or (view.document if request.full_page else view.viewport)
@@ -233,7 +234,7 @@ async def _screen_scale(core: PageCore) -> float:
 
 
 async def _box_in_view(core: PageCore, target: ElementTarget, budget: Budget) -> BoundingBox:
-    node = core.node(target)
+    node = await core.find_node(target, budget)
     await scroll_into_view(node, worlds=core.worlds, budget=budget, interruptions=core.target.running)
     box = await bounding_box(node, core.worlds)
     if box is None:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any, Unpack
+
+import trio
 
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore
 from cdpengine._api.page.finding import FrameTarget, find_one, look_for, make_wanted
@@ -38,7 +41,7 @@ from cdpengine._evaluate.script import JSHandle, Script, World
 from cdpengine._input.view import BoundingBox
 from cdpengine._javascript import own, script
 from cdpengine._page.downloads.output_file import checked_path
-from cdpengine._page.finding import FoundNode
+from cdpengine._page.finding import FoundNode, Locator, check_index
 from cdpengine._page.frames import Frame, LoadState
 from cdpengine._page.navigation.navigation import check_wait_until
 from cdpengine._page.navigation.settling import watch_requests
@@ -52,7 +55,6 @@ from cdpengine._snapshot.node import Source
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import Mode, RefsFor, SnapshotOptions
 from cdpengine._snapshot.snapshot import Snapshot
-from cdpengine.errors import InvalidArgumentError
 
 QUIET = 0.1
 """Seconds without any activity that count as rest."""
@@ -162,10 +164,30 @@ class PageReading:
         not answer, and InvalidArgumentError for an invalid selector, and for an unknown role, naming the nearest
         ones.
         """
-        if nth is not None and (isinstance(nth, bool) or not isinstance(nth, int) or nth < 0):
-            raise InvalidArgumentError(what="nth", given=repr(nth), expected="0 or more")
+        index = None if nth is None else check_index(nth)
         wanted = make_wanted(css, role, name, text, exact)
-        return await find_one(self._core, wanted, frame, nth, timeout)
+        return await find_one(self._core, wanted, frame, index, timeout)
+
+    def locate(
+        self,
+        css: str | None = None,
+        *,
+        role: str | None = None,
+        name: Words | None = None,
+        text: Words | None = None,
+        exact: bool = False,
+        nth: int | None = None,
+        frame: Frame | None = None,
+    ) -> Locator:
+        """Return what an element is like, as a target of any action, which looks for it itself and waits for it.
+
+        For pages that draw their elements anew again and again: a ref, and what `find` gives, name one element of
+        one document, and a Locator what is there when it is used. The arguments are those of `find`. Asks the page
+        nothing. Raises InvalidArgumentError for an unknown role, naming the nearest ones.
+        """
+        wanted = make_wanted(css, role, name, text, exact)
+        index = None if nth is None else check_index(nth)
+        return Locator(str(wanted), partial(find_one, self._core, wanted, frame), index)
 
     async def find_all(
         self,
@@ -297,7 +319,7 @@ class PageReading:
         EvaluationDisabledError, StaleRefError and NodeNotFoundError for an element that is gone.
         """
         budget = Budget.start("evaluate", timeout)
-        script = make_script(self._core, expression_or_function, args, target, frame, world)
+        script = await make_script(self._core, expression_or_function, args, target, frame, world, budget)
         with action_span("page.evaluate"), self._core.target.running.run("evaluate"):
             return await self._core.evaluator.evaluate(script, budget, allow=recover)
 
@@ -318,7 +340,7 @@ class PageReading:
         InvalidArgumentError for a value that is no object, and as `evaluate`.
         """
         budget = Budget.start("evaluate", timeout)
-        script = make_script(self._core, expression_or_function, args, target, frame, world)
+        script = await make_script(self._core, expression_or_function, args, target, frame, world, budget)
         async with AsyncExitStack() as stack:
             with action_span("page.evaluate_handle"):
                 handle = await stack.enter_async_context(
@@ -348,12 +370,13 @@ class PageReading:
         visible in none. Either can be a compiled pattern, which is searched for in the text of each frame as it is
         shown. `css` matches a visible element (open shadow roots included), `css_gone` none. `ref`, a
         target as actions take it, is in `state`: "visible", "hidden", "attached", "detached", "enabled",
-        "disabled", "checked" or "unchecked". `url` is that of the main frame: a glob in which only "*" is
-        special, a compiled regular expression that is searched for, or a function. `load_state` is reached by
-        the present document ("commit", "domcontentloaded", "load", "networkidle"), and no navigation is under
-        way. `network_idle`: no request has been under way for so many seconds, counted from the call at the
-        earliest. `expression`: JavaScript, or a function without arguments, that is true in the page; it is
-        looked at with each animation frame, and one that throws is not true yet. `seconds` have passed.
+        "disabled", "checked" or "unchecked"; a Locator is looked for once, before all else. `url` is that of the
+        main frame: a glob in which only "*" is special, a compiled regular expression that is searched for, or a
+        function. `load_state` is reached by the present document ("commit", "domcontentloaded", "load",
+        "networkidle"), and no navigation is under way. `network_idle`: no request has been under way for so many
+        seconds, counted from the call at the earliest. `expression`: JavaScript, or a function without arguments,
+        that is true in the page; it is looked at with each animation frame, and one that throws is not true yet.
+        `seconds` have passed.
 
         A navigation is no end: the new document is waited for. A `ref` ends with its document, or once its node is
         taken out of it: StaleRefError, unless "detached" or "hidden" is waited for. What tells no event, such as a
@@ -385,7 +408,12 @@ class PageReading:
             core, [(kind, words, wanted) for kind, words, wanted in parts if words]
         )
         if ref is not None:
-            conditions.append(make_node_condition(core, ref, check_state(state)))
+            checked = check_state(state)
+            if isinstance(ref, Locator):
+                budget = Budget.start("wait", timeout)
+                ref = await ref._find_now(budget.deadline)
+                timeout = max(0.0, budget.deadline - trio.current_time())
+            conditions.append(make_node_condition(core, ref, checked))
         if network_idle is not None:
             conditions.append(NetworkIdle(core.target, float(network_idle)))
         if expression is not None:
@@ -422,15 +450,19 @@ class PageReading:
                 await settle(self._core, requests, float(quiet), budget)
 
 
-def make_script(
+async def make_script(
     core: PageCore,
     source: str,
     args: Sequence[object],
     target: ElementTarget | None,
     frame: Frame | None,
     world: World,
+    budget: Budget,
 ) -> Script:
     """Return the user's script with its arguments, nodes among them."""
-    first = [] if target is None else [core.node(target)]
-    rest = [core.node(arg) if isinstance(arg, (Ref, BackendNode, FoundNode)) else arg for arg in args]
+    first = [] if target is None else [await core.find_node(target, budget)]
+    rest = [
+        await core.find_node(arg, budget) if isinstance(arg, (Ref, BackendNode, FoundNode, Locator)) else arg
+        for arg in args
+    ]
     return Script(source, [*first, *rest], frame=frame, world=world)

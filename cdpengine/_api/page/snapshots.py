@@ -16,6 +16,7 @@ import attrs
 from cdpengine._api.page.core import ElementTarget, PageCore
 from cdpengine._api.page.finding import FrameTarget, find_frame, find_root
 from cdpengine._budget import Budget
+from cdpengine._page.finding import Locator
 from cdpengine._page.frames import Frame
 from cdpengine._snapshot.arrival import Arrival, has_nothing
 from cdpengine._snapshot.capture import Capture, Scope, capture
@@ -58,7 +59,8 @@ class PageSection:
         if isinstance(self.root, str) and parse_ref_text(self.root) is None:
             number = await find_root(core.worlds, chosen, self.root)
         elif self.root is not None:
-            node = core.node(self.root)
+            root = await self.root._find_now() if isinstance(self.root, Locator) else self.root
+            node = core.node(root)
             number, chosen = node.backend_node_id, self._frame_of_root(core, node.frame_id, chosen)
         return Scope(
             frame=chosen,
