@@ -8,6 +8,7 @@ client that closes the connection on which its answer comes ends its call: the p
 from __future__ import annotations
 
 import shutil
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -83,7 +84,8 @@ class McpEndpoint:
     _offered: McpSettings
     _outputs: Path
     _manager: StreamableHTTPSessionManager = attrs.field(init=False)
-    _tools: dict[str, ToolServer] = attrs.field(factory=dict)
+    _tools: OrderedDict[str, ToolServer] = attrs.field(factory=OrderedDict)
+    """Of the sessions that were used last, as many as there may be clients."""
 
     def __attrs_post_init__(self) -> None:
         self._manager = StreamableHTTPSessionManager(
@@ -123,20 +125,26 @@ class McpEndpoint:
         await self._manager.handle_request(scope, noting_the_end, noting_the_status)
         if scope["method"] == "DELETE" and statuses[:1] == [200] and call.is_its_own:
             await self._forget(call.session)
+            await self._close_session(call.session)
 
     def _tools_of(self, session: str) -> ToolServer:
         """Return what does the calls of a session; its long answers are in a folder of its own."""
         if session not in self._tools:
-            folder = self._outputs / session.replace(":", "-")
+            folder = self._folder_of(session)
             folder.mkdir(mode=0o700, exist_ok=True)
             outputs = Outputs(folder, most_bytes=_OUTPUT_BYTES)
             self._tools[session] = ToolServer(partial(self._perform, session), self._offered, outputs)
+        self._tools.move_to_end(session)
         return self._tools[session]
 
     async def _forget(self, session: str) -> None:
+        """Forget a session with its long answers."""
         self._tools.pop(session, None)
-        await trio.to_thread.run_sync(partial(shutil.rmtree, self._outputs / session, ignore_errors=True))
-        await self._close_session(session)
+        folder = self._folder_of(session)
+        await trio.to_thread.run_sync(partial(shutil.rmtree, folder, ignore_errors=True))
+
+    def _folder_of(self, session: str) -> Path:
+        return self._outputs / session.replace(":", "-")
 
     async def _call(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
@@ -148,6 +156,8 @@ class McpEndpoint:
             call.scopes.add(scope)
             try:
                 if not call.left:
+                    if call.session not in self._tools and len(self._tools) >= self._settings.connections:
+                        await self._forget(next(iter(self._tools)))
                     return await self._tools_of(call.session).handle_call(context, params)
             finally:
                 call.scopes.discard(scope)
