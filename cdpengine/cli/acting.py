@@ -329,7 +329,7 @@ def mcp(
         from cdpengine.service.settings import ServiceSettings, make_token
         from cdpengine.service.url_policy import UrlPolicy
 
-    async def run() -> None:
+    async def serve_client() -> None:
         async with open_outputs(output_dir) as outputs:
             settings = ServiceSettings(
                 token=make_token(),
@@ -345,7 +345,25 @@ def mcp(
                 offered = McpSettings(capabilities=capabilities, max_tokens=max_tokens)
                 await run_on_stdio(partial(service.perform, "mcp"), offered, outputs)
 
+    async def run() -> int:
+        """Serve until the client closes its end, or a signal comes; return that, 0 for none."""
+        ended_by: list[int] = []
+        async with open_body_nursery() as nursery:
+            with trio.open_signal_receiver(*_signals()) as signals, trio.CancelScope() as serving:
+
+                async def end() -> None:
+                    ended_by.append(await anext(signals))
+                    serving.cancel()
+                    await _end_at_next(signals)
+
+                nursery.start_soon(end)
+                await serve_client()
+            nursery.cancel_scope.cancel()
+        return ended_by[0] if ended_by else 0
+
     try:
-        trio.run(run)
+        number = trio.run(run)
     except OSError as error:
         raise click.ClickException(f"the folder for outputs cannot be used: {error.strerror}") from error
+    if number not in (0, signal.SIGTERM):
+        sys.exit(128 + number)

@@ -8,9 +8,14 @@ its call nor the next.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+import os
+import stat
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Self
 
+import anyio
 import attrs
 import mcp_types as types
 import trio
@@ -192,7 +197,81 @@ class ToolServer:
 
 
 async def run_on_stdio(perform: Perform, settings: McpSettings, outputs: Outputs | None = None) -> None:
-    """Serve one client over standard input and output, until it closes its end."""
+    """Serve one client over standard input and output, until it closes its end, or this is cancelled."""
     server = ToolServer(perform, settings, outputs).server()
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+    with _standard_streams() as (lines, writer):
+        async with stdio_server(lines, writer) as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+# --- standard input and output -------------------------------------------------------------------------------
+
+_PIECE = 1 << 20
+
+
+@attrs.define(eq=False)
+class _Lines:
+    """Standard input, line by line. A thread that reads it could not be cancelled; this can."""
+
+    _stream: trio.abc.ReceiveStream
+    _rest: bytearray = attrs.field(factory=bytearray)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> str:
+        searched = 0
+        while (end := self._rest.find(b"\n", searched)) < 0:
+            searched = len(self._rest)
+            more = await self._stream.receive_some(_PIECE)
+            if not more:
+                raise StopAsyncIteration
+            self._rest += more
+        line = self._rest[:end].decode("utf-8", "replace")
+        del self._rest[: end + 1]
+        return line
+
+
+@attrs.define(eq=False)
+class _Writer:
+    """Standard output."""
+
+    _stream: trio.abc.SendStream
+
+    async def write(self, text: str) -> None:
+        try:
+            await self._stream.send_all(text.encode("utf-8"))
+        except trio.BrokenResourceError:  # the client is gone: its input ends, too
+            raise anyio.ClosedResourceError from None
+
+    async def flush(self) -> None:
+        await trio.lowlevel.checkpoint()
+
+
+@contextmanager
+def _standard_streams() -> Iterator[tuple[Any, Any]]:
+    """Give standard input and output for the protocol alone: what else is printed meanwhile goes to the errors.
+
+    Where they are files, or on Windows, the SDK's own are taken, which threads read and write.
+    """
+    if sys.platform == "win32" or not all(map(_can_be_waited_for, (0, 1))):
+        yield None, None
+    else:
+        kept = os.dup(0), os.dup(1)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        os.dup2(2, 1)
+        streams = [trio.lowlevel.FdStream(os.dup(each)) for each in kept]
+        try:
+            yield _Lines(streams[0]), _Writer(streams[1])
+        finally:
+            for stream, descriptor, standard in zip(streams, kept, (0, 1), strict=True):
+                stream.close()
+                os.dup2(descriptor, standard)
+                os.close(descriptor)
+
+
+def _can_be_waited_for(descriptor: int) -> bool:
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)

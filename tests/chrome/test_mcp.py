@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+import tempfile
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -302,6 +306,63 @@ async def test_as_a_program_over_standard_input_and_output(site: str) -> None:
         found = text_of(await client.call_tool("output", {"file": name, "find": "ada"}))
         assert found.startswith("9000 found\n")
         assert (await client.call_tool("upload", {"selector": "a", "paths": ["/x"]})).is_error
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A temporary folder whose path leaves room for that of a socket in it."""
+    with tempfile.TemporaryDirectory(prefix="mcp-") as folder:
+        yield Path(folder)
+
+
+ENDINGS = [
+    (signal.SIGTERM, 0),
+    pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow),
+    pytest.param(signal.SIGHUP, 129, marks=pytest.mark.slow),
+    pytest.param(None, 0, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("number", "status"), ENDINGS)
+async def test_as_a_program_it_ends_in_order_while_it_waits_for_its_client(
+    number: signal.Signals | None, status: int, short_folder: Path
+) -> None:
+    """By a signal, or by the end of its input: its browser and its folder of outputs go with it."""
+    environment = {**os.environ, "TMPDIR": str(short_folder)}
+    command = [sys.executable, "-m", "cdpengine", "mcp"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    process = await trio.lowlevel.open_process(command, env=environment, **pipes)  # type: ignore[call-overload]
+    said = b""
+
+    async def call(identity: int, method: str, **params: object) -> None:
+        nonlocal said
+        message = {"jsonrpc": "2.0", "id": identity, "method": method, "params": params}
+        await process.stdin.send_all(json.dumps(message).encode() + b"\n")
+        while f'"id":{identity}'.encode() not in said:
+            said += await process.stdout.receive_some()
+
+    about = {"name": "test", "version": "1"}
+    try:
+        with trio.fail_after(slack(30)):
+            await call(1, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=about)
+            await process.stdin.send_all(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+            await call(2, "tools/call", name="tabs", arguments={"action": "new"})
+            made = {each.name.rpartition("-")[0] for each in short_folder.glob("cdpengine-*")}
+            assert made >= {"cdpengine-outputs", "cdpengine-profile"}, said
+            began = trio.current_time()
+            if number is None:
+                await process.stdin.aclose()
+            else:
+                process.send_signal(number)
+            assert await process.wait() == status
+            assert trio.current_time() - began < slack(5)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        await process.stdin.aclose()
+        await process.stdout.aclose()
+    assert not list(short_folder.glob("cdpengine-*")), "nothing is left"
 
 
 @pytest.mark.parametrize("lines", [1, 10, 1000])
