@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -190,9 +190,9 @@ HUNG = (
 
 
 @asynccontextmanager
-async def two_clients() -> AsyncIterator[tuple[Client, Client]]:
+async def two_clients(endpoint: str) -> AsyncIterator[tuple[Client, Client]]:
     """Give two clients of one server, who act in the same browser session."""
-    settings = ServiceSettings(token="x" * 32, url_policy=POLICY, files=Path("/"))
+    settings = ServiceSettings(token="x" * 32, endpoint=endpoint, url_policy=POLICY, files=Path("/"))
     async with open_service(settings) as service:
         server = ToolServer(partial(service.perform, "mcp"), McpSettings(capabilities=CAPABILITIES))
         async with Client(server.server()) as first, Client(server.server()) as second:
@@ -201,10 +201,10 @@ async def two_clients() -> AsyncIterator[tuple[Client, Client]]:
 
 @pytest.mark.parametrize("hung", [HUNG[:1], pytest.param(HUNG[1:], marks=pytest.mark.slow)])
 async def test_a_call_that_is_cancelled_is_over_within_250_ms(
-    site: str, hung: tuple[tuple[str, dict[str, str]], ...]
+    site: str, shared_endpoint: str, hung: tuple[tuple[str, dict[str, str]], ...]
 ) -> None:
     """Until then its script is stopped, and a click of another client is done and answered, diff included."""
-    async with two_clients() as (first, second):
+    async with two_clients(shared_endpoint) as (first, second):
         await first.call_tool("navigate", {"url": f"{site}/stage"})
         await first.call_tool("snapshot", {})
         for name, arguments in hung:
