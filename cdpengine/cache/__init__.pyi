@@ -26,11 +26,25 @@ from .entries import make_entry as make_entry
 from .entries import make_key as make_key
 from .entry_json import entry_to_json as entry_to_json
 from .entry_json import parse_entry as parse_entry
+from .recognition import SCENARIO_RULES as SCENARIO_RULES
+from .recognition import Classifier as Classifier
+from .recognition import RecognitionHistory as RecognitionHistory
+from .recognition import ScenarioMatch as ScenarioMatch
+from .recognition import ScenarioRecognizer as ScenarioRecognizer
+from .recognition import ScenarioRule as ScenarioRule
+from .recognition import match_rules as match_rules
+from .sentences import VARIABLE_RULES as VARIABLE_RULES
+from .sentences import Extraction as Extraction
+from .sentences import VariableRule as VariableRule
+from .sentences import extract_variables as extract_variables
 from .targets import describe_target as describe_target
 from .templates import escape as escape
 from .templates import fill as fill
 from .templates import fill_request as fill_request
 from .templates import find_variables as find_variables
 from .templates import request_variables as request_variables
+from .variables import AskForSecret as AskForSecret
+from .variables import Values as Values
+from .variables import resolve_values as resolve_values
 
 __all__: list[str]

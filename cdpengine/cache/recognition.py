@@ -1,0 +1,329 @@
+"""Recognition: which scenario a sentence is about, how sure that is, and how it was found.
+
+Rule: words are words. An English phrase is found between the limits of words, a Chinese one where no longer one
+that means something else stands ("退出登录" is logout). What is in quotes, and what is searched for, is content
+and no instruction. A negated phrase ("do not log in", "不要登录") counts for nothing. Rules that are sure come
+first, then a classifier, then earlier sentences that were alike, then rules that are less sure. A URL alone is a
+hint, and never enough by itself unless less is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+from functools import lru_cache
+from typing import Literal
+
+import attrs
+
+from cdpengine.cache.addresses import normalize_url
+from cdpengine.cache.sentences import LONGEST_SENTENCE, QUOTES, mask_values
+from cdpengine.errors import InvalidArgumentError
+
+Method = Literal["words", "words and url", "url", "classifier", "history"]
+
+SURE, LEAST_CLASSIFIED, LEAST_ALIKE = 90, 70, 60
+"""The confidence from which rules, a classifier and the history are taken, from 0 to 100."""
+
+_AMBIGUOUS, _BY_URL, _AGREES = 25, 50, 5
+"""What a second scenario in one sentence takes away; what a URL alone is worth; what one that agrees adds."""
+
+
+@attrs.frozen(kw_only=True)
+class ScenarioRule:
+    """How a scenario is said.
+
+    `words` are phrases in small letters, `paths` parts of URLs' paths, such as "login", each between the limits of
+    words. `confidence` is that of a phrase. `takes_content`: what follows its phrases is what is looked for.
+    """
+
+    scenario: str
+    words: tuple[str, ...]
+    paths: tuple[str, ...] = ()
+    confidence: int = SURE
+    takes_content: bool = False
+
+
+SCENARIO_RULES: tuple[ScenarioRule, ...] = (
+    ScenarioRule(
+        scenario="login",
+        words=(
+            "log in", "log me in", "logging in", "log into", "login", "sign in", "sign me in", "signing in",
+            "sign into", "登录", "登陆", "登入",
+        ),
+        paths=("login", "log-in", "signin", "sign-in", "sign_in"),
+    ),
+    ScenarioRule(
+        scenario="logout",
+        words=(
+            "log out", "log me out", "logging out", "logout", "log off", "sign out", "sign me out", "signing out",
+            "退出登录", "退出登陆", "退出账号", "退出帐号", "登出", "注销登录", "注销",
+        ),
+        paths=("logout", "log-out", "signout", "sign-out", "sign_out"),
+    ),
+    ScenarioRule(
+        scenario="search",
+        words=(
+            "search for", "search", "searching for", "look up", "look for",
+            "搜索", "搜一下", "查找", "查询", "检索", "寻找",
+        ),
+        paths=("search", "query"),
+        takes_content=True,
+    ),
+    ScenarioRule(
+        scenario="checkout",
+        words=(
+            "check out", "checkout", "checking out", "place the order", "place my order", "pay for",
+            "complete the purchase", "结账", "结算", "付款", "支付", "买单", "下单",
+        ),
+        paths=("checkout", "check-out", "payment"),
+    ),
+    ScenarioRule(
+        scenario="settings",
+        words=(
+            "settings", "preferences", "change my", "update my", "edit my profile", "change the language",
+            "设置", "偏好设置", "个人中心", "修改资料", "账号设置", "登录设置", "支付设置", "搜索设置",
+            "login settings", "search settings", "payment settings",
+        ),
+        paths=("settings", "preferences", "profile"),
+    ),
+    ScenarioRule(
+        scenario="form_fill",
+        words=(
+            "fill in", "fill out", "fill the form", "complete the form", "submit the form", "submit form",
+            "填写", "填表", "填表单", "提交表单",
+        ),
+        confidence=80,
+        takes_content=True,
+    ),
+)  # fmt: skip
+"""The scenarios that are known from the start. Further rules can be put beside them."""
+
+NEGATIONS = (
+    "do not", "don't", "don’t", "dont", "never", "without", "not", "no need to", "instead of", "rather than",
+    "avoid", "不要", "不用", "不需要", "无需", "无须", "别", "没有", "没", "不", "取消", "避免",
+)  # fmt: skip
+"""What turns a phrase right behind it into its opposite; a few words may stand between."""
+
+_HAN = r"\u3400-\u9fff"
+_CLAUSE = re.compile(
+    r"[,，。；;!！?？\n]|\.(?=\s|$)|\b(?:and|then|but|after|before)\b|然后|再|并|之后|但|接着", re.IGNORECASE
+)
+_QUOTED = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    + "|".join(rf"{opening}[^{closing}]*{closing}" for opening, closing in QUOTES.items())
+    + ")"
+)
+
+
+@attrs.frozen(kw_only=True)
+class ScenarioMatch:
+    """A scenario that was recognised, how sure it is (0 to 100), and by what.
+
+    `matched` is the phrase or the part of the path; "" for the others. `others` are the further scenarios that the
+    sentence names, in order.
+    """
+
+    scenario: str
+    confidence: int
+    method: Method
+    matched: str = ""
+    others: tuple[str, ...] = ()
+
+
+Classifier = Callable[[str, str | None, tuple[str, ...]], Awaitable[ScenarioMatch | None]]
+"""Gets the sentence without the values in it, the URL in its one form, and the scenarios that are known."""
+
+
+def match_rules(
+    sentence: str, url: str | None = None, *, rules: Iterable[ScenarioRule] = SCENARIO_RULES
+) -> ScenarioMatch | None:
+    """Return the scenario that rules find; None where no rule is for it.
+
+    Where a sentence names several, the first is the one, with less confidence.
+    """
+    known = tuple(rules)
+    by_path = _match_path(url, known)
+    found = _match_words(sentence[:LONGEST_SENTENCE], known)
+    if not found:
+        return by_path
+    scenarios = tuple(dict.fromkeys(rule.scenario for rule, _ in found))
+    rule, phrase = found[0]
+    confidence = rule.confidence - (_AMBIGUOUS if len(scenarios) > 1 else 0)
+    agrees = by_path is not None and by_path.scenario == rule.scenario
+    return ScenarioMatch(
+        scenario=rule.scenario,
+        confidence=min(100, confidence + (_AGREES if agrees else 0)),
+        method="words and url" if agrees else "words",
+        matched=phrase,
+        others=scenarios[1:],
+    )
+
+
+def _match_words(sentence: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[ScenarioRule, str]]:
+    text = _QUOTED.sub(lambda quoted: "\0" * len(quoted[0]), sentence)
+    spans = [
+        (found.start(), found.end(), rule)
+        for rule in rules
+        for phrase in rule.words
+        for found in _phrase(phrase).finditer(text)
+    ]
+    taken: list[tuple[int, int, ScenarioRule]] = []
+    for start, end, rule in sorted(spans, key=lambda each: (each[0] - each[1], each[0])):  # the longest first
+        if all(end <= other_start or start >= other_end for other_start, other_end, _ in taken):
+            taken.append((start, end, rule))
+    content_until = 0
+    matches: list[tuple[ScenarioRule, str]] = []
+    for start, end, rule in sorted(taken, key=lambda each: each[0]):
+        if start < content_until:
+            continue
+        if rule.takes_content:
+            pause = _CLAUSE.search(text, end)
+            content_until = pause.start() if pause is not None else len(text)
+        if not _is_negated(text, start):
+            matches.append((rule, text[start:end]))
+    return matches
+
+
+@lru_cache(maxsize=1_000)
+def _phrase(phrase: str) -> re.Pattern[str]:
+    if not phrase.isascii():
+        return re.compile(re.escape(phrase))
+    words = r"\s+".join(map(re.escape, phrase.split()))
+    return re.compile(rf"(?<![A-Za-z0-9_@/.-]){words}(?![A-Za-z0-9_@/-]|\.\w)", re.IGNORECASE)
+
+
+_NEGATED = re.compile(
+    r"(?:(?<![A-Za-z])(?:"
+    + "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in NEGATIONS if word.isascii() or "’" in word)
+    + r")(?:\s+[a-z']+){0,2}\s+|(?:"
+    + "|".join(word for word in NEGATIONS if not word.isascii() and "’" not in word)
+    + rf")[{_HAN}]{{0,2}}\s*)$",
+    re.IGNORECASE,
+)
+
+
+def _is_negated(text: str, start: int) -> bool:
+    """Say whether what begins there is negated, in its own clause."""
+    clause = 0
+    for pause in _CLAUSE.finditer(text, 0, start):
+        clause = pause.end()
+    return _NEGATED.search(text[clause:start]) is not None
+
+
+def _match_path(url: str | None, rules: tuple[ScenarioRule, ...]) -> ScenarioMatch | None:
+    if url is None:
+        return None
+    try:
+        form = normalize_url(url)
+    except InvalidArgumentError:
+        return None
+    path = re.sub(r"^[a-z]+://[^/]*", "", form).partition("?")[0].lower()
+    segments = {re.sub(r"\.\w{1,5}$", "", segment) for segment in re.split(r"[/#!]+", path)}
+    for rule in rules:
+        for part in rule.paths:
+            if part in segments:
+                return ScenarioMatch(scenario=rule.scenario, confidence=_BY_URL, method="url", matched=part)
+    return None
+
+
+# --- history -------------------------------------------------------------------------------------------------
+
+
+class RecognitionHistory:
+    """Earlier sentences with their scenarios: the latest `limit` of them, without the values that they said."""
+
+    def __init__(self, limit: int = 500) -> None:
+        """Raise InvalidArgumentError for a limit below 1."""
+        if limit < 1:
+            raise InvalidArgumentError("limit", str(limit), "1 or more")
+        self._seen: deque[tuple[frozenset[str], str]] = deque(maxlen=limit)
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def add(self, sentence: str, scenario: str) -> None:
+        """Remember what a sentence was about. A sentence without words is passed over."""
+        if tokens := _tokens(sentence):
+            self._seen.append((tokens, scenario))
+
+    def match(self, sentence: str) -> ScenarioMatch | None:
+        """Return the scenario of the sentence that was most alike, the latest of these; None where none was.
+
+        The confidence is Jaccard's similarity of their words, in percent; in Chinese, of pairs of characters.
+        """
+        tokens = _tokens(sentence)
+        best, scenario = 0.0, ""
+        for seen, of in reversed(self._seen):
+            alike = len(tokens & seen) / len(tokens | seen) if tokens else 0.0
+            if alike > best:
+                best, scenario = alike, of
+        return (
+            ScenarioMatch(scenario=scenario, confidence=int(best * 100), method="history") if best else None
+        )
+
+
+def _tokens(sentence: str) -> frozenset[str]:
+    """Return the words of a sentence, and the pairs of characters of what is Chinese, without values."""
+    text = mask_values(sentence).lower()
+    words = set(re.findall(r"[a-z0-9][a-z0-9'’_-]*", text))
+    for run in re.findall(rf"[{_HAN}]+", text):
+        words.update({run} if len(run) == 1 else (run[place : place + 2] for place in range(len(run) - 1)))
+    return frozenset(words)
+
+
+# --- all of it -----------------------------------------------------------------------------------------------
+
+
+class ScenarioRecognizer:
+    """Recognises scenarios by rules, a classifier and earlier sentences."""
+
+    def __init__(
+        self,
+        rules: Iterable[ScenarioRule] = SCENARIO_RULES,
+        *,
+        classifier: Classifier | None = None,
+        history: RecognitionHistory | None = None,
+    ) -> None:
+        """Without a classifier, and without a history, these are passed over."""
+        self._rules = tuple(rules)
+        self._classifier = classifier
+        self._history = history
+
+    async def recognize(
+        self, sentence: str, url: str | None = None, *, least: int = 60
+    ) -> ScenarioMatch | None:
+        """Return the scenario of a sentence; None where nothing is as sure as `least`.
+
+        Rules come first where they are sure (90); then the classifier (70), the history (60), and the rules again.
+        Raises InvalidArgumentError for an answer of the classifier that is none; what the classifier raises leaves
+        as it is.
+        """
+        by_rules = match_rules(sentence, url, rules=self._rules)
+        if by_rules is not None and by_rules.confidence >= SURE:
+            return by_rules
+        found: ScenarioMatch | None = None
+        if self._classifier is not None:
+            found = await self._classify(self._classifier, sentence, url)
+        if found is None and self._history is not None:
+            found = self._history.match(sentence)
+            if found is not None and found.confidence < LEAST_ALIKE:
+                found = None
+        chosen = found or by_rules
+        return chosen if chosen is not None and chosen.confidence >= least else None
+
+    async def _classify(self, classifier: Classifier, sentence: str, url: str | None) -> ScenarioMatch | None:
+        scenarios = tuple(dict.fromkeys(rule.scenario for rule in self._rules))
+        try:
+            address = None if url is None else normalize_url(url)
+        except InvalidArgumentError:
+            address = None
+        answer = await classifier(mask_values(sentence), address, scenarios)
+        if answer is None:
+            return None
+        if not isinstance(answer, ScenarioMatch):
+            raise InvalidArgumentError("classifier", f"a {type(answer).__name__}", "a ScenarioMatch or None")
+        if not 0 <= answer.confidence <= 100:
+            raise InvalidArgumentError("confidence of the classifier", str(answer.confidence), "0 to 100")
+        return attrs.evolve(answer, method="classifier") if answer.confidence >= LEAST_CLASSIFIED else None

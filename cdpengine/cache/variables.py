@@ -1,0 +1,111 @@
+"""Values of variables at run time: found in order, all of them before anything runs, and shown nowhere.
+
+Rule: a value comes from the first of these that has it: what was passed, the environment, a callable. A name that
+none of them has is an error, together with all other such names. No value is in a `repr`, a message or a log.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from cdpengine.act import ActRequest
+from cdpengine.cache.templates import check_name, fill, fill_request
+from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
+from cdpengine.errors.texts import MARK, is_secret_parameter
+
+ENVIRONMENT_PREFIX = "CDPENGINE_VAR_"
+"""What a variable's name has before it in the environment, in capitals: CDPENGINE_VAR_PASSWORD."""
+
+LONGEST_VALUE = 1_000_000
+"""Characters of a value."""
+
+AskForSecret = Callable[[str], Awaitable[str | None]]
+"""Gets the name of a variable and answers with its value; None where it has none."""
+
+
+@attrs.frozen
+class Values:
+    """The values of variables, by name. `sensitive` names those that are shown nowhere.
+
+    Its `repr` has the names only.
+    """
+
+    _values: Mapping[str, str] = attrs.field(repr=False)
+    sensitive: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that have values, in alphabetical order."""
+        return tuple(sorted(self._values))
+
+    def fill(self, template: str) -> str:
+        """Return the text of a template; see `cdpengine.cache.fill`."""
+        return fill(template, self._values)
+
+    def fill_request(self, request: ActRequest) -> ActRequest:
+        """Return a request with its templates filled in; see `cdpengine.cache.fill_request`."""
+        return fill_request(request, self._values)
+
+    def hide(self, text: str) -> str:
+        """Return a text with `***` in place of each value that is sensitive, as the value itself is written."""
+        secrets = {value for name in self.sensitive if (value := self._values.get(name))}
+        for value in sorted(secrets, key=len, reverse=True):
+            text = text.replace(value, MARK)
+        return text
+
+
+def is_sensitive_name(name: str) -> bool:
+    """Say whether a variable is sensitive by its name: a password, a code, a token, a card's number."""
+    return is_secret_parameter(name) or is_secret_parameter(name.replace("_", ""))
+
+
+async def resolve_values(
+    names: Iterable[str],
+    *,
+    values: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
+    ask: AskForSecret | None = None,
+    sensitive: Iterable[str] = (),
+) -> Values:
+    """Return values for all of these variables.
+
+    values: looked at first.
+    environment: looked at next, for CDPENGINE_VAR_ and the name in capitals; without, that of the process.
+    ask: an async callable that is asked for what is still missing, one name after the other. What it raises leaves
+        as it is.
+    sensitive: names whose values are hidden; those that `is_sensitive_name` says, and what `ask` gave, are too.
+
+    Raises UndefinedVariablesError with all names that have no value, and InvalidArgumentError for a value that is
+    no text or too long.
+    """
+    variables = os.environ if environment is None else environment
+    found: dict[str, str] = {}
+    missing: list[str] = []
+    hidden = set(sensitive)
+    for name in dict.fromkeys(names):
+        check_name(name)
+        value: Any = (values or {}).get(name)
+        if value is None:
+            value = variables.get(f"{ENVIRONMENT_PREFIX}{name.upper()}")
+        if value is None and ask is not None:
+            value = await ask(name)
+            hidden.add(name)
+        if value is None:
+            missing.append(name)
+            continue
+        if not isinstance(value, str):
+            raise InvalidArgumentError(f"value of {name}", f"a {type(value).__name__}", "a text")
+        if len(value) > LONGEST_VALUE:
+            raise InvalidArgumentError(
+                f"value of {name}", f"{len(value)} characters", f"at most {LONGEST_VALUE}"
+            )
+        found[name] = value
+        if is_sensitive_name(name):
+            hidden.add(name)
+    if missing:
+        raise UndefinedVariablesError(missing)
+    return Values(found, frozenset(hidden & found.keys()))
