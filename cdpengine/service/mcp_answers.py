@@ -96,6 +96,28 @@ def _text(words: str) -> types.TextContent:
     return types.TextContent(text=words)
 
 
+_MOST_LEVELS = 200
+"""Levels of nesting of an answer as data. The SDK writes some 250; beyond, it answers with an internal error."""
+
+
+def structure(response: ActResponse) -> dict[str, Any]:
+    """Return the whole answer as data. A result that is nested too deeply for the SDK is JSON as text there."""
+    document = response.to_json()
+    level: list[Any] = [document]
+    levels = 0
+    while level and levels <= _MOST_LEVELS:
+        levels += 1
+        level = [
+            inside
+            for each in level
+            for inside in (each.values() if isinstance(each, dict) else each)
+            if isinstance(inside, dict | list)
+        ]
+    if level:
+        document["result"] = json.dumps(document["result"], ensure_ascii=False)
+    return document
+
+
 def describe(response: ActResponse) -> str:
     """Return an answer in few words: what the action set off, the result, and what changed."""
     lines = tell_effects(response.effects)

@@ -27,7 +27,7 @@ from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine._version import __version__
 from cdpengine.act import ActResponse
 from cdpengine.errors import InvalidArgumentError, os_reason
-from cdpengine.service.mcp_answers import Answers, describe, describe_failure, say
+from cdpengine.service.mcp_answers import Answers, describe, describe_failure, say, structure
 from cdpengine.service.mcp_tools import Tool, choose_tools, input_schema, parse_reading
 from cdpengine.service.outputs import Outputs
 
@@ -136,7 +136,7 @@ class ToolServer:
         response = await self._perform(request)
         result = await self._answer(tool, request, response)
         if self._settings.structured:
-            result.structured_content = response.to_json()
+            result.structured_content = structure(response)
         return result
 
     async def _answer(

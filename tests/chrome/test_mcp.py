@@ -225,6 +225,20 @@ document.body.innerHTML = Array.from({length: 900}, (_, n) => `<button>Button ${
 </script>"""
 
 
+async def test_a_value_of_many_levels_is_answered(connected: Running) -> None:
+    """As data it has as many levels as the SDK writes; a deeper one is text."""
+    nested = "Array.from({length: DEPTH}).reduce((inside) => [inside], 7)"
+    async with connected(structured=True) as (client, _):
+        assert (await ask(client, {"kind": "newTab"}))["ok"]
+        for depth in (150, 450):
+            answer = await ask(client, {"kind": "evaluate", "function": nested.replace("DEPTH", str(depth))})
+            assert answer["ok"], answer
+            result = answer["result"] if depth == 150 else json.loads(answer["result"])
+            for _level in range(depth):
+                [result] = result
+            assert result == 7
+
+
 @pytest.mark.slow
 async def test_long_answers_are_files_and_are_read_part_by_part(
     site: str, httpserver: HTTPServer, tmp_path: Path
