@@ -9,6 +9,7 @@ from .changes import Thresholds as Thresholds
 from .changes import compare_features as compare_features
 from .changes import judge_change as judge_change
 from .changes import read_features as read_features
+from .database import set_aside as set_aside
 from .entries import CACHED_KINDS as CACHED_KINDS
 from .entries import LIFETIMES as LIFETIMES
 from .entries import CacheEntry as CacheEntry
@@ -37,6 +38,12 @@ from .sentences import VARIABLE_RULES as VARIABLE_RULES
 from .sentences import Extraction as Extraction
 from .sentences import VariableRule as VariableRule
 from .sentences import extract_variables as extract_variables
+from .store import CacheStore as CacheStore
+from .store import Export as Export
+from .store import ImportReport as ImportReport
+from .store import StoreLimits as StoreLimits
+from .store import StoreStatistics as StoreStatistics
+from .store import default_path as default_path
 from .targets import describe_target as describe_target
 from .templates import escape as escape
 from .templates import fill as fill

@@ -12,7 +12,7 @@ import attrs
 from cdpengine.errors.root import EngineError
 from cdpengine.errors.texts import cut
 
-_LONGEST_NAMES, _LONGEST_PATH, _LONGEST_REASON = 240, 120, 160
+_LONGEST_NAMES, _LONGEST_PATH, _LONGEST_REASON = 240, 100, 110
 """Characters in messages."""
 
 
@@ -38,7 +38,7 @@ class CacheDamagedError(EngineError):
 
     def _describe(self) -> str:
         path, reason = cut(self.path, _LONGEST_PATH), cut(self.reason, _LONGEST_REASON)
-        return f"{path}: {cut(self.what, 60)} is damaged: {reason}. {cut(self.hint, 120)}"
+        return f"{path}: {cut(self.what, 50)} is damaged: {reason}. {cut(self.hint, 110)}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -50,7 +50,7 @@ class CacheUnavailableError(EngineError):
     reason: str
 
     def _describe(self) -> str:
-        return f"could not {cut(self.attempt, 60)} {cut(self.path, _LONGEST_PATH)}: {cut(self.reason, 200)}"
+        return f"could not {cut(self.attempt, 40)} {cut(self.path, _LONGEST_PATH)}: {cut(self.reason, 200)}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -62,4 +62,4 @@ class CacheKeyError(EngineError):
     hint: str
 
     def _describe(self) -> str:
-        return f"{cut(self.path, _LONGEST_PATH)}: {cut(self.reason, _LONGEST_REASON)}. {cut(self.hint, 120)}"
+        return f"{cut(self.path, _LONGEST_PATH)}: {cut(self.reason, _LONGEST_REASON)}. {cut(self.hint, 110)}"

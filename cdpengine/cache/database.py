@@ -1,0 +1,199 @@
+"""The file of a store: an SQLite database, its schema and migrations, and one transaction at a time. It blocks.
+
+Rule: all that is written is written in one immediate transaction, whole or not at all, and confirmed only when it
+is on the disk (WAL, synchronous FULL). What SQLite says becomes an error of the engine with the file's path and
+what to do; only "another process writes" stays apart, for the caller to try again. The file has mode 0600 from its
+first moment, and a folder that is made for it 0700.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from cdpengine.errors import CacheDamagedError, CacheUnavailableError, os_reason
+from cdpengine.errors.texts import cut
+
+APPLICATION_ID = 0x63647063
+"""What the file's header says of whose it is."""
+
+BUSY_SECONDS = 0.1
+"""How long SQLite itself waits for another process, in a thread that cannot be interrupted meanwhile."""
+
+_T = TypeVar("_T")
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL)",
+        """CREATE TABLE entries (
+            id TEXT PRIMARY KEY, version INTEGER NOT NULL, scenario TEXT NOT NULL, address TEXT NOT NULL,
+            level TEXT NOT NULL, body BLOB NOT NULL, sealed INTEGER NOT NULL,
+            expires_at REAL NOT NULL, used_at REAL NOT NULL,
+            successes INTEGER NOT NULL, failures INTEGER NOT NULL, total_ms REAL NOT NULL
+        )""",
+    ),
+    (
+        "ALTER TABLE entries RENAME TO entries_1",
+        """CREATE TABLE entries (
+            owner TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, scenario TEXT NOT NULL,
+            address TEXT NOT NULL, level TEXT NOT NULL, body BLOB NOT NULL, sealed INTEGER NOT NULL,
+            expires_at REAL NOT NULL, used_at REAL NOT NULL,
+            successes INTEGER NOT NULL, failures INTEGER NOT NULL, total_ms REAL NOT NULL,
+            PRIMARY KEY (owner, id)
+        )""",
+        """INSERT INTO entries SELECT '', id, version, scenario, address, level, body, sealed, expires_at, used_at,
+            successes, failures, total_ms FROM entries_1""",
+        "DROP TABLE entries_1",
+        "CREATE INDEX entries_by_scenario ON entries (owner, scenario)",
+        "CREATE INDEX entries_by_use ON entries (used_at)",
+        """CREATE TABLE versions (
+            owner TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL,
+            sealed INTEGER NOT NULL, PRIMARY KEY (owner, id, version),
+            FOREIGN KEY (owner, id) REFERENCES entries (owner, id) ON DELETE CASCADE
+        )""",
+    ),
+)
+"""By the version that they lead from, counted from 0: statements that lead to the next one."""
+
+SCHEMA_VERSION = len(MIGRATIONS)
+
+
+class BusyError(Exception):
+    """Another process writes: to be tried again."""
+
+
+class Database:
+    """An open file. Its methods block; the caller sees to it that one runs at a time."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file and bring it up to date; it is made where there is none.
+
+        Raises BusyError, CacheDamagedError and CacheUnavailableError.
+        """
+        self.path = path
+        self._shown = str(path)
+        self._make_file()
+        try:
+            connection = sqlite3.connect(
+                path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise self._translate(error, "open") from error
+        self._connection: sqlite3.Connection | None = connection
+        try:
+            self._set_up(connection)
+            self.transact(self._migrate, "open")
+        except sqlite3.Error as error:
+            self.close()
+            raise self._translate(error, "open") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def transact(self, work: Callable[[sqlite3.Connection], _T], attempt: str, *, writes: bool = True) -> _T:
+        """Return what the work returns, after all that it did is on the disk; nothing of it is where it raises.
+
+        Work that only reads (`writes=False`) sees one moment of the file, and waits for no other process.
+        """
+        connection = self._connection
+        if connection is None:
+            raise CacheUnavailableError(self._shown, attempt, "the store is closed")
+        try:
+            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+            try:
+                result = work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:  # SQLite ends it by itself after some errors
+                    connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise self._translate(error, attempt) from error
+        return result
+
+    def close(self) -> None:
+        """Close the file. To close it again does nothing."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _make_file(self) -> None:
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            if self.path.is_dir():
+                raise CacheUnavailableError(self._shown, "open", "it is a folder") from None
+        except OSError as error:
+            raise CacheUnavailableError(self._shown, "make", os_reason(error)) from error
+
+    def _set_up(self, connection: sqlite3.Connection) -> None:
+        connection.execute("BEGIN")  # both of one moment: another process may be making the file
+        try:
+            (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+            (found,) = connection.execute("PRAGMA application_id").fetchone()
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        if found != APPLICATION_ID and (found or tables):
+            raise CacheUnavailableError(self._shown, "open", "it is another program's database")
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+        connection.execute(f"PRAGMA journal_size_limit={4 * 2**20}").fetchall()
+        (checked,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        if checked != "ok":
+            raise self._damaged(cut(str(checked), 100))
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > SCHEMA_VERSION:
+            reason = f"a newer cdpengine made it (schema {version}; this one knows {SCHEMA_VERSION})"
+            raise CacheUnavailableError(self._shown, "open", reason)
+        for statements in MIGRATIONS[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        if version < SCHEMA_VERSION:
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+
+    def _damaged(self, reason: str) -> CacheDamagedError:
+        hint = "Set it aside with cdpengine.cache.set_aside, and a new one is made"
+        return CacheDamagedError(self._shown, "the file", reason, hint)
+
+    def _translate(self, error: sqlite3.Error, attempt: str) -> Exception:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return BusyError()
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return self._damaged(str(error))
+        if code == sqlite3.SQLITE_FULL:
+            return CacheUnavailableError(self._shown, attempt, os_reason(OSError(errno.ENOSPC, "")))
+        if code == sqlite3.SQLITE_IOERR:
+            reason = (
+                "the system could not read or write it; look at the room on the disk and at limits of files"
+            )
+            return CacheUnavailableError(self._shown, attempt, reason)
+        return CacheUnavailableError(self._shown, attempt, str(error))
+
+
+def set_aside(path: Path) -> Path:
+    """Move the file of a store, with what belongs to it, out of the way; return where it is. Nothing is deleted.
+
+    No process may have it open. Raises CacheUnavailableError where it cannot be moved.
+    """
+    number = 1
+    while (target := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    try:
+        # Last the file itself: what is left behind by a failure still belongs to it.
+        for ending in ("-wal", "-shm", ""):
+            part = path.with_name(path.name + ending)
+            if ending == "" or part.exists():
+                part.rename(target.with_name(target.name + ending))
+    except OSError as error:
+        raise CacheUnavailableError(str(path), "set aside", os_reason(error)) from error
+    return target

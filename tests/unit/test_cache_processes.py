@@ -1,0 +1,51 @@
+"""A store that many processes write to, that are killed, or that has no room: what was confirmed is there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import cache_writers
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="it has no fork, no limits of files and no SIGKILL"
+)
+
+
+def run(case: str, path: Path) -> Any:
+    done = subprocess.run(
+        [sys.executable, cache_writers.__file__, case, str(path)],
+        capture_output=True, text=True, timeout=80, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def test_eight_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
+    seen = run("many", tmp_path / "cache.sqlite3")
+    assert seen["codes"] == [0] * 8
+    own = {f"{number}-{each}" for number in range(8) for each in range(cache_writers.ROUNDS)}
+    assert set(seen["names"]) == own | {"shared"}
+    assert seen["runs"] == 8 * cache_writers.ROUNDS
+
+
+def test_what_was_confirmed_before_a_kill_is_there(tmp_path: Path) -> None:
+    seen = run("killed", tmp_path / "cache.sqlite3")
+    assert len(seen["confirmed"]) >= cache_writers.KILLS * cache_writers.CONFIRMED
+    assert set(seen["confirmed"]) <= set(seen["names"])
+    # What was on its way is whole or not there: at most one for each kill.
+    assert len(set(seen["names"]) - set(seen["confirmed"])) <= cache_writers.KILLS
+
+
+def test_a_disk_without_room_is_said_and_the_store_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite3"
+    seen = run("full", path)
+    assert 0 < len(seen["confirmed"]) < 500
+    assert "room on the disk" in seen["said"]
+    assert len(seen["said"]) <= 400
+    assert set(seen["full"]) == set(seen["confirmed"])
+    assert set(seen["names"]) == {*seen["confirmed"], "after"}
