@@ -22,6 +22,7 @@ from typing import TypeVar
 import attrs
 import trio
 
+from cdpengine.cache.addresses import UrlPattern
 from cdpengine.cache.database import BusyError, Database
 from cdpengine.cache.encryption import (
     Cipher,
@@ -206,7 +207,12 @@ class CacheStore:
         """Return the entries of a scenario for a URL that have not expired, the most exact address first."""
 
         def work(connection: sqlite3.Connection) -> list[CacheEntry]:
-            return self._read(connection, "scenario = ? AND expires_at > ?", (scenario, self._now()))
+            rows = connection.execute(
+                "SELECT id, address FROM entries WHERE owner = ? AND scenario = ? AND expires_at > ?",
+                (self._owner, scenario, self._now()),
+            ).fetchall()
+            wanted = [identity for identity, address in rows if _may_be_for(address, url)]
+            return [entry for each in wanted for entry in self._read(connection, "id = ?", (each,))]
 
         found = [each for each in await self._read_with(work) if each.key.pattern.matches(url)]
         found.sort(key=lambda each: (each.key.pattern.is_exact, each.key.pattern.weight), reverse=True)
@@ -435,6 +441,14 @@ class CacheStore:
 def _statistics(used_at: float, successes: int, failures: int, total_ms: float) -> EntryStatistics:
     used = used_at if successes or failures else 0.0
     return EntryStatistics(successes=successes, failures=failures, total_ms=total_ms, last_used_at=used)
+
+
+def _may_be_for(address: str, url: str) -> bool:
+    """Say whether an entry of this address is worth reading for a URL; what it holds itself decides."""
+    try:
+        return UrlPattern(address).matches(url)
+    except InvalidArgumentError:
+        return True
 
 
 def _find_cipher(

@@ -475,9 +475,23 @@ async def test_a_damaged_entry_is_said_and_the_others_are_there(path: Path) -> N
             with pytest.raises(CacheDamagedError, match=key(1).id):
                 await read()
         assert await store.get(key(2)) is not None
+        assert [each.key for each in await store.find("login", key(2).address)] == [key(2)]
+        with pytest.raises(CacheDamagedError, match=key(1).id):
+            await store.find("login", key(1).address)
         assert (await store.put(entry(1))).version == 2
         assert len(await store.versions(key(1))) == 1
         assert len(await store.entries()) == 2
+
+
+@pytest.mark.parametrize("address", ["https://a.example/1", "https://b.test/", "odd"])
+async def test_an_address_that_was_changed_leads_to_no_other_page(path: Path, address: str) -> None:
+    async with opened(path, key=KEY) as store:
+        await store.put(entry(2))
+        database = sqlite3.connect(path)
+        database.execute("UPDATE entries SET address = ?", (address,))
+        database.commit()
+        database.close()
+        assert await store.find("login", key(1).address) == ()
 
 
 async def test_an_entry_in_the_place_of_another_is_damaged(path: Path) -> None:
