@@ -37,16 +37,20 @@ async def end_marked(mark: str, process: trio.Process | None) -> list[int]:
     if process is not None and process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+    if process is not None:
+        await process.wait()  # from here on it starts no more
+    empty = 0
     for _ in range(ROUNDS):
-        left = [pid for pid in marked(mark) if process is None or pid != process.pid]
+        left = marked(mark)
         for pid in left:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        if not left:
+        # Two looks: one that is just being started has no environment for a moment, and bears no mark.
+        empty = 0 if left else empty + 1
+        if empty == 2:
             break
         await trio.sleep(PAUSE)
     if process is not None:
-        await process.wait()
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
                 await stream.aclose()

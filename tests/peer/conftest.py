@@ -18,11 +18,26 @@ GUARD = 60
 """Seconds after which a test that hangs is ended; none comes near it."""
 
 
+def waiting_tasks() -> str:
+    """Return where each task of the run waits, so that a hang that comes once a month can be read from its log."""
+    lines: list[str] = []
+    root = trio.lowlevel.current_root_task()
+    waiting = [root] if root is not None else []
+    while waiting:
+        task = waiting.pop()
+        waiting.extend(child for nursery in task.child_nurseries for child in nursery.child_tasks)
+        stack = [f"{frame.f_code.co_filename}:{line}" for frame, line in task.iter_await_frames()]
+        lines.append(f"{task.name}: {' > '.join(stack[-12:])}")
+    return "\n".join(lines)
+
+
 @pytest.fixture(autouse=True)
 async def guard() -> AsyncIterator[None]:
     async def fail() -> None:
         await trio.sleep(GUARD)
-        raise trio.TooSlowError(f"the test did not end within {GUARD} s")
+        raise trio.TooSlowError(
+            f"the test did not end within {GUARD} s; its tasks wait here:\n{waiting_tasks()}"
+        )
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(fail)

@@ -350,13 +350,16 @@ async def test_a_target_that_is_no_page_is_terminated_on_its_own_session(
 
 @pytest.fixture
 def stdin(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """The writing end of what is standard input."""
+    """The writing end of what is standard input.
+
+    The reading end stays open. The thread that reads it may end later than the test; a file of the next test that had
+    the same number would lose what it reads.
+    """
     reading, writing = os.pipe()
-    with os.fdopen(reading) as file:
-        monkeypatch.setattr("sys.stdin", file)
-        yield writing
-        with contextlib.suppress(OSError):
-            os.close(writing)
+    monkeypatch.setattr("sys.stdin", os.fdopen(reading, closefd=False))
+    yield writing
+    with contextlib.suppress(OSError):
+        os.close(writing)
 
 
 def ignore(_text: str) -> None:
