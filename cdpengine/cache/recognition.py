@@ -297,8 +297,8 @@ class ScenarioRecognizer:
         """Return the scenario of a sentence; None where nothing is as sure as `least`.
 
         Rules come first where they are sure (90); then the classifier (70), the history (60), and the rules again.
-        Raises InvalidArgumentError for an answer of the classifier that is none; what the classifier raises leaves
-        as it is.
+        Raises InvalidArgumentError for an answer of the classifier that is of another kind; what the classifier
+        raises leaves as it is.
         """
         by_rules = match_rules(sentence, url, rules=self._rules)
         if by_rules is not None and by_rules.confidence >= SURE:
