@@ -49,7 +49,7 @@ class Cipher:
 
 
 def key_of_environment(path: str, environment: Mapping[str, str]) -> bytes | None:
-    """Return the key of the environment; None without one. Raises CacheKeyError for what is no key."""
+    """Return the key of the environment; None without one. Raises CacheKeyError for a text that is not a key."""
     text = environment.get(KEY_VARIABLE, "").strip()
     if not text:
         return None

@@ -117,7 +117,8 @@ def make_key(
     """Return the key of what is done for a scenario, at a URL or a pattern of URLs, with variables of these names.
 
     A mapping of variables to their values may be passed too: the values are not looked at. Raises
-    InvalidArgumentError for a scenario that is not a word in small letters, and for what is no URL and no name.
+    InvalidArgumentError for a scenario that is not a word in small letters, for a URL that cannot be read, and for
+    a wrong name.
     """
     address = url.text if isinstance(url, UrlPattern) else normalize_url(url)
     key = CacheKey(

@@ -297,7 +297,7 @@ class CacheStore:
     async def import_entries(self, text: str | bytes, *, replace: bool = False) -> ImportReport:
         """Put all entries of an export, or none; with `replace` in place of those that are there.
 
-        Raises InvalidArgumentError for what is no export, and what `put` raises.
+        Raises InvalidArgumentError for data that are not an export, and what `put` raises.
         """
         given = load_entries(text)
 

@@ -25,7 +25,8 @@ MOST_AROUND = 4
 def describe_target(snapshot: Snapshot, ref: str) -> Target:
     """Return the description of the element with this ref, such as "e7". A dollar in a name is escaped.
 
-    Raises InvalidArgumentError for what is no ref, NodeNotFoundError for one that the snapshot does not show.
+    Raises InvalidArgumentError for a text that is not a ref, NodeNotFoundError for a ref that the snapshot does
+    not show.
     """
     wanted = parse_ref_text(ref)
     if wanted is None:

@@ -11,10 +11,9 @@ import attrs
 import pytest
 import trio
 import trio.testing
-from act_cases import CASES, PAGE, RESULTS, SECOND, SMALLEST, run_case
+from act_cases import CASES, SMALLEST, run_case, serve_pages
 from busy_machine import slack
 from pytest_httpserver import HTTPServer
-from werkzeug import Response
 
 import cdpengine
 from cdpengine.act import ENGINES, KINDS, Actor, SearchEngine, dispatch
@@ -24,16 +23,7 @@ pytestmark = pytest.mark.chrome
 
 @pytest.fixture
 def site(httpserver: HTTPServer) -> str:
-    httpserver.expect_request("/stage").respond_with_data(PAGE, content_type="text/html")
-    httpserver.expect_request("/second").respond_with_data(SECOND, content_type="text/html")
-    httpserver.expect_request("/results").respond_with_handler(
-        lambda request: Response(RESULTS.format(query=request.args["q"]), content_type="text/html")
-    )
-    httpserver.expect_request("/blank").respond_with_data("", content_type="text/html")
-    httpserver.expect_request("/file").respond_with_data(
-        "hello", headers={"Content-Disposition": 'attachment; filename="file.txt"'}
-    )
-    return httpserver.url_for("").rstrip("/")
+    return serve_pages(httpserver)
 
 
 @pytest.fixture

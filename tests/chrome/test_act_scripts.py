@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import trio
-from act_cases import PAGE, SECOND
+from act_cases import serve_pages
 from command_line import run_here
 from pytest_httpserver import HTTPServer
 
@@ -21,9 +21,7 @@ pytestmark = pytest.mark.chrome
 
 @pytest.fixture
 def site(httpserver: HTTPServer) -> str:
-    for path, html in (("/stage", PAGE), ("/second", SECOND)):
-        httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
-    return httpserver.url_for("").rstrip("/")
+    return serve_pages(httpserver)
 
 
 @pytest.fixture

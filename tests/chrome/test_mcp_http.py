@@ -14,7 +14,7 @@ import httpx2
 import mcp_types as types
 import pytest
 import trio
-from act_cases import CASES, PAGE, SECOND, run_case
+from act_cases import CASES, run_case, serve_pages
 from busy_machine import slack
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -46,12 +46,7 @@ def collect_what_the_sdk_left() -> Iterator[None]:
 
 @pytest.fixture
 def site(httpserver: HTTPServer) -> str:
-    for path, html in (("/stage", PAGE), ("/second", SECOND), ("/blank", "")):
-        httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
-    httpserver.expect_request("/file").respond_with_data(
-        "hello", headers={"Content-Disposition": 'attachment; filename="file.txt"'}
-    )
-    return httpserver.url_for("").rstrip("/")
+    return serve_pages(httpserver)
 
 
 @asynccontextmanager

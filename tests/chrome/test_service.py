@@ -15,10 +15,9 @@ import httpx
 import pytest
 import trio
 import trio.testing
-from act_cases import CASES, PAGE, RESULTS, SECOND, run_case
+from act_cases import CASES, run_case, serve_pages
 from busy_machine import slack
 from pytest_httpserver import HTTPServer
-from werkzeug import Request, Response
 
 from cdpengine.service.serving import Listening, serve
 from cdpengine.service.settings import ServiceSettings
@@ -32,16 +31,7 @@ ANYWHERE = UrlPolicy(allow_private=True)
 
 @pytest.fixture
 def site(httpserver: HTTPServer) -> str:
-    def results(request: Request) -> Response:
-        return Response(RESULTS.format(query=request.args["q"]), content_type="text/html")
-
-    for path, html in (("/stage", PAGE), ("/second", SECOND), ("/blank", "")):
-        httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
-    httpserver.expect_request("/results").respond_with_handler(results)
-    httpserver.expect_request("/file").respond_with_data(
-        "hello", headers={"Content-Disposition": 'attachment; filename="file.txt"'}
-    )
-    return httpserver.url_for("").rstrip("/")
+    return serve_pages(httpserver)
 
 
 class Client:

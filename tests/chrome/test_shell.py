@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import trio
-from act_cases import CASES, PAGE, SECOND, run_case
+from act_cases import CASES, run_case, serve_pages
 from busy_machine import slack
 from pytest_httpserver import HTTPServer
 from rounds import rounds
@@ -31,12 +31,7 @@ PROGRAM = [sys.executable, str(Path(__file__).parent.parent.parent / "bin" / "cd
 
 @pytest.fixture
 def site(httpserver: HTTPServer) -> str:
-    for path, html in (("/stage", PAGE), ("/second", SECOND), ("/blank", "")):
-        httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
-    httpserver.expect_request("/file").respond_with_data(
-        "hello", headers={"Content-Disposition": 'attachment; filename="file.txt"'}
-    )
-    return httpserver.url_for("").rstrip("/")
+    return serve_pages(httpserver)
 
 
 @pytest.fixture
@@ -317,16 +312,19 @@ async def test_a_service_that_nobody_uses_ends_and_one_that_is_killed_says_so(
     assert await say("open", "data:text/html,<title>x</title>")
     pid = service_pid(folder)
     assert pid is not None
-    # In the middle of a command, which is not sent again: it may have been done.
-    async with trio.open_nursery() as nursery:
+    # In the middle of a command, which is not sent again: it may have been done. Its page never comes.
+    [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    async with trio.open_nursery() as nursery, listener:
         done: list[subprocess.CompletedProcess[bytes]] = []
 
         async def wait() -> None:
-            done.append(await run("wait", "60000"))
+            done.append(await run("open", f"http://127.0.0.1:{listener.socket.getsockname()[1]}/"))
 
         nursery.start_soon(wait)
-        await trio.sleep(0.3)
-        os.kill(pid, signal.SIGKILL)
+        with trio.fail_after(20):
+            asked = await listener.accept()
+        async with asked:
+            os.kill(pid, signal.SIGKILL)
     assert done[0].returncode == 4
     assert b"in the middle of the command" in done[0].stderr
     assert await say("tabs") == "no page is open\n"

@@ -13,6 +13,8 @@ from typing import Any
 
 import attrs
 import trio
+from pytest_httpserver import HTTPServer
+from werkzeug import Response
 
 PAGE = """<!doctype html><title>Stage</title><link rel=icon href="data:,">
 <script>
@@ -398,3 +400,16 @@ async def run_case(case: Case, ask: Ask, ask_without_scripts: Ask, places: Mappi
         if recorded != case.record:
             return f"{case.name}: the page recorded {recorded}, expected {case.record}"
     return ""
+
+
+def serve_pages(server: HTTPServer) -> str:
+    """Serve the pages of the cases, the results of a search and a file; return the address without a slash at its end."""
+    for path, html in (("/stage", PAGE), ("/second", SECOND), ("/blank", "")):
+        server.expect_request(path).respond_with_data(html, content_type="text/html")
+    server.expect_request("/results").respond_with_handler(
+        lambda request: Response(RESULTS.format(query=request.args["q"]), content_type="text/html")
+    )
+    server.expect_request("/file").respond_with_data(
+        "hello", headers={"Content-Disposition": 'attachment; filename="file.txt"'}
+    )
+    return server.url_for("").rstrip("/")

@@ -63,7 +63,7 @@ def test_an_id_of_something_else_is_no_place_here(wrong: str) -> None:
 
 
 def parse(sent: bytes) -> list[tuple[str, str, Any]]:
-    """Return id, name and data of each event, as a client reads them; data None for what is no event."""
+    """Return id, name and data of each event, as a client reads them; data None for a comment."""
     found = []
     for block in sent.decode().split("\n\n")[:-1]:
         fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
