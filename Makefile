@@ -2,7 +2,6 @@
 # PYTHON=... names the Python for a new virtual environment, CDPENGINE_BROWSER=... the browser.
 
 BIN := .venv/bin
-UV = $(shell command -v uv || echo $(BIN)/uv)
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-peers lint types imports unit format shape bench bench-check docs lock setup clean
@@ -13,7 +12,7 @@ help: ## This list
 demo: setup ## The engine on a page of its own: see, click, type, hover, evaluate, survive a hung script
 	@$(BIN)/cdpengine demo $(ARGS)
 
-test: setup ## Every check: lint, types, direction of imports, the tests against a real browser
+test: setup ## Every check: lint, types, direction of imports, the tests; browser tests by turns (TURN=both: all)
 	@scripts/check.sh lint types imports tests
 
 test-slow: setup ## The same with all slow tests, and all members and rounds of those that take a sample
@@ -53,13 +52,14 @@ bench-check: setup ## What is promised of the engine's speed, measured and asser
 docs: ## The documentation as a site, in build/site/; a link that leads nowhere fails it
 	@scripts/docs.sh $(ARGS)
 
-lock: ## Write requirements.lock, requirements-docs.lock and benchmarks/peers.txt anew (needs uv)
-	@test -x "$(UV)" || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
-	$(UV) pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes \
+lock: setup ## Write requirements.lock, requirements-docs.lock, scripts/uv.lock and benchmarks/peers.txt anew
+	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.lock $(ARGS)
-	$(UV) pip compile --group docs --universal --python-version 3.11 --generate-hashes \
+	$(BIN)/uv pip compile --group docs --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements-docs.lock $(ARGS)
-	$(UV) pip compile benchmarks/peers.in --universal --python-version 3.11 --generate-hashes \
+	$(BIN)/uv pip compile scripts/uv.in --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-header --output-file scripts/uv.lock $(ARGS)
+	$(BIN)/uv pip compile benchmarks/peers.in --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file benchmarks/peers.txt $(ARGS)
 
 setup: ## What the others need; done once

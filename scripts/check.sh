@@ -18,7 +18,20 @@ check_unit() { "$BIN/pytest" -q tests/unit tests/peer; }
 # Whole files go to one worker, so that what a file shares is set up once; the slow ones first (tests/conftest.py), so
 # that no worker is left with one at the end.
 # Tests wait for browsers some of their time: one worker more than there are processors.
-check_tests() { rewritten_once && passes_in_the_end "${workers[@]}"; }
+# Of the browser tests each run has half (tests/conftest.py): commits take turns, so that the next one has the other half,
+# and a run of the same commit is the same. TURN=1 or TURN=2 takes that half, TURN=both all of them.
+turn=${TURN:-$(($(git rev-list --count HEAD 2>/dev/null || echo 0) % 2 + 1))}
+check_tests() {
+    local half=()
+    if [ "$turn" = both ]; then
+        printf 'all browser tests of a usual run\n'
+    else
+        printf 'turn %s of 2 of the browser tests; the other half: TURN=%s make test, all: TURN=both make test\n' \
+            "$turn" "$((3 - turn))"
+        half=("--turn=$turn")
+    fi
+    rewritten_once && passes_in_the_end "${workers[@]}" ${half[@]+"${half[@]}"}
+}
 check_slow() { rewritten_once && passes_in_the_end --run-slow "${workers[@]}"; }
 # In a fresh clone pytest rewrites the assertions of all files of tests, and keeps what it made. Every worker begins with
 # that at the same time, so each would do all of it.

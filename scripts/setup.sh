@@ -3,8 +3,9 @@
 #
 # Rule: it can be run any number of times. What is there already is left alone; what is missing is installed
 # where that is possible (apt-get, with sudo only when not root), and named in one clear message where it is not.
-# The packages are installed again only when requirements.lock, pyproject.toml, this script or the Python changed:
-# a checksum of them is kept in .venv/.ready.
+# The packages are installed again only when requirements.lock, pyproject.toml, scripts/ or the Python changed: a
+# checksum of them is kept in .venv/.ready. uv installs them, in seconds; where it cannot (no wheel of it for this
+# machine, an index that only pip is told of), pip does, which takes half a minute.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -92,7 +93,7 @@ make_venv() {
 
 checksum() {
     {
-        cat requirements.lock pyproject.toml scripts/setup.sh
+        cat requirements.lock pyproject.toml scripts/setup.sh scripts/uv.lock
         "$VENV/bin/python" -VV
         pwd
     } | cksum
@@ -102,7 +103,11 @@ install_packages() {
     local pip=("$VENV/bin/python" -m pip --disable-pip-version-check --no-input)
     # Compiling all modules takes longer than it does to compile those few that are imported, as they are.
     say "the locked packages (requirements.lock)"
-    "${pip[@]}" install -qq --no-compile --require-hashes -r requirements.lock
+    if ! { "${pip[@]}" install -qq --no-compile --only-binary :all: --require-hashes -r scripts/uv.lock &&
+        "$VENV/bin/uv" pip install -q --python "$VENV/bin/python" --require-hashes -r requirements.lock; }; then
+        say "uv could not install them, so pip does"
+        "${pip[@]}" install -qq --no-compile --require-hashes -r requirements.lock
+    fi
     say "cdpengine itself, editable"
     "${pip[@]}" install -qq --no-deps --no-build-isolation --editable .
     checksum >"$STAMP"

@@ -12,7 +12,7 @@ from typing import Any
 import hypothesis
 import pytest
 from error_texts import ErrorTexts
-from rounds import rounds, run_slow, sample_of
+from rounds import in_turn, rounds, run_slow, sample_of
 
 # Shells start background jobs with Ctrl-C ignored, and `nohup` ignores the end of the terminal. Every program that a test
 # starts would inherit that.
@@ -104,11 +104,23 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
 # --- what is run, and in what order ------------------------------------------------------------------------------
 
 RUN_SLOW = "--run-slow"
+TURN = "--turn"
+
+BROWSER_TESTS = "tests/chrome/"
+EVERY_TURN = frozenset(
+    {"test_canaries_chrome.py", "test_hangs.py", "test_journeys.py", "test_recovery_pages.py"}
+)
+"""Files of browser tests that every run has whole: what the engine is there for, and what would be worst to lose."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         RUN_SLOW, action="store_true", help="run what is slow, too, and all rounds of what is sampled"
+    )
+    parser.addoption(
+        TURN,
+        choices=("1", "2"),
+        help="run only those browser tests whose turn it is; the other half comes next",
     )
 
 
@@ -170,13 +182,30 @@ def places_of(cases: list[pytest.Function]) -> list[tuple[int, ...]]:
     ]
 
 
+def of_turn(items: list[pytest.Item], turn: int) -> set[str]:
+    """Return the ids of the tests that a turn has: half of the browser tests, and all others.
+
+    A sampled test and one that is marked `always` are in both.
+    """
+    return {
+        item.nodeid
+        for item in items
+        if not item.nodeid.startswith(BROWSER_TESTS)
+        or item.path.name in EVERY_TURN
+        or item.get_closest_marker("sample")
+        or item.get_closest_marker("always")
+        or in_turn(item.nodeid.partition("[")[0], turn)
+    }
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the slow tests out where nobody asks for them; put the slow files first.
+    """Leave the slow tests out where nobody asks for them, and those whose turn it is not; put the slow files first.
 
     Workers take files in this order, and the short ones fill up the end.
     """
+    turn = config.getoption(TURN)
     if not config.getoption(RUN_SLOW):
-        run = usual_run(items)
+        run = usual_run(items) & (of_turn(items, int(turn)) if turn else {item.nodeid for item in items})
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in run])
         items[:] = [item for item in items if item.nodeid in run]
     places = {name: place for place, name in enumerate(SLOW_FILES)}

@@ -57,22 +57,51 @@ def test_slow():
 """
 
 
-@pytest.mark.parametrize(("options", "tests"), [([], 7), (["--run-slow"], 13)])
-def test_a_usual_run_leaves_out_what_is_slow_and_what_is_not_in_the_sample(
-    tmp_path: Path, options: list[str], tests: int
-) -> None:
-    (tmp_path / "test_sampled.py").write_text(SAMPLED)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    slow: x\n    sample: x\n    always: x\n")
+def collect(folder: Path, files: dict[str, str], *options: str) -> list[str]:
+    """Return the ids of the tests in these files that a run with the options has."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    slow: x\n    sample: x\n    always: x\n")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "conftest", *options],
-        cwd=tmp_path,
+        cwd=folder,
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS / "support"), str(ROOT)])},
         capture_output=True,
         text=True,
         timeout=60,
         check=True,
     )
-    names = [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+@pytest.mark.parametrize(("options", "tests"), [([], 7), (["--run-slow"], 13)])
+def test_a_usual_run_leaves_out_what_is_slow_and_what_is_not_in_the_sample(
+    tmp_path: Path, options: list[str], tests: int
+) -> None:
+    names = [line.partition("::")[2] for line in collect(tmp_path, {"test_sampled.py": SAMPLED}, *options)]
     assert len(names) == tests
     assert {"test_table[0-0]", "test_table[2-0]", "test_table[3-0]"} <= set(names)
     assert ("test_table[1-0]" in names, "test_slow" in names) == (bool(options), bool(options))
+
+
+def test_each_browser_test_is_in_one_of_two_turns_and_every_other_test_in_both(tmp_path: Path) -> None:
+    many = "import pytest\n" + "".join(
+        f"@pytest.mark.parametrize('each', range(3))\ndef test_{n}(each):\n    pass\n" for n in range(40)
+    )
+    files = {
+        "tests/chrome/action/test_a.py": many + "@pytest.mark.always\ndef test_kept():\n    pass\n",
+        "tests/chrome/test_sampled.py": SAMPLED.replace("test_", "test_s_"),
+        "tests/chrome/test_hangs.py": many,
+        "tests/peer/test_b.py": many,
+    }
+    whole = collect(tmp_path, files)
+    turns = [set(collect(tmp_path, files, f"--turn={turn}")) for turn in (1, 2)]
+    assert turns[0] | turns[1] == set(whole)
+    halves = [name for name in whole if name not in turns[0] & turns[1]]
+    assert {name.partition("::")[0] for name in halves} == {"tests/chrome/action/test_a.py"}
+    assert len(halves) == 40 * 3
+    assert all(25 < len(set(halves) & turn) < 95 for turn in turns)
+    for n in range(40):  # a table stays together
+        assert len({f"tests/chrome/action/test_a.py::test_{n}[{each}]" in turns[0] for each in range(3)}) == 1
+    assert set(collect(tmp_path, files, "--turn=1", "--run-slow")) > set(whole), "all of it is all of it"
