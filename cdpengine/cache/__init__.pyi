@@ -34,6 +34,10 @@ from .recognition import ScenarioMatch as ScenarioMatch
 from .recognition import ScenarioRecognizer as ScenarioRecognizer
 from .recognition import ScenarioRule as ScenarioRule
 from .recognition import match_rules as match_rules
+from .replaying.finding import Candidate as Candidate
+from .replaying.finding import MatchLevel as MatchLevel
+from .replaying.finding import TargetMatch as TargetMatch
+from .replaying.finding import find_target as find_target
 from .sentences import VARIABLE_RULES as VARIABLE_RULES
 from .sentences import Extraction as Extraction
 from .sentences import VariableRule as VariableRule

@@ -153,11 +153,15 @@ class PathStep:
 
 @attrs.frozen(kw_only=True)
 class FramePlace:
-    """A frame in the document around it: the name of its element, its address, and the `nth` of all, from 0."""
+    """A frame in the document around it: the name of its element, its address, and the `nth` of all, from 0.
+
+    `alike` is how many there were of that name and address.
+    """
 
     name: str = ""
     address: str = ""
     nth: int = 0
+    alike: int = 1
 
 
 @attrs.frozen(kw_only=True)
@@ -167,7 +171,9 @@ class Target:
     `role` and `name` are those of a snapshot; `nth` counts those of the same role and name in the frame, from 0,
     and `alike` says how many there were. `frames` leads to the frame, outermost first; () is the page itself.
     `within` are the named parts around it, innermost first, `before` and `after` what stands beside it. `path`
-    leads through the structure of its document, outermost first. Names may be templates.
+    leads through the structure of its document, outermost first. `item` is what the part of a list or a table says
+    that it is in, without itself: which of many it is. `twins` says how many of those alike have the same item;
+    without one, the same named part around them. `name` and `item` may be templates.
     """
 
     role: str
@@ -179,6 +185,8 @@ class Target:
     before: Landmark | None = None
     after: Landmark | None = None
     path: tuple[PathStep, ...] = ()
+    item: str = ""
+    twins: int = 1
 
 
 # --- steps ---------------------------------------------------------------------------------------------------
@@ -432,3 +440,4 @@ def _templates(step: Step) -> Iterator[str]:
         targets += [target for target in (step.after.shown, step.after.gone) if target is not None]
     for target in targets:
         yield target.name
+        yield target.item

@@ -6,7 +6,7 @@ What a field holds is never a part of it. Texts are cut (`LONGEST_NAME`), as a t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cdpengine._snapshot.refs import parse_ref_text
 from cdpengine._snapshot.snapshot import Snapshot, SnapshotNode
@@ -20,6 +20,9 @@ LONGEST_NAME = 200
 
 MOST_AROUND = 4
 """How many of the named parts around an element describe it."""
+
+ITEM_ROLES = frozenset({"row", "listitem", "article", "treeitem"})
+"""What there are many of, side by side: a button in one of them is for what that one says."""
 
 
 def describe_target(snapshot: Snapshot, ref: str) -> Target:
@@ -45,16 +48,19 @@ def describe_target(snapshot: Snapshot, ref: str) -> Target:
     ]
     around = list(_around(nodes, place))
     inside = [each for each in around if nodes[each].frame == node.frame]
+    within = tuple(_landmark(nodes[each]) for each in inside if nodes[each].name)[:MOST_AROUND]
     return Target(
         role=node.role,
         name=escape(node.name[:LONGEST_NAME]),
         nth=like.index(place),
         alike=len(like),
         frames=tuple(_frames(nodes, place))[::-1],
-        within=tuple(_landmark(nodes[each]) for each in inside if nodes[each].name)[:MOST_AROUND],
+        within=within,
         before=_beside(nodes, range(place - 1, -1, -1), node.frame, set(around)),
         after=_beside(nodes, range(_end(nodes, place), len(nodes)), node.frame, set()),
         path=tuple(_path_step(nodes, each) for each in [*inside[::-1], place]),
+        item=escape(item := _item(nodes, place, inside)),
+        twins=sum(_is_twin(nodes, each, within, item) for each in like),
     )
 
 
@@ -72,15 +78,17 @@ def _frames(nodes: Sequence[SnapshotNode], place: int) -> Iterator[FramePlace]:
     for around in _around(nodes, place):
         owner = nodes[around]
         if owner.frame != frame:
-            same = [
-                other
-                for other, each in enumerate(nodes)
-                if (each.role, each.frame) == (owner.role, owner.frame)
-            ]
-            yield FramePlace(
-                name=owner.name[:LONGEST_NAME], address=_address(owner.url), nth=same.index(around)
-            )
+            yield describe_frame(nodes, around)
             frame = owner.frame
+
+
+def describe_frame(nodes: Sequence[SnapshotNode], place: int) -> FramePlace:
+    """Return the description of the frame that an element owns."""
+    owner = nodes[place]
+    key = owner.name[:LONGEST_NAME], _address(owner.url)
+    same = [other for other, each in enumerate(nodes) if (each.role, each.frame) == (owner.role, owner.frame)]
+    alike = sum((nodes[each].name[:LONGEST_NAME], _address(nodes[each].url)) == key for each in same)
+    return FramePlace(name=key[0], address=key[1], nth=same.index(place), alike=alike)
 
 
 def _address(url: str) -> str:
@@ -109,6 +117,32 @@ def _beside(
 
 def _landmark(node: SnapshotNode) -> Landmark:
     return Landmark(role=node.role, name=(node.name or " ".join(node.text.split()))[:LONGEST_NAME])
+
+
+def _item(nodes: Sequence[SnapshotNode], place: int, inside: Sequence[int]) -> str:
+    around = next((each for each in inside if nodes[each].role in ITEM_ROLES), None)
+    if around is None:
+        return ""
+    own = range(place, _end(nodes, place))
+    return item_words(nodes, (each for each in range(around + 1, _end(nodes, around)) if each not in own))
+
+
+def _is_twin(nodes: Sequence[SnapshotNode], place: int, within: Sequence[Landmark], item: str) -> bool:
+    """Say whether an element like the one that is described cannot be told from it by what it is in."""
+    inside = [each for each in _around(nodes, place) if nodes[each].frame == nodes[place].frame]
+    if item:
+        return _item(nodes, place, inside) == item
+    named = next((_landmark(nodes[each]) for each in inside if nodes[each].name), None)
+    return named == (within[0] if within else None)
+
+
+def item_words(nodes: Sequence[SnapshotNode], places: Iterable[int]) -> str:
+    """Return what these nodes say, by their names and texts, cut to size. What fields hold is left out."""
+    words: list[str] = []
+    for place in places:
+        node = nodes[place]
+        words += [*node.name.split(), *(node.text.split() if node.text != node.name else ())]
+    return " ".join(words)[:LONGEST_NAME]
 
 
 def _end(nodes: Sequence[SnapshotNode], place: int) -> int:

@@ -1,0 +1,493 @@
+"""Finding: a target, as it was described once, is found in a snapshot of today, or it is not. Pure.
+
+Rule: it never gives another element. The element that is given has the role and the frame of the target, and its
+name, or a name that says the same by the tables. What stands around it may have changed, but may not speak against
+it: another dialog, another row of a table, a control of another kind. Where that leaves several that are about as
+good, or one that is not good enough, there is no element, and the reason says why.
+
+What is enough. "exact": the same name, the only one as before; or the same `nth` of as many as before, with the
+same surroundings. "healed": the same name, and of several the only one whose surroundings are the same; or another
+name, with evidence of at least `ENOUGH` (`WEIGHTS`), and by `CLEARLY` more than for any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import attrs
+
+from cdpengine._snapshot.snapshot import Snapshot, SnapshotNode
+from cdpengine.cache.entries import FramePlace, Landmark, Target
+from cdpengine.cache.replaying.names import (
+    Relation,
+    is_for_one_of_many,
+    read_meaning,
+    relate_names,
+    same_words,
+)
+from cdpengine.cache.replaying.page_index import DIALOGS, PageIndex
+from cdpengine.cache.targets import LONGEST_NAME, describe_target
+from cdpengine.cache.templates import find_variables
+from cdpengine.cache.variables import Values
+
+MatchLevel = Literal["exact", "healed", "ambiguous", "missing"]
+"""The element as it was; the element, though its name or place changed; several, or one that is not sure; none."""
+
+WEIGHTS = {
+    "synonyms": 50,
+    "overlap": 30,
+    "within": 20,
+    "before": 15,
+    "after": 15,
+    "path": 15,
+    "only": 10,
+    "item": 30,
+}
+"""What each piece of evidence for an element with another name is worth: how its name relates to the old one, the
+same named part around it, the same neighbours, the same path, the only one of its role in that part, the same
+item of a list."""
+
+ENOUGH = 60
+"""Evidence from which an element with another name is taken: a synonym needs one more sign, other words two.
+
+An element whose name has nothing to do with the old one is never taken, wherever it stands: "Mute" becomes
+"Unmute", and the next question of a form stands where the last one did."""
+
+CLEARLY = 20
+"""By how much the evidence for one element has to be above that for the next."""
+
+_LIKE_ROLES = (frozenset({"textbox", "searchbox"}),)
+"""Roles that a redesign exchanges, and that take the same actions."""
+
+_MOST_CANDIDATES = 5
+_INTERACTIVE = frozenset(
+    {"button", "link", "menuitem", "tab", "checkbox", "switch", "radio", "option", "combobox"}
+)
+
+
+@attrs.frozen(kw_only=True)
+class Candidate:
+    """An element that may be meant: its ref, what it is, how good it is (0 to 100), and what speaks for it."""
+
+    ref: str
+    role: str
+    name: str
+    score: int
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
+class TargetMatch:
+    """What was found of a target.
+
+    `ref` is the element's for the levels exact and healed, None else. `score` says how sure it is, from 0 to 100.
+    `candidates` are what else there is, best first. `found` describes the element as it is now, for an entry that
+    is written anew; its templates are kept.
+    """
+
+    level: MatchLevel
+    reason: str
+    ref: str | None = None
+    score: int = 0
+    candidates: tuple[Candidate, ...] = ()
+    found: Target | None = attrs.field(default=None, repr=False)
+
+
+def find_target(snapshot: Snapshot, target: Target, values: Values) -> TargetMatch:
+    """Return what a snapshot of the whole page has of a target.
+
+    Raises UndefinedVariablesError where a template of the target has no value.
+    """
+    match = _Search(snapshot, target, values).run()
+    if match.ref is not None:
+        match = attrs.evolve(match, found=_describe_found(snapshot, match.ref, target))
+    if snapshot.gaps and match.ref is None:
+        match = attrs.evolve(
+            match, reason=f"{match.reason}; {len(snapshot.gaps)} parts of the page were not read"
+        )
+    return _hide(match, values)
+
+
+def _describe_found(snapshot: Snapshot, ref: str, target: Target) -> Target:
+    """Return the element as it is now. Where the target has templates, they stay: values are not written down."""
+    found = describe_target(snapshot, ref)
+    if find_variables(target.name):
+        found = attrs.evolve(found, name=target.name)
+    if find_variables(target.item):
+        found = attrs.evolve(found, item=target.item)
+    return found
+
+
+def _hide(match: TargetMatch, values: Values) -> TargetMatch:
+    candidates = tuple(
+        attrs.evolve(each, name=values.hide(each.name), reason=values.hide(each.reason))
+        for each in match.candidates
+    )
+    return attrs.evolve(match, reason=values.hide(match.reason), candidates=candidates)
+
+
+# --- what speaks for an element ------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class _Evidence:
+    """What speaks for one element; of each: True, False, or None where nothing is known of it."""
+
+    place: int
+    relation: Relation
+    within: bool | None
+    before: bool | None
+    after: bool | None
+    path: bool
+    only: bool
+    item: bool | None
+    between: bool
+    against: str = ""
+
+    @property
+    def positive(self) -> bool:
+        return True in (self.within, self.before, self.after, self.item)
+
+    @property
+    def negative(self) -> bool:
+        """Whether all that is known of its surroundings has changed."""
+        known = [each for each in (self.within, self.before, self.after) if each is not None]
+        return bool(known) and not any(known) and not self.item
+
+    @property
+    def same_place(self) -> bool:
+        """Whether its surroundings set it apart from others of the same name."""
+        return self.item is True or (self.before is True and self.after is True) or self.alone_within
+
+    @property
+    def alone_within(self) -> bool:
+        """Whether it is the only one of its role in the named part that it was in."""
+        return self.within is True and self.only
+
+    @property
+    def score(self) -> int:
+        score = WEIGHTS.get(self.relation, 0) + (WEIGHTS["path"] if self.path else 0)
+        for sign in ("within", "before", "after", "item"):
+            score += WEIGHTS[sign] if getattr(self, sign) else 0
+        return score + (WEIGHTS["only"] if self.alone_within else 0)
+
+    @property
+    def is_enough(self) -> bool:
+        return (
+            self.relation in ("synonyms", "overlap") and self.score >= ENOUGH and (self.positive or self.path)
+        )
+
+    def words(self) -> str:
+        signs = {
+            "the part around it": self.within,
+            "what stands before": self.before,
+            "what stands after": self.after,
+            "the item": self.item,
+        }
+        same = [name for name, sign in signs.items() if sign] + (["the path"] if self.path else [])
+        other = [name for name, sign in signs.items() if sign is False]
+        told = [f"same: {', '.join(same)}"] if same else []
+        return "; ".join([*told, *([f"changed: {', '.join(other)}"] if other else [])]) or "nothing around it"
+
+
+class _Search:
+    """The search for one target in one snapshot."""
+
+    def __init__(self, snapshot: Snapshot, target: Target, values: Values) -> None:
+        self.page = PageIndex(snapshot)
+        self.target = target
+        self.name = values.fill(target.name)[:LONGEST_NAME]
+        self.item = values.fill(target.item)[:LONGEST_NAME]
+        self.fixed = bool(find_variables(target.name))
+        self.what = f"{target.role} {self.name[:80]!r}" if self.name else f"{target.role} without a name"
+
+    def run(self) -> TargetMatch:
+        """Return what is found."""
+        nodes = self.page.nodes
+        framed, doubt = self._in_frame(
+            [place for place, node in enumerate(nodes) if node.ref is not None and self._can_be(node)]
+        )
+        if doubt:
+            return TargetMatch(level="missing", reason=doubt)
+        same_role = [place for place in framed if nodes[place].role == self.target.role]
+        named = [place for place in same_role if nodes[place].name[:LONGEST_NAME] == self.name]
+        if len(self._frames_of(named)) > 1:
+            return self._stop("ambiguous", f"{self.what} is in several frames that may be meant", named)
+        if named and self.name:
+            return self._of_the_same_name(named)
+        if named:
+            return self._without_name(named)
+        return self._of_another_name(framed, same_role)
+
+    def _can_be(self, node: SnapshotNode) -> bool:
+        wanted = self.target.role
+        return (
+            node.role == wanted
+            or any({node.role, wanted} <= like for like in _LIKE_ROLES)
+            or (node.role in _INTERACTIVE and node.name[:LONGEST_NAME] == self.name)
+        )
+
+    # --- frames --------------------------------------------------------------------------------------------
+
+    def _in_frame(self, places: Sequence[int]) -> tuple[list[int], str]:
+        """Return those in the target's frame; or why that frame is not known."""
+        frames = self.page.frames
+        like = {frame for frame, chain in frames.items() if self._is_frame(chain)}
+        if len(like) > 1:
+            # A frame that changed its name or address is taken only where none is as it was.
+            unchanged = {each for each in like if _keys(frames[each]) == _keys(self.target.frames)}
+            like = unchanged or like
+        found = [place for place in places if self.page.nodes[place].frame in like]
+        if not found and self.target.frames:
+            return [], f"{self.what} is not in its frame, or its frame is not there"
+        return found, ""
+
+    def _is_frame(self, chain: tuple[FramePlace, ...]) -> bool:
+        wanted = self.target.frames
+        return len(chain) == len(wanted) and all(map(_same_frame, wanted, chain))
+
+    def _frames_of(self, places: Iterable[int]) -> set[str | None]:
+        return {self.page.nodes[place].frame for place in places}
+
+    # --- the three cases -----------------------------------------------------------------------------------
+
+    def _of_the_same_name(self, named: Sequence[int]) -> TargetMatch:
+        found = [self._weigh(place, "same") for place in named]
+        possible = [each for each in found if not each.against]
+        if not possible:
+            return self._stop("ambiguous", f"{self.what} is there, but {found[0].against}", named)
+        alike = self.target.alike
+        if len(named) == 1 and alike == 1:
+            if possible[0].negative and (instead := self._in_its_place(named[0])):
+                reason = f"{self.what} is elsewhere now, and another one of that meaning stands in its place"
+                return self._stop("ambiguous", reason, [*named, *instead])
+            return self._take("exact", possible[0], 100, "the only one of its role and name, as before")
+        same = self._of_the_same_place(possible, named)
+        in_place = len(named) == alike and named[self.target.nth]
+        if len(same) > 1:
+            same = [each for each in same if each.path] or same
+        if len(same) > 1 or self.target.twins > 1:
+            # Nothing but its number sets it apart: that counts where there are as many as before.
+            same = [each for each in same if len(named) == alike and each.place == in_place and each.path]
+        if len(same) == 1:
+            if len(named) == alike and same[0].place == in_place:
+                return self._take("exact", same[0], 100, f"the same one of {alike}; {same[0].words()}")
+            return self._take(
+                "healed", same[0], 80, f"there are {len(named)} of these, were {alike}; {same[0].words()}"
+            )
+        reason = f"{len(named)} of {self.what}, were {alike}"
+        return self._stop("ambiguous", f"{reason}; none has surely the surroundings that it had", named)
+
+    def _in_its_place(self, named: int) -> list[int]:
+        """Return those of another name that would be taken if this one were not there."""
+        node = self.page.nodes[named]
+        others = [
+            place
+            for place, other in enumerate(self.page.nodes)
+            if (other.role, other.frame) == (node.role, node.frame) and other.ref is not None
+        ]
+        return [each.place for each in self._related(others) if each.is_enough and not each.against]
+
+    def _related(self, places: Iterable[int]) -> list[_Evidence]:
+        """Return the evidence for those whose name says the same in other words, or more of it."""
+        names = [(place, self.page.nodes[place].name[:LONGEST_NAME]) for place in places]
+        relations = [(place, relate_names(self.name, name)) for place, name in names]
+        return [
+            self._weigh(place, relation)
+            for place, relation in relations
+            if relation in ("synonyms", "overlap")
+        ]
+
+    def _of_the_same_place(self, possible: Sequence[_Evidence], named: Sequence[int]) -> list[_Evidence]:
+        """Return those of the same name whose surroundings set them apart as they did."""
+        if self.item:
+            return [each for each in possible if each.item]
+        if len(named) < self.target.alike:
+            # Some of those alike are gone: the rest have moved up, and may have the neighbours that it had.
+            return [each for each in possible if each.alone_within and self.target.twins == 1]
+        return [each for each in possible if each.between or (each.alone_within and self.target.twins == 1)]
+
+    def _without_name(self, named: Sequence[int]) -> TargetMatch:
+        found = [self._weigh(place, "same") for place in named]
+        sure = [
+            each
+            for each in found
+            if not each.against
+            and each.path
+            and each.before is not False
+            and each.after is not False
+            and (each.before or each.after)
+            and (each.item is not False)
+        ]
+        if (
+            len(sure) == 1
+            and len(named) == self.target.alike
+            and named.index(sure[0].place) == self.target.nth
+        ):
+            return self._take("exact", sure[0], 90, f"it has no name; {sure[0].words()}")
+        both = [each for each in found if not each.against and each.before and each.after]
+        if len(both) == 1 and len(named) >= self.target.alike and both[0].path:
+            return self._take("healed", both[0], 70, f"it has no name; {both[0].words()}")
+        return self._stop("ambiguous", f"{len(named)} of {self.what}: none is surely the one", named)
+
+    def _of_another_name(self, framed: Sequence[int], same_role: Sequence[int]) -> TargetMatch:
+        nodes = self.page.nodes
+        other_role = [
+            place for place in framed if place not in set(same_role) and nodes[place].name == self.name
+        ]
+        exchanged = [
+            place
+            for place in other_role
+            if any({nodes[place].role, self.target.role} <= like for like in _LIKE_ROLES)
+        ]
+        if self.name and len(other_role) == len(exchanged) == self.target.alike == 1:
+            evidence = self._weigh(exchanged[0], "same")
+            if not evidence.against:
+                return self._take("healed", evidence, 85, f"it is a {nodes[exchanged[0]].role} now")
+        if other_role and self.name:
+            role = nodes[other_role[0]].role
+            return self._stop(
+                "ambiguous", f"{self.what} is not there, but a {role} of this name is", other_role
+            )
+        related = self._related(same_role)
+        possible = sorted((each for each in related if not each.against), key=lambda each: -each.score)
+        enough = [each for each in possible if each.is_enough]
+        if self.fixed:
+            # Its name is what a variable says: another name is another thing.
+            return self._stop("missing", f"{self.what} is not there", [each.place for each in related])
+        if enough and enough[0] is possible[0] and not self._has_rival(possible[0], possible[1:], related):
+            best = enough[0]
+            name = nodes[best.place].name[:80]
+            return self._take(
+                "healed", best, min(best.score, 99), f"its name is {name!r} now; {best.words()}"
+            )
+        if places := [each.place for each in possible]:
+            return self._stop(
+                "ambiguous", f"{self.what} is not there; what is like it is not surely the one", places
+            )
+        against = f": {related[0].against}" if related else ""
+        return self._stop("missing", f"{self.what} is not there{against}", [each.place for each in related])
+
+    def _has_rival(self, best: _Evidence, others: Sequence[_Evidence], related: Sequence[_Evidence]) -> bool:
+        near = [each for each in others if best.score - each.score < CLEARLY]
+        # A second one whose name says the same is a rival unless the first has signs on both sides.
+        synonyms = [each for each in related if each is not best and each.relation == "synonyms"]
+        return bool(near) or (bool(synonyms) and not best.same_place)
+
+    # --- evidence ------------------------------------------------------------------------------------------
+
+    def _weigh(self, place: int, relation: Relation) -> _Evidence:
+        page, target = self.page, self.target
+        within = page.within(place)
+        item = page.item(place)
+        before, after = page.before(place), page.after(place)
+        signs = [_same_landmark(target.before, before), _same_landmark(target.after, after)]
+        # An end of the page is a neighbour, too, beside one that says something.
+        ends = [target.before is None and before is None, target.after is None and after is None]
+        evidence = _Evidence(
+            place=place,
+            relation=relation,
+            within=self._same_within(within),
+            before=signs[0],
+            after=signs[1],
+            between=any(signs) and all(sign or end for sign, end in zip(signs, ends, strict=True)),
+            path=bool(target.path) and page.path(place) == target.path,
+            only=page.is_only_one(place),
+            item=same_words(self.item, item) if self.item else None,
+        )
+        return attrs.evolve(evidence, against=self._against(evidence))
+
+    def _same_within(self, within: Sequence[int]) -> bool | None:
+        wanted = [each for each in self.target.within if each.name]
+        if not wanted:
+            return None
+        return any(_same_landmark(wanted[0], self.page.landmark(place)) for place in within)
+
+    def _against(self, evidence: _Evidence) -> str:
+        """Return what speaks against an element; "" for nothing."""
+        generic = is_for_one_of_many(self.name)
+        if dialog := self._other_dialog(evidence, generic):
+            return dialog
+        if generic and not self.item and self.page.item(evidence.place):
+            return "it is in a row or an item now, and its name does not say that it is for all of them"
+        if evidence.item is False and (generic or self.target.alike > 1):
+            return "what it is for, by the words of its row or item, is another thing now"
+        if generic and evidence.negative and self.target.alike == 1:
+            return "its name does not say what it is for, and all around it has changed"
+        return ""
+
+    def _other_dialog(self, evidence: _Evidence, generic: bool) -> str:
+        place = self.page.dialog(evidence.place)
+        was_in_dialog = any(step.role in DIALOGS for step in self.target.path)
+        if was_in_dialog != (place is not None):
+            if generic:
+                return "it was in a dialog, and is not now" if was_in_dialog else "it is in a dialog now"
+            return ""
+        if place is None:
+            return ""
+        name = next((each.name for each in self.target.within if each.role in DIALOGS), "")
+        now = self.page.nodes[place].name[:LONGEST_NAME]
+        if name and now and relate_names(name, now) not in ("same", "synonyms", "overlap"):
+            return "it is in another dialog now"
+        if bool(name) != bool(now) and generic and not evidence.positive:
+            return "it is in another dialog now"
+        return ""
+
+    # --- what is returned ----------------------------------------------------------------------------------
+
+    def _take(self, level: MatchLevel, evidence: _Evidence, score: int, reason: str) -> TargetMatch:
+        ref = self.page.nodes[evidence.place].ref
+        assert ref is not None, "only nodes with refs are weighed"
+        return TargetMatch(level=level, ref=ref.id, score=score, reason=reason)
+
+    def _stop(self, level: MatchLevel, reason: str, places: Iterable[int]) -> TargetMatch:
+        candidates = []
+        for place in places:
+            node = self.page.nodes[place]
+            relation = relate_names(self.name, node.name[:LONGEST_NAME])
+            evidence = self._weigh(place, relation)
+            if node.ref is not None:
+                candidates.append(
+                    Candidate(
+                        ref=node.ref.id,
+                        role=node.role,
+                        name=node.name[:LONGEST_NAME],
+                        score=min(evidence.score, 99),
+                        reason=evidence.against or evidence.words(),
+                    )
+                )
+            if len(candidates) == _MOST_CANDIDATES * 4:
+                break
+        candidates.sort(key=lambda each: -each.score)
+        return TargetMatch(level=level, reason=reason, candidates=tuple(candidates[:_MOST_CANDIDATES]))
+
+
+def _same_landmark(wanted: Landmark | None, now: Landmark | None) -> bool | None:
+    """Say whether a landmark is the one that is known, perhaps in other words; None where none was."""
+    if wanted is None:
+        return None
+    if now is None or wanted.role != now.role:
+        return False
+    if wanted.name == now.name:
+        return True
+    return relate_names(wanted.name, now.name) == "synonyms" and read_meaning(wanted.name).known
+
+
+def _same_frame(wanted: FramePlace, now: FramePlace) -> bool:
+    """Say whether a frame may be the one that is known: by its address, or by its name on the same server."""
+    if wanted.alike != now.alike:
+        return False
+    if wanted.alike > 1 or not (wanted.address or wanted.name):
+        return wanted == now
+    if wanted.address == now.address:
+        return wanted.name == now.name or not (wanted.name and now.name and not wanted.address)
+    return bool(wanted.name) and wanted.name == now.name and _server(wanted.address) == _server(now.address)
+
+
+def _server(address: str) -> str:
+    return "/".join(address.split("/")[:3])
+
+
+def _keys(chain: tuple[FramePlace, ...]) -> list[tuple[str, str]]:
+    return [(place.name, place.address) for place in chain]
