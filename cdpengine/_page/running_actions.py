@@ -18,6 +18,7 @@ import attrs
 import trio
 
 from cdpengine._notifier import Notifier
+from cdpengine._page.announcing import ActionListener
 from cdpengine._page.dialogs import REPLIES_TIMEOUT, Dialog, Shown
 from cdpengine._page.scripts.page_functions import post_nothing
 from cdpengine._protocol.calls import Turn
@@ -44,7 +45,10 @@ T = TypeVar("T")
 
 
 class RunningActions:
-    """What runs on the page of `session`. `ask` asks the page whether it is there, and does not wait."""
+    """What runs on the page of `session`. `ask` asks the page whether it is there, and does not wait.
+
+    `listeners` are called for the verbs that are `announced`.
+    """
 
     dialog_timeout = REPLIES_TIMEOUT
     """Seconds after which input that opened a dialog is not waited for any longer."""
@@ -52,6 +56,7 @@ class RunningActions:
     def __init__(
         self, session: Session, changes: Notifier, nursery: trio.Nursery, ask: Callable[[], None]
     ) -> None:
+        self.listeners: list[ActionListener] = []
         self._session = session
         self._changes = changes
         self._questions = _EarlyQuestions(ask, session, nursery)

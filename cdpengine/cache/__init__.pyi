@@ -34,6 +34,8 @@ from .recognition import ScenarioMatch as ScenarioMatch
 from .recognition import ScenarioRecognizer as ScenarioRecognizer
 from .recognition import ScenarioRule as ScenarioRule
 from .recognition import match_rules as match_rules
+from .recording.recording import Recording as Recording
+from .recording.recording import record_steps as record_steps
 from .replaying.finding import Candidate as Candidate
 from .replaying.finding import MatchLevel as MatchLevel
 from .replaying.finding import TargetMatch as TargetMatch

@@ -35,6 +35,7 @@ from cdpengine._input.forms.upload import UploadFile, check_files, upload
 from cdpengine._input.geometry import Point
 from cdpengine._input.view import scroll_into_view
 from cdpengine._input.wheel import scroll_at, scroll_here
+from cdpengine._page.announcing import announced
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import InvalidArgumentError
 
@@ -60,6 +61,7 @@ class PageActions:
     def __init__(self, core: PageCore) -> None:
         self._core = core
 
+    @announced("click")
     async def click(
         self,
         target: ElementTarget,
@@ -134,6 +136,7 @@ class PageActions:
             timeout=timeout,
         )
 
+    @announced("hover")
     async def hover(
         self,
         target: ElementTarget,
@@ -153,6 +156,7 @@ class PageActions:
             timeout,
         )
 
+    @announced("tap")
     async def tap(
         self,
         target: ElementTarget,
@@ -175,6 +179,7 @@ class PageActions:
             timeout,
         )
 
+    @announced("drag")
     async def drag(
         self,
         source: ElementTarget,
@@ -222,6 +227,7 @@ class PageActions:
             )
             return await act.with_effects(outcome)
 
+    @announced("scroll")
     async def scroll(
         self,
         dx: float,
@@ -244,6 +250,7 @@ class PageActions:
             main = self._core.target.frames.main.id
             return await act.with_effects(await scroll_here(dx, dy, main, context=act.context))
 
+    @announced("scroll_into_view")
     async def scroll_into_view(
         self, target: ElementTarget, *, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
@@ -263,6 +270,7 @@ class PageActions:
 
         return await self._core.act(action, do, target, heal, timeout)
 
+    @announced("type")
     async def type(
         self,
         target: ElementTarget,
@@ -290,6 +298,7 @@ class PageActions:
             repeatable=False,
         )
 
+    @announced("press")
     async def press(
         self,
         key: str,
@@ -316,6 +325,7 @@ class PageActions:
             )
             return await act.with_effects(outcome)
 
+    @announced("focus")
     async def focus(self, target: ElementTarget, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
         """Give the node the keyboard focus, without a click, as the Tab key does: it need not be seen.
 
@@ -323,6 +333,7 @@ class PageActions:
         """
         return await self._core.act(f"focus {describe_target(target)}", focus, target, heal, timeout)
 
+    @announced("fill")
     async def fill(
         self, target: ElementTarget, value: FillValue, *, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
@@ -359,6 +370,10 @@ class PageActions:
         # (The keys are typed Any because a Mapping is invariant in them: a dict of refs would be none of targets.)
         for field in known:
             check_field_value(field.value)
+        return await self._fill_fields(known, timeout)
+
+    @announced("fill_form")
+    async def _fill_fields(self, known: Sequence[Field], timeout: float) -> ActionOutcome:
         async with self._core.input("fill the form", timeout) as act:
             work = [
                 FieldWork(describe_target(field.target), partial(self._core.node, field.target), field.value)
@@ -366,6 +381,7 @@ class PageActions:
             ]
             return await act.with_effects(await fill_form(work, context=act.context))
 
+    @announced("select")
     async def select(
         self, target: ElementTarget, *values: str | Option, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
@@ -392,6 +408,7 @@ class PageActions:
 
         return await self._core.act(action, do, target, heal, timeout)
 
+    @announced("check")
     async def check(
         self, target: ElementTarget, *, force: bool = False, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
@@ -403,6 +420,7 @@ class PageActions:
         do = partial(set_checked, checked=True, force=force)
         return await self._core.act(f"check {describe_target(target)}", do, target, heal, timeout)
 
+    @announced("uncheck")
     async def uncheck(
         self, target: ElementTarget, *, force: bool = False, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
@@ -410,6 +428,7 @@ class PageActions:
         do = partial(set_checked, checked=False, force=force)
         return await self._core.act(f"uncheck {describe_target(target)}", do, target, heal, timeout)
 
+    @announced("upload")
     async def upload(
         self, target: ElementTarget, *paths: UploadFile, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:

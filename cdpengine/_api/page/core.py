@@ -28,6 +28,7 @@ from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._javascript import own
+from cdpengine._page.announcing import announce_node
 from cdpengine._page.finding import FoundNode, Locator
 from cdpengine._page.frames import Frame, renderer_id
 from cdpengine._page.navigation.liveness import explain_deadline, find_unresponsive
@@ -422,12 +423,16 @@ class InputAction:
 
     async def resolve_target(self, target: ElementTarget, heal: bool) -> Node:
         """Return the node that the action is done to, and note it where it was healed. Raises as `PageCore`'s."""
-        node, self.healed = await self._core.resolve_target(target, heal, self.context.budget)
+        budget = self.context.budget
+        node, self.healed = await self._core.resolve_target(target, heal, budget)
+        await announce_node("target", node, budget.remaining)
         return node
 
     async def resolve_destination(self, target: ElementTarget, heal: bool) -> Node:
         """Return the node that a drag ends on, and note it where it was healed. Raises as `PageCore`'s."""
-        node, self.healed_destination = await self._core.resolve_target(target, heal, self.context.budget)
+        budget = self.context.budget
+        node, self.healed_destination = await self._core.resolve_target(target, heal, budget)
+        await announce_node("destination", node, budget.remaining)
         return node
 
     async def with_effects(self, outcome: ActionOutcome) -> ActionOutcome:

@@ -43,6 +43,7 @@ from cdpengine._evaluate.recovery import Recovery, check_recovery, extra_wait_fo
 from cdpengine._javascript import script
 from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.messages import ResourceType
+from cdpengine._page.announcing import announced
 from cdpengine._page.dialogs import Dialog
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.file_choosers import FileChooser
@@ -177,6 +178,7 @@ class Page(PageActions, PageReading):
 
     # --- where it goes ------------------------------------------------------------------------------------------
 
+    @announced("goto")
     async def goto(self, url: str, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
         """Navigate to `url` and wait until "commit", "domcontentloaded", "load" or "networkidle".
 
@@ -189,6 +191,7 @@ class Page(PageActions, PageReading):
         async with self._core.action(f"goto {shown_url(url)}", timeout, also_unready=True) as budget:
             return await self._follow(lambda: go_to(self._core.target, url, state, budget))
 
+    @announced("reload")
     async def reload(
         self, *, ignore_cache: bool = False, wait_until: LoadState = "load", timeout: float = 30
     ) -> Navigation:
@@ -197,18 +200,21 @@ class Page(PageActions, PageReading):
         async with self._core.action("reload", timeout, also_unready=True) as budget:
             return await self._follow(lambda: reload(self._core.target, ignore_cache, state, budget))
 
+    @announced("go_back")
     async def go_back(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
         """Go to the previous entry of the history. Raises NavigationFailedError when there is none."""
         state = check_wait_until(wait_until)
         async with self._core.action("go back", timeout) as budget:
             return await self._follow(lambda: go_through_history(self._core.target, -1, state, budget))
 
+    @announced("go_forward")
     async def go_forward(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
         """Go to the next entry of the history. Raises NavigationFailedError when there is none."""
         state = check_wait_until(wait_until)
         async with self._core.action("go forward", timeout) as budget:
             return await self._follow(lambda: go_through_history(self._core.target, 1, state, budget))
 
+    @announced("set_content")
     async def set_content(self, html: str, *, timeout: float = 30) -> None:
         """Replace the document's content by `html` and wait until it has loaded. The URL stays as it is."""
         await self._core.read("set content", script("_api/page/set_content"), timeout, html)
@@ -223,6 +229,7 @@ class Page(PageActions, PageReading):
         with action_span("page.close"), within("close the page", timeout):
             await self._core.state.tabs.close(self.target_id)
 
+    @announced("recover")
     async def recover(self, *, allow: Recovery = "terminate", timeout: float = 30) -> RecoveryReport:
         """Bring back a page that does not answer, whatever hung it; nothing is done to one that answers.
 

@@ -24,6 +24,7 @@ from cdpengine._input.devices.mouse import MouseDevice, TouchDevice
 from cdpengine._input.forms.text_entry import blur
 from cdpengine._input.geometry import Point
 from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlight_node
+from cdpengine._page.announcing import announced
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.finding import Locator
 from cdpengine._protocol.calls import span as action_span
@@ -242,6 +243,7 @@ class PageElements:
             self._core.node(target)  # whether it still is the document that it was asked of
             return reply.outer_html
 
+    @announced("blur")
     async def blur(self, target: ElementTarget, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
         """Take the keyboard focus away from the node: the page sees change, if it was edited, and blur.
 

@@ -40,6 +40,7 @@ from cdpengine._evaluate.recovery import Recovery
 from cdpengine._evaluate.script import JSHandle, Script, World
 from cdpengine._input.view import BoundingBox
 from cdpengine._javascript import own, script
+from cdpengine._page.announcing import announced
 from cdpengine._page.downloads.output_file import checked_path
 from cdpengine._page.finding import FoundNode, Locator, check_index
 from cdpengine._page.frames import Frame, LoadState
@@ -295,6 +296,7 @@ class PageReading:
                 parts.append(piece)  # noqa: PERF401 - one await a piece
         return b"".join(parts)
 
+    @announced("evaluate")
     async def evaluate(
         self,
         expression_or_function: str,
@@ -348,6 +350,7 @@ class PageReading:
                 )
             yield handle
 
+    @announced("wait_for")
     async def wait_for(
         self,
         *,

@@ -20,6 +20,7 @@ from cdpengine._budget import within
 from cdpengine._emulation.emulation import Layer
 from cdpengine._emulation.options import EmulationOptions, check_options
 from cdpengine._emulation.permissions import PermissionState, check_permissions
+from cdpengine._page.announcing import announced
 
 
 @attrs.frozen(eq=False)
@@ -72,6 +73,7 @@ class PageEmulation:
 
         return AwaitableScope("page.emulation.set(...)", last, scope)
 
+    @announced("set_viewport")
     async def set_viewport(
         self, width: int, height: int, *, device_scale_factor: float = 1, timeout: float = 30
     ) -> None:

@@ -17,6 +17,7 @@ import trio
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.page.core import PageCore
 from cdpengine._budget import check_timeout, within
+from cdpengine._page.announcing import announced
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.liveness import explain_deadline
 from cdpengine._page.page_target import PageTarget
@@ -130,8 +131,13 @@ class PageStorage(Cookies):
     `local` and `session` are the local and the session storage of its documents.
     """
 
+    set_cookies = announced("set_cookies")(Cookies.set_cookies)
+    delete_cookies = announced("delete_cookies")(Cookies.delete_cookies)
+    clear_cookies = announced("clear_cookies")(Cookies.clear_cookies)
+
     def __init__(self, core: PageCore, context_id: str | None) -> None:
         super().__init__(core.state, context_id)
+        self._core = core
         self.local = DocumentStorage(core.target, local=True)
         self.session = DocumentStorage(core.target, local=False)
 

@@ -1,0 +1,1 @@
+"""What is done on a page becomes the steps of an entry."""

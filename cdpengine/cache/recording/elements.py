@@ -1,0 +1,165 @@
+"""Elements: nodes that something is done to, described by a snapshot of the page as it was before.
+
+Rule: nothing here takes longer than it is given, and what cannot be read is None, never an error of the verb that
+is recorded. A node that the snapshot does not show is a part of the nearest one around it that it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import msgspec
+import trio
+
+from cdpengine import Page, Snapshot
+from cdpengine._api.page.core import ElementTarget
+from cdpengine._javascript import own, script, script_with
+from cdpengine._page.finding import Locator
+from cdpengine._page.scripts.page_functions import Node as BrowserNode
+from cdpengine._page.scripts.page_functions import RemoteHandle, deep, object_group
+from cdpengine._protocol.calls import decode_reply
+from cdpengine._protocol.domains.runtime import CallReply
+from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.render.lines import RefsFor
+from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts
+from cdpengine.cache.recording.outcomes import PageView, clean_target
+from cdpengine.cache.recording.steps import Element
+from cdpengine.cache.recording.templating import Templating
+from cdpengine.cache.targets import describe_target
+from cdpengine.errors import EngineError
+
+SETTLING = 1.0
+"""Seconds at most in which a page may come to rest before it is read."""
+
+READING = 3.0
+"""Seconds at most in which a page is read."""
+
+DESCRIBING = 1.0
+"""Seconds at most in which a node says what it is as a field, and what is around it."""
+
+_REFS: tuple[RefsFor, ...] = ("actions", "all")
+
+_AROUND = own(script("cache/recording/around"))
+_FOCUSED = own(script("cache/recording/focused"))
+
+
+class _NodeNumber(msgspec.Struct, rename="camel"):
+    backend_node_id: int
+
+
+class _DeepNode(msgspec.Struct):
+    value: _NodeNumber
+
+
+class _DeepArray(msgspec.Struct):
+    value: list[_DeepNode]
+
+
+class ElementReader:
+    """Reads one page for a recording."""
+
+    def __init__(self, page: Page, templating: Templating) -> None:
+        self._page = page
+        self._core = page._core  # noqa: SLF001 - the recording works on the page below its verbs
+        self._templating = templating
+
+    def view(self, snapshot: Snapshot | None = None) -> PageView:
+        """Return what is known of the page now, without asking it; with what was read of it just before."""
+        main = self._core.target.frames.main
+        return PageView(
+            snapshot=snapshot,
+            url=main.url,
+            document=main.loader_id,
+            loaded=main.reached(main.loader_id, "load"),
+        )
+
+    async def look(self, *, settle: bool = True, refs: RefsFor = "actions") -> PageView:
+        """Read the page once it is at rest. Where it cannot be read in time, the view has no snapshot."""
+        snapshot: Snapshot | None = None
+        with suppress(EngineError):
+            await self._rest(SETTLING if settle else 0)
+            if not await self._page.measure.unresponsive_for():
+                snapshot = await self._page.snapshot(refs=refs, timeout=READING)
+        return self.view(snapshot)
+
+    async def _rest(self, seconds: float) -> None:
+        if seconds:
+            with suppress(EngineError):
+                await self._page.settled(timeout=seconds)
+
+    def node_of(self, target: ElementTarget) -> BrowserNode | None:
+        """Return the node that a target names; None for one that has to be looked for, and one that is gone."""
+        if isinstance(target, Locator):
+            return None
+        with suppress(EngineError):
+            return self._core.node(target)
+        return None
+
+    async def focused(self) -> BrowserNode | None:
+        """Return the node that has the keyboard's focus, None for none."""
+        with _limit(DESCRIBING), suppress(EngineError):
+            for frame in self._core.target.frames:
+                context = await self._core.worlds.context(frame.session, frame.id)
+                with object_group("recording") as group:
+                    found = await context.make(_FOCUSED, group=group)
+                    if found is not None:
+                        number = await found.backend_node_id()
+                        return BrowserNode(frame.session, number, frame.id, "the focused element")
+        return None
+
+    async def describe(
+        self, node: BrowserNode, snapshot: Snapshot | None, *, seconds: float = DESCRIBING
+    ) -> Element | None:
+        """Return the description of a node by a snapshot, by a new one where that does not show it."""
+        facts, around = NO_FACTS, [node.backend_node_id]
+        with _limit(min(seconds, DESCRIBING)), suppress(EngineError), object_group("recording") as group:
+            handle = await self._core.worlds.resolve(node, group)
+            facts = await handle.call(_facts_script(), {}, returns=FieldFacts)
+            around = await _numbers_around(handle)
+        seen = self.find(node, around, snapshot)
+        if seen is None:
+            with _limit(seconds):
+                for refs in _REFS:
+                    snapshot = (await self.look(settle=False, refs=refs)).snapshot
+                    if (seen := self.find(node, around, snapshot)) is not None:
+                        break
+        if seen is None or snapshot is None:
+            return None
+        return self.element(node, seen, snapshot, facts)
+
+    def element(self, node: BrowserNode, seen: Ref, snapshot: Snapshot, facts: FieldFacts) -> Element:
+        """Return the description of what a snapshot shows under a ref."""
+        target = clean_target(describe_target(snapshot, seen.id), self._templating)
+        return Element(target=target, facts=facts, node=(node.session.id, seen.backend_node_id))
+
+    def find(self, node: BrowserNode, around: list[int], snapshot: Snapshot | None) -> Ref | None:
+        """Return the ref under which a snapshot shows the node, or the nearest around it."""
+        if snapshot is None:
+            return None
+        main = self._core.target.frames.main.id
+        here = {
+            ref.backend_node_id: ref
+            for ref in snapshot.refs.values()
+            if ref.session_id == node.session.id and (ref.frame_id or main) == node.frame_id
+        }
+        return next((here[number] for number in around if number in here), None)
+
+
+def _facts_script() -> str:
+    return script_with("cache/recording/field_facts", "_page/scripts/secret_field")
+
+
+async def _numbers_around(handle: RemoteHandle) -> list[int]:
+    await trio.lowlevel.checkpoint_if_cancelled()
+    reply = await handle.post(_AROUND, how=deep(2)).decoded(CallReply)
+    if reply.exception_details is not None:
+        return []
+    found = decode_reply("Runtime.callFunctionOn", reply.result.deep_serialized_value, _DeepArray)
+    return [each.value.backend_node_id for each in found.value]
+
+
+@contextmanager
+def _limit(seconds: float) -> Iterator[None]:
+    with trio.move_on_after(max(seconds, 0)):
+        yield

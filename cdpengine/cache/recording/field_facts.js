@@ -1,0 +1,42 @@
+// Returns what an element says of itself as a field, and no value of it: see FieldFacts in fields.py.
+// Called on the element in the isolated world, with isSecret of secret_field.js.
+(function (request, isSecret) {
+  "use strict";
+
+  const MOST = 200;
+  const element = this.nodeType === 1 ? this : this.parentElement;
+  if (element === null) return {};
+  const tag = element.localName;
+  const attribute = (name) => String(Element.prototype.getAttribute.call(element, name) || "").slice(0, MOST);
+  // The words of a label without what fields in it hold: text that is entered is no label.
+  const words = (node) => {
+    let text = "";
+    const walker = document.createTreeWalker(node, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (each) =>
+      each.nodeType === 1 && (each.isContentEditable || ["textarea", "select", "script", "style"].includes(each.localName))
+        ? NodeFilter.FILTER_REJECT
+        : NodeFilter.FILTER_ACCEPT,
+    );
+    while (text.length < MOST && walker.nextNode()) if (walker.currentNode.nodeType === 3) text += ` ${walker.currentNode.data}`;
+    return text.replace(/\s+/g, " ").trim().slice(0, MOST);
+  };
+  const labels = [attribute("aria-label")];
+  for (const id of attribute("aria-labelledby").split(/\s+/).filter(Boolean).slice(0, 4)) {
+    const named = element.getRootNode().getElementById?.(id);
+    if (named) labels.push(words(named));
+  }
+  for (const label of Array.from(element.labels || []).slice(0, 4)) labels.push(words(label));
+  labels.push(attribute("placeholder"), attribute("title"));
+  const typed = tag === "input" || tag === "textarea";
+  const editable = typed || (element.isContentEditable && document.designMode !== "on");
+  return {
+    tag,
+    type: tag === "input" ? element.type : "",
+    autocomplete: attribute("autocomplete"),
+    name: attribute("name"),
+    id: attribute("id"),
+    label: labels.filter(Boolean).join(" ").slice(0, MOST),
+    secret: isSecret(element),
+    editable: Boolean(editable),
+    multiple: Boolean(element.multiple),
+  };
+})

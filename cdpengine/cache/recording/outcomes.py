@@ -1,0 +1,204 @@
+"""Outcomes: what a step led to, found by comparing the page before it and after it. Pure.
+
+Rule: a condition is something that can be seen, and that is so again when the step is done another time: where the
+page went, a named element or a short text that came or went. Nothing with a digit counts (counts, times, prices),
+nor what holds an entered text, unless it is a variable's value and so a template. Where many such things came at
+once they are content, and none of them is taken. A step after which nothing of this has changed has no condition.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from urllib.parse import unquote_plus
+
+import attrs
+
+from cdpengine._snapshot.snapshot import Snapshot, SnapshotNode
+from cdpengine.act.requests import LoadStateName
+from cdpengine.cache.addresses import UrlPattern
+from cdpengine.cache.entries import FramePlace, Landmark, PostCondition, Target
+from cdpengine.cache.recording.templating import Templating
+from cdpengine.cache.targets import describe_target
+from cdpengine.cache.templates import escape
+
+LONGEST_TEXT = 80
+"""Characters of a text or a name that is a condition."""
+
+MOST_ALIKE = 2
+"""How many links or texts may have come with a step, for one of them to be a condition."""
+
+_ROLES = (
+    "alertdialog", "dialog", "alert", "status", "heading", "tabpanel", "region", "form", "menu", "listbox", "tab",
+    "menuitem", "button", "textbox", "searchbox", "combobox", "checkbox", "radio", "switch", "link",
+)  # fmt: skip
+"""Roles of elements that can be a condition, the surest first."""
+
+_AFTER_ENTERING = frozenset({"alertdialog", "dialog", "alert", "menu", "listbox"})
+"""The same where something was entered: what else comes then is a proposal, which depends on what was entered."""
+
+_MESSAGES = frozenset({"alert", "status"})
+
+
+@attrs.frozen(kw_only=True)
+class PageView:
+    """The page at one moment. `document` is Chrome's id of the document, `loaded` says whether it has loaded."""
+
+    snapshot: Snapshot | None = attrs.field(repr=False)
+    url: str = attrs.field(repr=False)
+    document: str
+    loaded: bool
+
+
+def find_condition(
+    before: PageView,
+    after: PageView,
+    templating: Templating,
+    *,
+    entering: bool = False,
+    entered: Collection[str] = (),
+) -> PostCondition | None:
+    """Return what a step led to; None where nothing that counts has changed.
+
+    `entering`: the step entered something. `entered` are texts that were entered and are no variables' values.
+    """
+
+    def is_safe(text: str) -> bool:
+        folded = text.casefold()
+        return not any(each.casefold() in folded for each in entered if each.strip())
+
+    other_document = before.document != after.document
+    url: str | None = None
+    load_state: LoadStateName | None = "load" if other_document and after.loaded else None
+    if other_document or before.url != after.url:
+        url = templating.pattern(after.url)
+        if url is not None and not is_safe(unquote_plus(url)):
+            url = None
+    shown: PostCondition | None = None
+    if url is None or UrlPattern(url).matches(before.url):
+        shown = _find_change(before, after, templating, is_safe, entering=entering)
+    if url is None and load_state is None:
+        return shown
+    return attrs.evolve(shown or PostCondition(), url=url, load_state=load_state)
+
+
+def clean_target(target: Target, templating: Templating) -> Target:
+    """Return the target without values of variables: as templates in its name, and nowhere else."""
+
+    def keep(landmark: Landmark | None) -> Landmark | None:
+        return None if landmark is None or templating.holds_value(landmark.name) else landmark
+
+    def place(frame: FramePlace) -> FramePlace:
+        name = "" if templating.holds_value(frame.name) else frame.name
+        return attrs.evolve(
+            frame, name=name, address="" if templating.holds_value(frame.address) else frame.address
+        )
+
+    return attrs.evolve(
+        target,
+        name=templating.unescaped(target.name) or "",
+        frames=tuple(map(place, target.frames)),
+        within=tuple(each for each in target.within if keep(each) is not None),
+        before=keep(target.before),
+        after=keep(target.after),
+    )
+
+
+def _find_change(
+    before: PageView,
+    after: PageView,
+    templating: Templating,
+    is_safe: Callable[[str], bool],
+    *,
+    entering: bool,
+) -> PostCondition | None:
+    if before.snapshot is None or after.snapshot is None or before.snapshot.gaps or after.snapshot.gaps:
+        return None
+
+    def usable(text: str) -> str | None:
+        """Return the template of a text that can be a condition."""
+        if not 2 <= len(text) <= LONGEST_TEXT or any(each.isdigit() for each in text) or not is_safe(text):
+            return None
+        template = templating.shown(text)
+        if template is None or not any(each.isalpha() for each in text):
+            return None
+        return template if template != escape(text) or not templating.holds_value(text) else None
+
+    came = _new_elements(before.snapshot, after.snapshot, usable, entering=entering)
+    if came is not None:
+        return PostCondition(shown=clean_target(came, templating))
+    if (text := _new_text(before.snapshot, after.snapshot, usable, entering=entering)) is not None:
+        return PostCondition(text=text)
+    if entering:
+        return None
+    went = _new_elements(after.snapshot, before.snapshot, usable, entering=False)
+    if went is not None:
+        return PostCondition(gone=clean_target(went, templating))
+    if (text := _new_text(after.snapshot, before.snapshot, usable, entering=False)) is not None:
+        return PostCondition(text_gone=text)
+    return None
+
+
+def _new_elements(
+    before: Snapshot, after: Snapshot, usable: Callable[[str], str | None], *, entering: bool
+) -> Target | None:
+    """Return the surest element that only `after` has."""
+    known = {(node.role, node.name) for node in before.nodes}
+    there = Counter((node.role, node.name) for node in after.nodes)
+    new = [
+        node
+        for node in after.nodes
+        if node.ref is not None
+        and node.role in _ROLES
+        and (node.role in _AFTER_ENTERING or not entering)
+        and (node.role, node.name) not in known
+        and there[node.role, node.name] == 1
+        and usable(node.name) is not None
+    ]
+    links = sum(node.role == "link" for node in new)
+    candidates = [node for node in new if node.role != "link" or links <= MOST_ALIKE]
+    if not candidates:
+        return None
+    best = min(candidates, key=lambda node: _ROLES.index(node.role))
+    assert best.ref is not None
+    return describe_target(after, best.ref.id)
+
+
+def _new_text(
+    before: Snapshot, after: Snapshot, usable: Callable[[str], str | None], *, entering: bool
+) -> str | None:
+    """Return a short text that only `after` has: a message before all, else one of very few."""
+    known = set(_texts(before))
+    new: list[tuple[bool, str]] = []
+    for node, text in _said(after):
+        if text and text not in known and (is_message := _is_message(after, node), text) not in new:
+            new.append((is_message, text))
+    messages = [text for is_message, text in new if is_message]
+    others = [text for is_message, text in new if not is_message]
+    for text in messages + ([] if entering or len(others) > MOST_ALIKE else others):
+        if (template := usable(text)) is not None:
+            return template
+    return None
+
+
+def _said(snapshot: Snapshot) -> Iterator[tuple[SnapshotNode, str]]:
+    for node in snapshot.nodes:
+        if node.role in ("textbox", "searchbox", "combobox", "option"):
+            continue  # what is inside was entered, or is a choice
+        if text := " ".join(node.text.split()):
+            yield node, text
+
+
+def _texts(snapshot: Snapshot) -> Iterator[str]:
+    for node in snapshot.nodes:
+        yield " ".join(node.text.split())
+        yield node.name
+
+
+def _is_message(snapshot: Snapshot, node: SnapshotNode) -> bool:
+    nodes, each = snapshot.nodes, node
+    while each.role not in _MESSAGES:
+        if each.parent is None:
+            return False
+        each = nodes[each.parent]
+    return True

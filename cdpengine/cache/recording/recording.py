@@ -1,0 +1,356 @@
+"""record_steps: what is done on a page, while a block runs, becomes the steps of an entry.
+
+Rule: a verb is recorded by what it says before and after itself (`announcing.py`), with the page read before it.
+The view before a step is the one after the step that was before it, so each step costs one. A verb that failed is
+no step. What a recording keeps is templates; raw texts are dropped as soon as a step is complete, at the latest at
+the end. Nothing that the page does, or leaves undone, makes a verb fail or hang because it is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import attrs
+import trio
+
+from cdpengine import Page
+from cdpengine._page.announcing import ActionCall
+from cdpengine._page.dialogs import default_answer
+from cdpengine._page.running_actions import SideEffects
+from cdpengine._page.scripts.page_functions import Node as BrowserNode
+from cdpengine._protocol.domains.page import LayoutMetricsReply
+from cdpengine.act.reading_requests import Dialog
+from cdpengine.act.requests import Fill, Press, Type
+from cdpengine.cache.changes import PageFeatures, read_features
+from cdpengine.cache.entries import MOST_STEPS, Step, Viewport
+from cdpengine.cache.recording.elements import DESCRIBING, ElementReader
+from cdpengine.cache.recording.fields import FieldFacts, secret_name
+from cdpengine.cache.recording.outcomes import PageView, find_condition
+from cdpengine.cache.recording.steps import (
+    CannotBeStep,
+    Draft,
+    Element,
+    Typing,
+    draft_of,
+    is_paste,
+    typed_character,
+)
+from cdpengine.cache.recording.templating import Templating
+from cdpengine.errors import EngineError
+from cdpengine.errors.texts import hide_secrets
+
+ENDING = 4.0
+"""Seconds at most in which a recording finds out what its last step led to."""
+
+_STARTING = 5.0
+"""Seconds at most in which a recording reads the page where it begins."""
+
+_MOST_NOTES = 200
+
+
+@attrs.define(eq=False, kw_only=True)
+class Recording:
+    """What was done on a page: filled while the block of `record_steps` runs, complete after it.
+
+    `steps` are what an entry has. `variables` are the names that stand in them, `sensitive` those of them whose
+    values are shown nowhere, some of which may be new: a secret that came from no variable. `url`, `viewport` and
+    `features` are of the page where it began; `viewport` and `features` are None where the page did not answer.
+    `notes` say what was done that is no step, and why.
+    """
+
+    steps: tuple[Step, ...] = attrs.field(default=(), repr=lambda steps: f"<{len(steps)}>")
+    variables: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    url: str = ""
+    viewport: Viewport | None = None
+    features: PageFeatures | None = attrs.field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+
+@asynccontextmanager
+async def record_steps(
+    page: Page, *, variables: Mapping[str, str] | None = None, sensitive: Iterable[str] = ()
+) -> AsyncIterator[Recording]:
+    """Record what is done on the page while the block runs.
+
+    variables: values by name. A text that is entered, chosen or gone to and that is such a value, or holds it,
+        becomes the variable. The values are dropped at the end of the block.
+    sensitive: names of variables that are shown nowhere, beside those that `is_sensitive_name` says.
+
+    Each verb of the page, whoever calls it, waits until the page has been read before it: at most 4 seconds, on
+    most pages 0.2. The end waits as long for what the last step led to. An exception of the block leaves as
+    itself; the steps that were done are in the recording all the same.
+
+    Raises InvalidArgumentError for a wrong name or a value that is no text, and why the page cannot be used.
+    """
+    if (error := page.session.error()) is not None:
+        raise error
+    recorder = _Recorder(page, Templating(variables or {}, sensitive))
+    running = page._core.target.running  # noqa: SLF001 - the recording works on the page below its verbs
+    with running.record() as effects:
+        recorder.effects = effects
+        await recorder.begin()
+        running.listeners.append(recorder)
+        try:
+            yield recorder.recording
+            with trio.move_on_after(ENDING):
+                await recorder.look()
+        finally:
+            running.listeners.remove(recorder)
+            recorder.end()
+
+
+@attrs.define(eq=False)
+class _RunningVerb:
+    """A verb that runs: the page before it, and the elements that it is done to, by argument."""
+
+    view: PageView | None
+    elements: dict[str, Element] = attrs.field(factory=dict)
+    nodes: dict[str, tuple[str | None, int]] = attrs.field(factory=dict)
+
+
+class _Recorder:
+    """Makes the steps. It is an ActionListener of the page."""
+
+    effects: SideEffects
+
+    def __init__(self, page: Page, templating: Templating) -> None:
+        self.recording = Recording()
+        self._page = page
+        self._templating = templating
+        self._reader = ElementReader(page, templating)
+        self._drafts: list[Draft] = []
+        self._notes: list[str] = []
+        self._running: dict[ActionCall, _RunningVerb] = {}
+        self._seen = (0, 0, 0)
+        self._open = True
+
+    # --- beginning and end -------------------------------------------------------------------------------------
+
+    async def begin(self) -> None:
+        """Read the page where the recording begins."""
+        recording = self.recording
+        url = hide_secrets(self._page.url)
+        recording.url = url.partition("?")[0] if self._templating.holds_secret(url) else url
+        with trio.move_on_after(_STARTING):
+            view = await self._reader.look()
+            if view.snapshot is not None:
+                recording.features = read_features(view.snapshot)
+            with suppress(EngineError):
+                metrics = await self._page.session.request("Page.getLayoutMetrics", {}, LayoutMetricsReply)
+                size = metrics.css_layout_viewport
+                if min(size.client_width, size.client_height) >= 1:
+                    recording.viewport = Viewport(
+                        width=round(size.client_width), height=round(size.client_height)
+                    )
+
+    def end(self) -> None:
+        """Complete the recording, and drop all raw texts. Nothing is awaited here."""
+        self._open = False
+        if self._drafts:
+            self._seal(self._drafts[-1])
+        used = self._templating.used
+        recording = self.recording
+        recording.steps = tuple(draft.as_step() for draft in self._drafts)
+        recording.variables = tuple(sorted(used))
+        recording.sensitive = tuple(sorted(used & self._templating.sensitive))
+        recording.notes = tuple(self._notes)
+        self._templating.forget()
+        self._running.clear()
+
+    # --- verbs -------------------------------------------------------------------------------------------------
+
+    async def before(self, call: ActionCall) -> None:
+        """Read the page, which says what the step before led to, and describe what the verb is aimed at."""
+        running = self._running[call] = _RunningVerb(await self.look())
+        for name, target in _targets(call):
+            node = self._reader.node_of(target)
+            if node is not None:
+                await self._describe(running, name, node, DESCRIBING)
+        if call.verb == "press" and call.arguments["target"] is None and _enters(call.arguments["key"]):
+            focused = await self._reader.focused()
+            if focused is not None:
+                await self._describe(running, "target", focused, DESCRIBING)
+
+    async def on_node(self, call: ActionCall, argument: str, node: BrowserNode, seconds: float) -> None:
+        """Describe a node that had to be looked for, or that was healed."""
+        running = self._running.get(call)
+        if running is not None:
+            name = "source" if (call.verb, argument) == ("drag", "target") else argument
+            await self._describe(running, name, node, seconds / 2)
+
+    async def after(self, call: ActionCall, error: Exception | None) -> None:
+        """Make the step of a verb that was done."""
+        running = self._running.pop(call, None)
+        if running is None or not self._open:
+            return
+        if error is not None:
+            self._note(call.verb, f"it failed with {type(error).__name__}")
+            return
+        arguments = call.arguments
+        if call.verb == "fill_form":
+            arguments = {"values": [field.value for field in arguments["known"]]}
+        try:
+            draft = draft_of(call.verb, arguments, running.elements, self._templating)
+        except CannotBeStep as why:
+            self._note(call.verb, str(why))
+        else:
+            draft.before = running.view
+            self._add(draft)
+
+    def cancelled(self, call: ActionCall) -> None:
+        """Note a verb that did not come to its end."""
+        if self._running.pop(call, None) is not None:
+            self._note(call.verb, "it was cancelled")
+
+    async def _describe(self, running: _RunningVerb, name: str, node: BrowserNode, seconds: float) -> None:
+        number = (node.session.id, node.backend_node_id)
+        if running.nodes.get(name) == number:
+            return
+        running.nodes[name] = number
+        running.elements.pop(name, None)
+        snapshot = None if running.view is None else running.view.snapshot
+        element = await self._reader.describe(node, snapshot, seconds=seconds)
+        if element is not None:
+            running.elements[name] = element
+
+    # --- steps -------------------------------------------------------------------------------------------------
+
+    def _add(self, draft: Draft) -> None:
+        last = self._drafts[-1] if self._drafts else None
+        if last is not None:
+            if last.typing is not None and _joined(last.typing, draft):
+                self._note_secret(last.typing)
+                last.entering = last.entering and draft.entering
+                return
+            self._seal(last)
+        if len(self._drafts) >= MOST_STEPS:
+            self._note("record", f"there are {MOST_STEPS} steps, which is the most")
+            return
+        self._drafts.append(draft)
+        if draft.typing is not None:
+            self._note_secret(draft.typing)
+
+    def _note_secret(self, typing: Typing) -> None:
+        if secret_name(typing.element.facts) is not None:
+            self._templating.set_pending(typing.text)
+
+    def _seal(self, draft: Draft) -> None:
+        """Complete a step; one that entered nothing, after all, is none."""
+        typing = draft.typing
+        if typing is not None and not typing.text and not typing.unknown and not typing.submit:
+            self._drafts.remove(draft)
+            if typing.pasted:
+                self._note("press", "what was pasted could not be read")
+        draft.seal(self._templating)
+        self._templating.set_pending("")
+        draft.before = None
+
+    async def look(self) -> PageView:
+        """Read the page, and find what the last step led to."""
+        last = self._drafts[-1] if self._drafts else None
+        view = await self._reader.look()
+        if last is not None and last is self._drafts[-1]:
+            self._take_effects(last)
+            if last.before is not None:
+                entered = _literals(self._drafts)
+                if last.typing is not None:
+                    _take_pasted(last.typing, view)
+                    entered.append(last.typing.text)
+                last.after = find_condition(
+                    last.before, view, self._templating, entering=last.entering, entered=entered
+                )
+        return view
+
+    def _take_effects(self, last: Draft) -> None:
+        """Record how dialogs were answered that the last step opened; note pages and downloads that began."""
+        dialogs, popups, downloads = self._seen
+        effects = self.effects
+        self._seen = len(effects.shown), len(effects.popups), len(effects.downloads)
+        for shown in effects.shown[dialogs:]:
+            dialog, usual = shown.dialog, default_answer(shown.dialog)
+            if dialog.accepted is None or (
+                dialog.accepted == usual.accept and dialog.prompt_text in (None, usual.prompt_text)
+            ):
+                continue  # it is answered like that anyway
+            text = None
+            if dialog.prompt_text:
+                facts = FieldFacts(tag="input", type="text", label=dialog.message[:200], editable=True)
+                text = self._templating.entered(dialog.prompt_text, facts)
+            answer = Draft(
+                request=Dialog(accept=dialog.accepted, prompt_text=text), label=f"answer {dialog.type}"
+            )
+            self._drafts.insert(self._drafts.index(last), answer)
+        if len(effects.popups) > popups:
+            self._note("popup", "another page was opened; what is done there is not recorded")
+        if len(effects.downloads) > downloads:
+            self._note("download", "a download began; a step does not wait for it")
+
+    def _note(self, verb: str, reason: str) -> None:
+        if len(self._notes) < _MOST_NOTES:
+            self._notes.append(f"after step {len(self._drafts)}: {verb}: {reason}")
+
+
+def _targets(call: ActionCall) -> list[tuple[str, Any]]:
+    """Return the targets that a verb is given, by argument."""
+    given = call.arguments
+    if call.verb == "fill_form":
+        return [(f"field {number}", field.target) for number, field in enumerate(given["known"], 1)]
+    return [
+        (name, given[name])
+        for name in ("target", "source", "destination")
+        if given.get(name) is not None and not isinstance(given[name], tuple)
+    ]
+
+
+_DELETING = "Backspace"
+
+
+def _enters(key: object) -> bool:
+    return isinstance(key, str) and (key == _DELETING or typed_character(key) is not None or is_paste(key))
+
+
+def _joined(typing: Typing, draft: Draft) -> bool:
+    """Join what is entered next into the same field; False where it is a step of its own."""
+    if typing.submit or typing.pasted:
+        return False
+    more = draft.typing
+    if more is None:
+        pressed = draft.request
+        if (
+            isinstance(pressed, Press)
+            and pressed.key == _DELETING
+            and typing.text
+            and draft.element is not None
+            and draft.element.node == typing.element.node
+        ):
+            typing.text = typing.text[:-1]
+            return True
+        return False
+    if more.pasted or more.element.node != typing.element.node:
+        return False
+    typing.text += more.text
+    typing.submit, typing.slowly = more.submit, typing.slowly or more.slowly
+    return True
+
+
+def _take_pasted(typing: Typing, view: PageView) -> None:
+    """Read what a field that is not secret holds after something was pasted into it."""
+    if typing.pasted and not typing.unknown and view.snapshot is not None:
+        for node in view.snapshot.nodes:
+            if node.ref is not None and node.ref.backend_node_id == typing.element.node[1]:
+                typing.text = node.value or ""
+
+
+def _literals(drafts: Iterable[Draft]) -> list[str]:
+    """Return the texts that were entered and that stand in steps themselves."""
+    found: list[str] = []
+    for draft in drafts:
+        request = draft.request
+        if isinstance(request, Type):
+            found.append(request.text)
+        elif isinstance(request, Fill):
+            found += [each.value for each in request.fields if isinstance(each.value, str)]
+    return [text.replace("$$", "$") for text in found if "${" not in text]

@@ -1,0 +1,403 @@
+"""Steps: verbs of a page, with the elements that they were done to, become requests of an entry. Pure.
+
+Rule: what no request of an entry can say is not recorded as something like it: it is a reason, which is noted. A
+text that is entered is held back (`Typing`) until it is known to be complete, since its parts may be one
+variable's value; then it becomes a template, and the text is dropped.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from cdpengine._input.forms.fill import EVERY_TYPE, texts_of
+from cdpengine._input.forms.listbox import Option
+from cdpengine._input.forms.upload import FileContent
+from cdpengine.act import ActRequest
+from cdpengine.act.requests import (
+    Back,
+    Check,
+    Click,
+    Drag,
+    ElementRequest,
+    Fill,
+    FormField,
+    Forward,
+    Hover,
+    Navigate,
+    Position,
+    Press,
+    Reload,
+    Resize,
+    Scroll,
+    ScrollIntoView,
+    Select,
+    Type,
+    Upload,
+    Wait,
+)
+from cdpengine.cache.entries import PostCondition, Step, Target
+from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name
+from cdpengine.cache.recording.outcomes import PageView
+from cdpengine.cache.recording.templating import Templating
+from cdpengine.errors.texts import hide_secrets
+
+
+@attrs.frozen(kw_only=True)
+class Element:
+    """An element that something is done to: its description, what it is as a field, and which node it is."""
+
+    target: Target
+    facts: FieldFacts = NO_FACTS
+    node: tuple[str | None, int] = (None, 0)
+
+
+class CannotBeStep(Exception):
+    """Says why something that was done is no step. Its text is for the notes."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class Typing:
+    """Text that is entered at the end of a field, and may not be complete yet. `unknown`: it cannot be known."""
+
+    text: str = attrs.field(repr=False)
+    element: Element
+    submit: bool = False
+    slowly: bool = False
+    unknown: bool = False
+    pasted: bool = False
+
+
+@attrs.define(eq=False, kw_only=True)
+class Draft:
+    """A step while it is recorded: `request` is None as long as `typing` holds its text back."""
+
+    request: ActRequest | None = None
+    targets: dict[str, Target] = attrs.field(factory=dict)
+    label: str = ""
+    typing: Typing | None = None
+    element: Element | None = None
+    before: PageView | None = attrs.field(default=None, repr=False)
+    after: PostCondition | None = None
+    entering: bool = False
+
+    def seal(self, templating: Templating) -> None:
+        """Make the request of a text that was held back, and drop the text."""
+        typing, self.typing = self.typing, None
+        if typing is None:
+            return
+        facts = typing.element.facts
+        text = templating.entered_unknown(facts) if typing.unknown else templating.entered(typing.text, facts)
+        if typing.pasted:
+            self.request = Fill(fields=(FormField(ref="t1", value=text),))
+        else:
+            self.request = Type(ref="t1", text=text, submit=typing.submit, slowly=typing.slowly)
+
+    def as_step(self) -> Step:
+        """Return the step. It has to be sealed."""
+        assert self.request is not None
+        return Step(request=self.request, targets=self.targets, after=self.after, label=self.label)
+
+
+Elements = Mapping[str, Element]
+
+
+def draft_of(verb: str, arguments: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
+    """Return the step for a verb of a page. Raises CannotBeStep with the reason for what cannot be one."""
+    make = _DRAFTS.get(verb)
+    if make is None:
+        raise CannotBeStep(_REASONS.get(verb, "an entry has no request for it"))
+    draft = make(arguments, elements, templating)
+    target = next(iter(draft.targets.values()), None)
+    said = "" if target is None else f" {target.role}" + (f' "{target.name[:60]}"' if target.name else "")
+    did = "type into" if draft.typing is not None else verb.replace("_", " ")
+    draft.label = f"{did}{said}".replace("$$", "$")
+    return draft
+
+
+_REASONS = {
+    "evaluate": "an entry runs no script",
+    "set_content": "an entry runs no script and holds no document",
+    "tap": "an entry has no request for a touch",
+    "focus": "an entry has no request that only moves the focus",
+    "blur": "an entry has no request that only moves the focus",
+    "set_cookies": "an entry sets no cookies",
+    "delete_cookies": "an entry deletes no cookies",
+    "clear_cookies": "an entry deletes no cookies",
+    "recover": "a hung page was brought back, which is no part of a scenario",
+}
+
+
+def _element(elements: Elements, name: str = "target") -> Element:
+    if name not in elements:
+        raise CannotBeStep(f"the {'element' if name == 'target' else name} could not be described")
+    return elements[name]
+
+
+def _on(make: type[ElementRequest], **fields: Any) -> Callable[[Elements], Draft]:
+    def draft(elements: Elements) -> Draft:
+        element = _element(elements)
+        return Draft(request=make(ref="t1", **fields), targets={"t1": element.target})
+
+    return draft
+
+
+def _click(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    if given["count"] not in (1, 2):
+        raise CannotBeStep("an entry has no request for a triple click")
+    if given.get("delay"):
+        raise CannotBeStep("an entry has no request that holds the button down")
+    position = given["position"]
+    return _on(
+        Click,
+        button=given["button"],
+        double_click=given["count"] == 2,
+        modifiers=tuple(given["modifiers"]),
+        position=None if position is None else Position(x=position[0], y=position[1]),
+        force=given["force"],
+    )(elements)
+
+
+def _hover(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    if given["position"] is not None:
+        raise CannotBeStep("an entry has no request that hovers over one point of an element")
+    return _on(Hover, modifiers=tuple(given["modifiers"]), force=given["force"])(elements)
+
+
+def _drag(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    if isinstance(given["destination"], tuple):
+        raise CannotBeStep("an entry has no request that drags to a point")
+    if given["source_position"] is not None or given["position"] is not None or given["modifiers"]:
+        raise CannotBeStep("an entry has no request that drags from or to one point of an element")
+    source, destination = _element(elements, "source"), _element(elements, "destination")
+    return Draft(
+        request=Drag(start_ref="t1", end_ref="t2"),
+        targets={"t1": source.target, "t2": destination.target},
+    )
+
+
+def _scroll(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    if given["target"] is None:
+        return Draft(request=Scroll(dx=given["dx"], dy=given["dy"]))
+    return _on(Scroll, dx=given["dx"], dy=given["dy"])(elements)
+
+
+def _scroll_into_view(_given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    return _on(ScrollIntoView)(elements)
+
+
+def _type(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    element = _element(elements)
+    typing = Typing(text=given["text"], element=element, submit=given["submit"], slowly=bool(given["delay"]))
+    return Draft(targets={"t1": element.target}, typing=typing, entering=not given["submit"])
+
+
+_SHIFTED = dict(zip("1234567890-=[]\\;',./`", '!@#$%^&*()_+{}|:"<>?~', strict=True))
+_COMMANDING = frozenset({"Alt", "Control", "ControlOrMeta", "Meta"})
+
+
+def typed_character(key: str) -> str | None:
+    """Return the character that a key or chord enters; None for one that enters none."""
+    held, _, last = key.rpartition("+") if len(key) > 1 else ("", "", key)
+    if key.endswith("++"):
+        held, last = key[:-2], "+"
+    names = set(held.split("+")) - {""}
+    if last == "Space":
+        last = " "
+    if len(last) != 1 or names & _COMMANDING:
+        return None
+    return _SHIFTED.get(last, last.upper()) if "Shift" in names else last
+
+
+def is_paste(key: str) -> bool:
+    """Say whether a chord pastes."""
+    held, _, last = key.rpartition("+")
+    names = set(held.split("+"))
+    return (last in ("v", "V") and bool(names & (_COMMANDING - {"Alt"}))) or (
+        last == "Insert" and names == {"Shift"}
+    )
+
+
+def _press(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    key = given["key"]
+    element = elements.get("target")
+    if element is None and given["target"] is not None:
+        element = _element(elements)
+    if element is not None and element.facts.editable:
+        character = typed_character(key)
+        if character is not None and element.facts.takes_value:
+            typing = Typing(text=character, element=element)
+            return Draft(targets={"t1": element.target}, typing=typing, entering=True)
+        if is_paste(key) and element.facts.takes_value:
+            typing = Typing(
+                text="", element=element, unknown=secret_name(element.facts) is not None, pasted=True
+            )
+            return Draft(targets={"t1": element.target}, typing=typing, entering=True)
+    if given["target"] is None:
+        if typed_character(key) is not None and element is None:
+            raise CannotBeStep("a character was typed, and it is not known into which field")
+        return Draft(request=Press(key=key), element=element)
+    return attrs.evolve(_on(Press, key=key)(elements), element=element)
+
+
+def _fill(given: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
+    element = _element(elements)
+    value = field_value(given["value"], element.facts, templating)
+    return Draft(
+        request=Fill(fields=(FormField(ref="t1", value=value),)),
+        targets={"t1": element.target},
+        entering=True,
+    )
+
+
+def _fill_form(given: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
+    fields, targets = [], {}
+    for number, value in enumerate(given["values"], 1):
+        element = _element(elements, f"field {number}")
+        targets[f"t{number}"] = element.target
+        fields.append(FormField(ref=f"t{number}", value=field_value(value, element.facts, templating)))
+    if not fields:
+        raise CannotBeStep("a form without fields was filled in")
+    return Draft(request=Fill(fields=tuple(fields)), targets=targets, entering=True)
+
+
+def field_value(
+    value: Any, facts: FieldFacts, templating: Templating
+) -> str | float | bool | tuple[str, ...]:
+    """Return what goes into a field, as a request has it. Raises CannotBeStep."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (list, tuple)):
+        return tuple(templating.entered(_text_of(each), facts) for each in value)
+    if isinstance(value, (str, Option, os.PathLike, FileContent)):
+        return templating.entered(_text_of(value), facts)
+    texts = texts_of(value)
+    text = texts.get(facts.type, texts[EVERY_TYPE])
+    template = templating.entered(text, facts)
+    return float(value) if template == text and isinstance(value, (int, float)) else template
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, Option):
+        chosen = value.value if value.value is not None else value.label
+        if chosen is None:
+            raise CannotBeStep("an option was chosen by its number, which says nothing of it")
+        return chosen
+    if isinstance(value, FileContent):
+        raise CannotBeStep("a file was given that is on no disk")
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def _select(given: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
+    element = _element(elements)
+    texts = [_text_of(each) for each in given["values"]]
+    if secret_name(element.facts) is not None and texts:
+        # What a select request chooses is shown in messages; what a form is filled in with is not.
+        value = field_value(texts if element.facts.multiple else texts[0], element.facts, templating)
+        request: ActRequest = Fill(fields=(FormField(ref="t1", value=value),))
+    else:
+        request = Select(ref="t1", values=tuple(_shown(each, templating) for each in texts))
+    return Draft(request=request, targets={"t1": element.target}, entering=True)
+
+
+def _shown(text: str, templating: Templating) -> str:
+    template = templating.shown(text)
+    if template is None:
+        raise CannotBeStep("a secret is in what was chosen, which messages show")
+    return template
+
+
+def _check(_given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    return _on(Check, checked=True)(elements)
+
+
+def _uncheck(_given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    return _on(Check, checked=False)(elements)
+
+
+def _upload(given: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
+    paths = tuple(_shown(_text_of(each), templating) for each in given["paths"])
+    return _on(Upload, paths=paths)(elements)
+
+
+def _goto(given: Mapping[str, Any], _elements: Elements, templating: Templating) -> Draft:
+    url = templating.address(given["url"])
+    if url is None or hide_secrets(url) != url:
+        raise CannotBeStep("a secret is in the URL, which messages show")
+    return Draft(request=Navigate(url=url, wait_until=given["wait_until"]))
+
+
+def _reload(given: Mapping[str, Any], _elements: Elements, _: Templating) -> Draft:
+    return Draft(request=Reload(wait_until=given["wait_until"]))
+
+
+def _back(given: Mapping[str, Any], _elements: Elements, _: Templating) -> Draft:
+    return Draft(request=Back(wait_until=given["wait_until"]))
+
+
+def _forward(given: Mapping[str, Any], _elements: Elements, _: Templating) -> Draft:
+    return Draft(request=Forward(wait_until=given["wait_until"]))
+
+
+def _set_viewport(given: Mapping[str, Any], _elements: Elements, _: Templating) -> Draft:
+    return Draft(
+        request=Resize(
+            width=given["width"],
+            height=given["height"],
+            device_scale_factor=given["device_scale_factor"],
+        )
+    )
+
+
+_WAITS = frozenset({"text", "text_gone", "css", "url", "load_state", "seconds"})
+
+
+def _wait_for(given: Mapping[str, Any], _elements: Elements, templating: Templating) -> Draft:
+    wanted = {
+        name: value for name, value in given.items() if name not in ("state", "timeout") and value is not None
+    }
+    if extra := sorted(wanted.keys() - _WAITS):
+        raise CannotBeStep(f"an entry has no request that waits for {' and '.join(extra)}")
+    if not all(isinstance(value, (str, int, float)) for value in wanted.values()):
+        raise CannotBeStep("an entry has no request that waits for a pattern or a function")
+    seconds = wanted.get("seconds")
+    texts: dict[str, Any] = {
+        name: _shown(wanted[given_as], templating)
+        for name, given_as in (
+            ("text", "text"), ("text_gone", "text_gone"), ("selector", "css"), ("url", "url"),
+        )
+        if given_as in wanted
+    }  # fmt: skip
+    return Draft(
+        request=Wait(
+            time_ms=None if seconds is None else round(seconds * 1000),
+            load_state=wanted.get("load_state"),
+            **texts,
+        )
+    )
+
+
+_DRAFTS: Mapping[str, Callable[[Mapping[str, Any], Elements, Templating], Draft]] = {
+    "click": _click,
+    "hover": _hover,
+    "drag": _drag,
+    "scroll": _scroll,
+    "scroll_into_view": _scroll_into_view,
+    "type": _type,
+    "press": _press,
+    "fill": _fill,
+    "fill_form": _fill_form,
+    "select": _select,
+    "check": _check,
+    "uncheck": _uncheck,
+    "upload": _upload,
+    "goto": _goto,
+    "reload": _reload,
+    "go_back": _back,
+    "go_forward": _forward,
+    "set_viewport": _set_viewport,
+    "wait_for": _wait_for,
+}
