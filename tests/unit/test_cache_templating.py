@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any, get_args, get_origin, get_type_hints
+
 import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.cache import fill
+from cdpengine.cache import PathStep, Target, fill
 from cdpengine.cache.recording.fields import FieldFacts, secret_name
+from cdpengine.cache.recording.outcomes import clean_target
 from cdpengine.cache.recording.steps import is_paste, typed_character
 from cdpengine.cache.recording.templating import Templating
 from cdpengine.errors import InvalidArgumentError
@@ -179,3 +182,27 @@ def test_the_character_that_a_key_enters(key: str, character: str | None) -> Non
 )
 def test_chords_that_paste(key: str, pastes: bool) -> None:
     assert is_paste(key) is pastes
+
+
+def full_of(kind: type, text: str) -> Any:
+    """Return one with this text in each of its fields that holds a text, also of what is in it."""
+    hints = get_type_hints(kind)
+    values: dict[str, Any] = {}
+    for name, hint in hints.items():
+        inner = next((each for each in (hint, *get_args(hint)) if attrs.has(each)), None)
+        if hint is str:
+            values[name] = text
+        elif inner is not None and inner is not PathStep:
+            made = full_of(inner, text)
+            values[name] = (made,) if get_origin(hint) is tuple else made
+    return kind(**values)
+
+
+@pytest.mark.parametrize("secret", ["hunter2", "HUNTER2"])
+def test_a_target_is_cleaned_of_secrets_in_all_of_its_fields(secret: str) -> None:
+    target = attrs.evolve(full_of(Target, f"say {secret}"), role="button")
+    assert repr(target).count(secret) == 10
+    cleaned = clean_target(target, Templating(VALUES))
+    assert secret not in repr(cleaned)
+    named = clean_target(Target(role="button", name="Hi ada $$", item="ada 7"), Templating(VALUES))
+    assert (named.name, named.item) == ("Hi ${user} $$", "${user} 7")

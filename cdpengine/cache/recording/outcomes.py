@@ -83,7 +83,7 @@ def find_condition(
 
 
 def clean_target(target: Target, templating: Templating) -> Target:
-    """Return the target without values of variables: as templates in its name, and nowhere else."""
+    """Return the target without values of variables: as templates in its name and item, and nowhere else."""
 
     def keep(landmark: Landmark | None) -> Landmark | None:
         return None if landmark is None or templating.holds_value(landmark.name) else landmark
@@ -97,6 +97,7 @@ def clean_target(target: Target, templating: Templating) -> Target:
     return attrs.evolve(
         target,
         name=templating.unescaped(target.name) or "",
+        item=templating.unescaped(target.item) or "",
         frames=tuple(map(place, target.frames)),
         within=tuple(each for each in target.within if keep(each) is not None),
         before=keep(target.before),
