@@ -9,6 +9,11 @@ from .changes import Thresholds as Thresholds
 from .changes import compare_features as compare_features
 from .changes import judge_change as judge_change
 from .changes import read_features as read_features
+from .config import CacheConfig as CacheConfig
+from .config import default_config_path as default_config_path
+from .config import default_path as default_path
+from .config import parse_config as parse_config
+from .config import read_config as read_config
 from .database import set_aside as set_aside
 from .entries import CACHED_KINDS as CACHED_KINDS
 from .entries import LIFETIMES as LIFETIMES
@@ -17,6 +22,7 @@ from .entries import CacheKey as CacheKey
 from .entries import EntryStatistics as EntryStatistics
 from .entries import FramePlace as FramePlace
 from .entries import Landmark as Landmark
+from .entries import LearningCost as LearningCost
 from .entries import PathStep as PathStep
 from .entries import PostCondition as PostCondition
 from .entries import Step as Step
@@ -25,6 +31,8 @@ from .entries import Target as Target
 from .entries import Viewport as Viewport
 from .entries import make_entry as make_entry
 from .entries import make_key as make_key
+from .entry_json import Export as Export
+from .entry_json import ImportReport as ImportReport
 from .entry_json import entry_to_json as entry_to_json
 from .entry_json import parse_entry as parse_entry
 from .recognition import SCENARIO_RULES as SCENARIO_RULES
@@ -45,11 +53,8 @@ from .sentences import Extraction as Extraction
 from .sentences import VariableRule as VariableRule
 from .sentences import extract_variables as extract_variables
 from .store import CacheStore as CacheStore
-from .store import Export as Export
-from .store import ImportReport as ImportReport
 from .store import StoreLimits as StoreLimits
 from .store import StoreStatistics as StoreStatistics
-from .store import default_path as default_path
 from .targets import describe_target as describe_target
 from .templates import escape as escape
 from .templates import fill as fill

@@ -56,6 +56,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             FOREIGN KEY (owner, id) REFERENCES entries (owner, id) ON DELETE CASCADE
         )""",
     ),
+    (
+        "ALTER TABLE entries ADD COLUMN failed_in_row INTEGER NOT NULL DEFAULT 0",
+        """CREATE TABLE counters (
+            owner TEXT NOT NULL, name TEXT NOT NULL, figure REAL NOT NULL, PRIMARY KEY (owner, name)
+        )""",
+    ),
 )
 """By the version that they lead from, counted from 0: statements that lead to the next one."""
 

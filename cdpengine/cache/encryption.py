@@ -10,6 +10,8 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+import secrets
+import sqlite3
 from collections.abc import Mapping
 
 from cdpengine.errors import CacheKeyError, packages_named
@@ -105,3 +107,33 @@ def wrong_key(path: str) -> CacheKeyError:
     return CacheKeyError(
         path, "it was encrypted with another key", f"Set {KEY_VARIABLE} to the key it was made with"
     )
+
+
+def find_cipher(
+    connection: sqlite3.Connection, path: str, key: bytes | None, *, keyring: bool
+) -> Cipher | None:
+    """Return what encrypts the file: with its own key, or from now on with that which there is; None without.
+
+    It runs in a transaction, so of several processes that find a new file one makes its key.
+    """
+    meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+    if "id" not in meta:
+        meta["id"] = secrets.token_hex(8).encode()
+        connection.execute("INSERT INTO meta VALUES ('id', ?)", (meta["id"],))
+    check = meta.get("key_check")
+    found = key or key_of_environment(path, os.environ)
+    if found is None and keyring:
+        found = key_of_keyring(bytes(meta["id"]).decode(), make=check is None)
+    if found is None:
+        if check is not None:
+            raise missing_key(path)
+        return None
+    cipher = Cipher(found)
+    if check is None:
+        connection.execute("INSERT INTO meta VALUES ('key_check', ?)", (cipher.seal("cdpengine", "key"),))
+        return cipher
+    try:
+        cipher.open(bytes(check), "key")
+    except ValueError:
+        raise wrong_key(path) from None
+    return cipher

@@ -241,10 +241,14 @@ class StepGroup:
 
 @attrs.frozen(kw_only=True)
 class EntryStatistics:
-    """How an entry fared: runs that succeeded and failed, what the successful took, and when it was last used."""
+    """How an entry fared: runs that succeeded and failed, what the successful took, and when it was last used.
+
+    `failed_in_row` counts the failures since the last success.
+    """
 
     successes: int = 0
     failures: int = 0
+    failed_in_row: int = 0
     total_ms: float = 0.0
     last_used_at: float = 0.0
 
@@ -268,9 +272,18 @@ class EntryStatistics:
         return EntryStatistics(
             successes=self.successes + succeeded,
             failures=self.failures + (not succeeded),
+            failed_in_row=0 if succeeded else self.failed_in_row + 1,
             total_ms=self.total_ms + (milliseconds if succeeded else 0.0),
             last_used_at=max(at, self.last_used_at),
         )
+
+
+@attrs.frozen(kw_only=True)
+class LearningCost:
+    """What it took to learn an entry: the tokens of the snapshots that were read for it, and its milliseconds."""
+
+    tokens: int = 0
+    milliseconds: float = 0.0
 
 
 @attrs.frozen(kw_only=True)
@@ -279,7 +292,7 @@ class CacheEntry:
 
     `sensitive` names those variables whose values are shown nowhere. `features` are those of the page where the
     steps begin, `page_type` says how soon a change of it counts. `version` counts up with each change of the
-    steps; a store keeps the last three. It is taken as it is until `expires_at`.
+    steps; a store keeps the last three. It is taken as it is until `expires_at`. `cost` is what learning it took.
     """
 
     key: CacheKey
@@ -295,6 +308,7 @@ class CacheEntry:
     created_at: float = 0.0
     expires_at: float = 0.0
     statistics: EntryStatistics = EntryStatistics()
+    cost: LearningCost = LearningCost()
 
     def all_steps(self) -> Iterator[Step]:
         """Go through all steps, those of groups and of their rollbacks included, in order."""

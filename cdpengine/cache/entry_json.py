@@ -28,6 +28,24 @@ LONGEST_JSON = 64 * 2**20
 """Characters of an import."""
 
 
+@attrs.frozen(kw_only=True)
+class Export:
+    """An export: the JSON, how many entries are in it, and how many were left out because they hold typed text."""
+
+    text: str = attrs.field(repr=False)
+    entries: int
+    left_out: int
+
+
+@attrs.frozen(kw_only=True)
+class ImportReport:
+    """What became of an import's entries: added, put in place of older ones, or passed over for what is there."""
+
+    added: int = 0
+    replaced: int = 0
+    kept: int = 0
+
+
 def entry_to_json(entry: CacheEntry) -> dict[str, Any]:
     """Return the entry as values of JSON: the fields that differ from their defaults, names in camelCase."""
     return dict(_converter().unstructure(entry))

@@ -9,12 +9,10 @@ entry that holds typed text is refused.
 from __future__ import annotations
 
 import json
-import os
 import random
-import secrets
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -23,15 +21,9 @@ import attrs
 import trio
 
 from cdpengine.cache.addresses import UrlPattern
+from cdpengine.cache.config import default_path
 from cdpengine.cache.database import BusyError, Database
-from cdpengine.cache.encryption import (
-    Cipher,
-    check_key_bytes,
-    key_of_environment,
-    key_of_keyring,
-    missing_key,
-    wrong_key,
-)
+from cdpengine.cache.encryption import Cipher, check_key_bytes, find_cipher, missing_key
 from cdpengine.cache.entries import (
     VERSIONS_KEPT,
     CacheEntry,
@@ -40,12 +32,18 @@ from cdpengine.cache.entries import (
     check_entry,
     check_key,
 )
-from cdpengine.cache.entry_json import dump_entries, entry_to_json, load_entries, parse_entry
+from cdpengine.cache.entry_json import (
+    Export,
+    ImportReport,
+    dump_entries,
+    entry_to_json,
+    load_entries,
+    parse_entry,
+)
 from cdpengine.errors import (
     CacheDamagedError,
     CacheUnavailableError,
     InvalidArgumentError,
-    packages_named,
 )
 
 LONGEST_BUSY = 15.0
@@ -55,10 +53,10 @@ _CLOSING = 10.0
 
 _T = TypeVar("_T")
 
-_Row = tuple[str, int, bytes, int, float, int, int, float]
+_Row = tuple[str, int, bytes, int, float, int, int, float, int, float]
 """What `_COLUMNS` are."""
 
-_COLUMNS = "id, version, body, sealed, used_at, successes, failures, total_ms"
+_COLUMNS = "id, version, body, sealed, used_at, successes, failures, total_ms, failed_in_row, expires_at"
 
 
 @attrs.frozen(kw_only=True)
@@ -83,34 +81,6 @@ class StoreStatistics:
     expired: int
     successes: int
     failures: int
-
-
-@attrs.frozen(kw_only=True)
-class Export:
-    """An export: the JSON, how many entries are in it, and how many were left out because they hold typed text."""
-
-    text: str = attrs.field(repr=False)
-    entries: int
-    left_out: int
-
-
-@attrs.frozen(kw_only=True)
-class ImportReport:
-    """What became of an import's entries: added, put in place of older ones, or passed over for what is there."""
-
-    added: int = 0
-    replaced: int = 0
-    kept: int = 0
-
-
-def default_path() -> Path:
-    """Return where the store is when no path is given: in the user's data folder, as the system has it.
-
-    Raises PackageMissingError where the package `platformdirs` is not installed.
-    """
-    with packages_named():
-        import platformdirs
-    return Path(platformdirs.user_data_path("cdpengine", appauthor=False)) / "cache.sqlite3"
 
 
 class CacheStore:
@@ -172,7 +142,7 @@ class CacheStore:
         try:
             cipher = await _persist(
                 lambda: database.transact(
-                    lambda connection: _find_cipher(connection, str(file), key, keyring=keyring), "open"
+                    lambda connection: find_cipher(connection, str(file), key, keyring=keyring), "open"
                 ),
                 str(file),
                 "open",
@@ -241,21 +211,44 @@ class CacheStore:
         """Count a run of an entry; return its statistics then, None where there is no such entry."""
 
         def work(connection: sqlite3.Connection) -> EntryStatistics | None:
-            row = connection.execute(
-                "SELECT used_at, successes, failures, total_ms FROM entries WHERE owner = ? AND id = ?",
-                (self._owner, key.id),
-            ).fetchone()
+            row = self._row(connection, key.id)
             if row is None:
                 return None
-            after = _statistics(*row).add_run(succeeded=succeeded, milliseconds=milliseconds, at=self._now())
+            after = _statistics(*row[4:9]).add_run(
+                succeeded=succeeded, milliseconds=milliseconds, at=self._now()
+            )
             connection.execute(
-                """UPDATE entries SET used_at = ?, successes = ?, failures = ?, total_ms = ?
+                """UPDATE entries SET used_at = ?, successes = ?, failures = ?, total_ms = ?, failed_in_row = ?
                 WHERE owner = ? AND id = ?""",
-                (after.last_used_at, after.successes, after.failures, after.total_ms, self._owner, key.id),
+                (after.last_used_at, *_counts(after), self._owner, key.id),
             )
             return after
 
         return await self._write_with(work)
+
+    async def expire(self, key: CacheKey) -> bool:
+        """Have an entry no longer be found; say whether it would have been. What replaces it is a new version."""
+        statement = "UPDATE entries SET expires_at = ? WHERE owner = ? AND id = ? AND expires_at > ?"
+
+        def work(connection: sqlite3.Connection) -> int:
+            now = self._now()
+            return connection.execute(statement, (now, self._owner, key.id, now)).rowcount
+
+        return await self._write_with(work) > 0
+
+    async def count(self, figures: Mapping[str, float]) -> None:
+        """Add to the owner's counters, by name."""
+        rows = [(self._owner, name, figure) for name, figure in figures.items()]
+        statement = """INSERT INTO counters VALUES (?, ?, ?)
+            ON CONFLICT (owner, name) DO UPDATE SET figure = figure + excluded.figure"""
+        await self._write_with(lambda connection: connection.executemany(statement, rows))
+
+    async def counters(self) -> dict[str, float]:
+        """Return the owner's counters, by name: what `count` added."""
+        statement = "SELECT name, figure FROM counters WHERE owner = ? ORDER BY name"
+        return await self._read_with(
+            lambda connection: dict(connection.execute(statement, (self._owner,)).fetchall())
+        )
 
     async def delete(self, key: CacheKey) -> bool:
         """Delete an entry with its versions, readable or not; say whether there was one."""
@@ -341,7 +334,7 @@ class CacheStore:
         row = self._row(connection, entry.key.id)
         version, statistics = 1, entry.statistics
         if row is not None:
-            version, statistics = row[1], _statistics(*row[4:])
+            version, statistics = row[1], _statistics(*row[4:9])
             if (before := self._readable(row)) is None or before.steps != entry.steps:
                 if before is not None:
                     connection.execute(
@@ -354,15 +347,14 @@ class CacheStore:
             raise InvalidArgumentError("entry", f"{len(body)} bytes", f"at most {self._limits.bytes}")
         values = (
             self._owner, entry.key.id, version, entry.key.scenario, entry.key.address, entry.level, body, sealed,
-            entry.expires_at, max(now, statistics.last_used_at), statistics.successes, statistics.failures,
-            statistics.total_ms,
+            entry.expires_at, max(now, statistics.last_used_at), *_counts(statistics),
         )  # fmt: skip
         connection.execute(
-            """INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (owner, id) DO UPDATE SET version = excluded.version,
             level = excluded.level, body = excluded.body, sealed = excluded.sealed,
             expires_at = excluded.expires_at, used_at = excluded.used_at, successes = excluded.successes,
-            failures = excluded.failures, total_ms = excluded.total_ms""",
+            failures = excluded.failures, total_ms = excluded.total_ms, failed_in_row = excluded.failed_in_row""",
             values,
         )
         connection.execute(
@@ -402,7 +394,11 @@ class CacheStore:
     def _read(self, connection: sqlite3.Connection, where: str, values: Iterable[object]) -> list[CacheEntry]:
         query = f"SELECT {_COLUMNS} FROM entries WHERE owner = ? AND {where} ORDER BY used_at DESC, id"  # noqa: S608
         rows = connection.execute(query, (self._owner, *values)).fetchall()
-        return [attrs.evolve(self._decode(*row[:4]), statistics=_statistics(*row[4:])) for row in rows]
+        return [
+            attrs.evolve(entry, statistics=_statistics(*row[4:9]), expires_at=min(entry.expires_at, row[9]))
+            for row in rows
+            for entry in [self._decode(*row[:4])]
+        ]
 
     def _readable(self, row: _Row) -> CacheEntry | None:
         try:
@@ -438,9 +434,21 @@ class CacheStore:
         return json.dumps([self._owner, identity, version])
 
 
-def _statistics(used_at: float, successes: int, failures: int, total_ms: float) -> EntryStatistics:
-    used = used_at if successes or failures else 0.0
-    return EntryStatistics(successes=successes, failures=failures, total_ms=total_ms, last_used_at=used)
+def _statistics(
+    used_at: float, successes: int, failures: int, total_ms: float, failed_in_row: int
+) -> EntryStatistics:
+    return EntryStatistics(
+        successes=successes,
+        failures=failures,
+        failed_in_row=failed_in_row,
+        total_ms=total_ms,
+        last_used_at=used_at if successes or failures else 0.0,
+    )
+
+
+def _counts(statistics: EntryStatistics) -> tuple[int, int, float, int]:
+    """Return the figures of an entry's runs, as the columns have them."""
+    return statistics.successes, statistics.failures, statistics.total_ms, statistics.failed_in_row
 
 
 def _may_be_for(address: str, url: str) -> bool:
@@ -449,36 +457,6 @@ def _may_be_for(address: str, url: str) -> bool:
         return UrlPattern(address).matches(url)
     except InvalidArgumentError:
         return True
-
-
-def _find_cipher(
-    connection: sqlite3.Connection, path: str, key: bytes | None, *, keyring: bool
-) -> Cipher | None:
-    """Return what encrypts the file: with its own key, or from now on with that which there is; None without.
-
-    It runs in a transaction, so of several processes that find a new file one makes its key.
-    """
-    meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
-    if "id" not in meta:
-        meta["id"] = secrets.token_hex(8).encode()
-        connection.execute("INSERT INTO meta VALUES ('id', ?)", (meta["id"],))
-    check = meta.get("key_check")
-    found = key or key_of_environment(path, os.environ)
-    if found is None and keyring:
-        found = key_of_keyring(bytes(meta["id"]).decode(), make=check is None)
-    if found is None:
-        if check is not None:
-            raise missing_key(path)
-        return None
-    cipher = Cipher(found)
-    if check is None:
-        connection.execute("INSERT INTO meta VALUES ('key_check', ?)", (cipher.seal("cdpengine", "key"),))
-        return cipher
-    try:
-        cipher.open(bytes(check), "key")
-    except ValueError:
-        raise wrong_key(path) from None
-    return cipher
 
 
 async def _persist(work: Callable[[], _T], path: str, attempt: str) -> _T:

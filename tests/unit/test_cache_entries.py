@@ -17,6 +17,7 @@ from cdpengine.cache import (
     EntryStatistics,
     FramePlace,
     Landmark,
+    LearningCost,
     PageFeatures,
     PathStep,
     PostCondition,
@@ -72,6 +73,7 @@ FULL = make_entry(
     now=100.0, level="L2", description="log in", sensitive=("password",), source="planned", tags=("shop", "登录"),
     page_type="form", version=3, statistics=EntryStatistics(successes=2, failures=1, total_ms=10.5, last_used_at=99.0),
     features=PageFeatures(forms=1, buttons=2, links=3, headings=4, fields=5, scripts=6, roles={"form": 1}, structure="a", content="b"),
+    cost=LearningCost(tokens=1200, milliseconds=4000.5),
 )  # fmt: skip
 
 
@@ -239,7 +241,8 @@ def test_statistics_add_up() -> None:
     made = made.add_run(succeeded=True, milliseconds=10.0, at=5.0).add_run(
         succeeded=False, milliseconds=99.0, at=4.0
     )
-    assert made == EntryStatistics(successes=1, failures=1, total_ms=10.0, last_used_at=5.0)
+    assert made == EntryStatistics(successes=1, failures=1, failed_in_row=1, total_ms=10.0, last_used_at=5.0)
+    assert made.add_run(succeeded=True, milliseconds=1.0, at=6.0).failed_in_row == 0
     assert (made.uses, made.success_rate, made.mean_ms) == (2, 0.5, 10.0)
 
 

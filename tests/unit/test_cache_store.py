@@ -118,6 +118,44 @@ async def test_the_file_and_its_folder_are_the_users_own(path: Path) -> None:
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
+async def test_counters_add_up_by_owner(path: Path) -> None:
+    async with opened(path) as store, opened(path, owner="ada") as other:
+        await store.count({"misses": 1, "tokens": 2.5})
+        await store.count({"misses": 2})
+        await other.count({"misses": 7})
+        await other.count({})
+        assert await store.counters() == {"misses": 3, "tokens": 2.5}
+        assert await other.counters() == {"misses": 7}
+    async with opened(path) as store:
+        assert await store.counters() == {"misses": 3, "tokens": 2.5}
+
+
+async def test_what_is_expired_by_hand_is_not_found_and_comes_back_as_a_new_version(path: Path) -> None:
+    async with opened(path) as store:
+        assert not await store.expire(key())
+        await store.put(entry())
+        assert await store.expire(key())
+        assert not await store.expire(key())
+        assert await store.get(key()) is None
+        assert await store.find("login", key().address) == ()
+        assert len(await store.entries()) == 1
+        again = await store.put(entry(steps=[Step(request=Navigate(url="https://a.example/"))]))
+        assert again.version == 2
+        assert await store.get(key()) == again
+
+
+async def test_failures_in_a_row_end_with_a_success(path: Path) -> None:
+    async with opened(path) as store:
+        await store.put(entry())
+        for succeeded, expected in [(False, 1), (False, 2), (True, 0), (False, 1)]:
+            after = await store.note_run(key(), succeeded=succeeded, milliseconds=1.0)
+            assert after is not None
+            assert after.failed_in_row == expected
+        found = await store.get(key())
+        assert found is not None
+        assert (found.statistics.failures, found.statistics.failed_in_row) == (3, 1)
+
+
 async def test_three_versions_are_kept_and_statistics_are_those_of_the_steps(path: Path) -> None:
     async with opened(path) as store:
         await store.put(entry())
@@ -364,6 +402,11 @@ async def test_an_import_that_is_wrong_changes_nothing(path: Path) -> None:
 # --- the file ------------------------------------------------------------------------------------------------
 
 
+OLDEST_COLUMNS = (
+    "id, version, scenario, address, level, body, sealed, expires_at, used_at, successes, failures, total_ms"
+)
+
+
 @pytest.mark.parametrize("version", range(SCHEMA_VERSION))
 async def test_older_files_are_brought_up_to_date(path: Path, version: int) -> None:
     path.parent.mkdir()
@@ -374,7 +417,10 @@ async def test_older_files_are_brought_up_to_date(path: Path, version: int) -> N
     if version:
         body = json.dumps(entry_to_json(entry(description="old"))).encode()
         row = (key().id, 1, "login", key().address, "L3", body, 0, 1e12, 5.0, 3, 1, 30.0)
-        database.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        owner = ("",) if version > 1 else ()
+        names = "owner, " * len(owner) + OLDEST_COLUMNS
+        marks = ", ".join("?" * (len(owner) + len(row)))
+        database.execute(f"INSERT INTO entries ({names}) VALUES ({marks})", (*owner, *row))
         database.execute(f"PRAGMA application_id={0x63647063}")
     database.execute(f"PRAGMA user_version={version}")
     database.commit()
@@ -385,8 +431,8 @@ async def test_older_files_are_brought_up_to_date(path: Path, version: int) -> N
         assert all(each.statistics.successes == 3 for each in found)
         assert (
             await store.put(entry(steps=[Step(request=Navigate(url="https://a.example/"))]))
-        ).version == 1 + version
-        assert len(await store.versions(key())) == 1 + version
+        ).version == 1 + bool(version)
+        assert len(await store.versions(key())) == 1 + bool(version)
     database = sqlite3.connect(path)
     assert database.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
     database.close()
@@ -555,6 +601,9 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "entries": lambda store: store.entries(),
     "versions": lambda store: store.versions(key()),
     "note_run": lambda store: store.note_run(key(), succeeded=True, milliseconds=1.0),
+    "expire": lambda store: store.expire(key()),
+    "count": lambda store: store.count({"misses": 1}),
+    "counters": lambda store: store.counters(),
     "delete": lambda store: store.delete(key()),
     "clear": lambda store: store.clear(),
     "statistics": lambda store: store.statistics(),
