@@ -136,6 +136,7 @@ from .errors import BodyUndecodableError as BodyUndecodableError
 from .errors import BrowserNotFoundError as BrowserNotFoundError
 from .errors import CacheDamagedError as CacheDamagedError
 from .errors import CacheKeyError as CacheKeyError
+from .errors import CacheMissError as CacheMissError
 from .errors import CacheUnavailableError as CacheUnavailableError
 from .errors import ConnectFailedError as ConnectFailedError
 from .errors import ConnectionLostError as ConnectionLostError

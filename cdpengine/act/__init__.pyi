@@ -1,4 +1,17 @@
 from .actor import Actor as Actor
+from .cached.hooks import DispatchHook as DispatchHook
+from .cached.hooks import RequestCache as RequestCache
+from .cached.requests import CacheClear as CacheClear
+from .cached.requests import CacheList as CacheList
+from .cached.requests import CacheLookup as CacheLookup
+from .cached.requests import CacheRequest as CacheRequest
+from .cached.requests import CacheStats as CacheStats
+from .cached.requests import ExecuteCached as ExecuteCached
+from .cached.requests import ForceRefresh as ForceRefresh
+from .cached.requests import ReportError as ReportError
+from .cached.requests import ScenarioList as ScenarioList
+from .cached.requests import StartLearning as StartLearning
+from .cached.requests import StopLearning as StopLearning
 from .dispatch import dispatch as dispatch
 from .observing.requests import Command as Command
 from .observing.requests import HeapSnapshot as HeapSnapshot
@@ -61,6 +74,7 @@ from .requests import Wait as Wait
 from .response import ActResponse as ActResponse
 from .response import AnsweredDialog as AnsweredDialog
 from .response import BegunDownload as BegunDownload
+from .response import CachedActions as CachedActions
 from .response import Effects as Effects
 from .response import Failure as Failure
 from .response import OpenedPage as OpenedPage

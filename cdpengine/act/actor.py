@@ -31,6 +31,7 @@ from cdpengine.errors import (
 
 if TYPE_CHECKING:
     from cdpengine import Browser, BrowserContext, Page, Snapshot
+    from cdpengine.act.cached.hooks import DispatchHook, RequestCache
 
 _SETTLING = 1.5
 """Seconds at most in which a page may come to rest before it is looked at for a diff."""
@@ -83,7 +84,8 @@ class Actor:
     requests may name, to be read or written; None refuses them all. `outputs` is the folder of what requests
     write without naming a file. `commands_enabled` False refuses the protocol's own commands and messages, which
     are past all of these limits. `reads_ahead` reads each document that a request goes to at once, for the
-    snapshot that is asked for next.
+    snapshot that is asked for next. `cache` does the requests about an action cache; without one they are refused.
+    `hooks` run around each request.
     """
 
     browser: Browser
@@ -94,6 +96,8 @@ class Actor:
     outputs: Path | None = None
     commands_enabled: bool = True
     reads_ahead: bool = False
+    cache: RequestCache | None = None
+    hooks: tuple[DispatchHook, ...] = ()
     _current: str | None = None
     _turns: dict[str, trio.Lock] = attrs.field(factory=dict, init=False)
     _views: dict[str, Views] = attrs.field(factory=dict, init=False)

@@ -15,6 +15,8 @@ import trio
 
 from cdpengine.act import acting, reading
 from cdpengine.act.actor import Actor, actor_of
+from cdpengine.act.cached import hooks
+from cdpengine.act.cached import requests as cache_requests
 from cdpengine.act.observing import performing as observing
 from cdpengine.act.observing.requests import Command, Messages, ProtocolRequest, StartRecording, StopRecording
 from cdpengine.act.parsing import parse_request
@@ -29,11 +31,27 @@ if TYPE_CHECKING:
 
 Perform = Callable[[Performance, Any], Awaitable[Any]]
 
-_PERFORM: Mapping[type[ActRequest], Perform] = {**acting.PERFORM, **reading.PERFORM, **observing.PERFORM}
+_CACHE_KINDS = cache_requests.CacheRequest.__subclasses__()
+
+_PERFORM: Mapping[type[ActRequest], Perform] = {
+    **acting.PERFORM,
+    **reading.PERFORM,
+    **observing.PERFORM,
+    **dict.fromkeys(_CACHE_KINDS, hooks.perform),
+}
 _LEAVING = (Navigate, Back, Forward, Reload)
 """What leads to another document: how the one before it looks is no part of what it changes."""
 
-_WITHOUT_PAGE = (NewTab, Search, Tabs, Messages, StartRecording, StopRecording)
+_ON_PAGE = (
+    cache_requests.ExecuteCached,
+    cache_requests.StartLearning,
+    cache_requests.StopLearning,
+    cache_requests.CacheLookup,
+)
+_WITHOUT_PAGE = (
+    NewTab, Search, Tabs, Messages, StartRecording, StopRecording,
+    *(kind for kind in _CACHE_KINDS if kind not in _ON_PAGE),
+)  # fmt: skip
 
 _SCRIPT_SCHEMES = ("javascript:", "data:", "blob:")
 
@@ -62,16 +80,21 @@ async def dispatch(
             kind=kind[:40] if isinstance(kind, str) else "", ok=False, error=describe_failure(error)
         )
     deadline = trio.current_time() + parsed.timeout
-    performance: Performance | None = None
     try:
         _check_scripts(parsed, evaluate_enabled=evaluate_enabled and actor.evaluate_enabled)
         _check_protocol(parsed, actor)
         await _check_files(parsed, actor)
+    except EngineError as error:
+        return ActResponse(kind=parsed.kind, ok=False, error=describe_failure(error))
+    await hooks.call_before(actor, parsed)
+    performance: Performance | None = None
+    try:
         performance = await _begin(actor, parsed, deadline)
-        return await _perform(performance, parsed)
+        response = await _perform(performance, parsed)
     except EngineError as error:
         response = ActResponse(kind=parsed.kind, ok=False, error=describe_failure(error))
-        return response if performance is None else _with_page(response, performance)
+        response = response if performance is None else _with_page(response, performance)
+    return await hooks.call_after(actor, parsed, response)
 
 
 async def _begin(actor: Actor, request: ActRequest, deadline: float) -> Performance:

@@ -27,6 +27,7 @@ from cattrs.errors import (
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from cdpengine.act import reading_requests, requests
+from cdpengine.act.cached import requests as cache_requests
 from cdpengine.act.fields import LEAST, MEANING, MOST, camel_case
 from cdpengine.act.observing import requests as observing_requests
 from cdpengine.act.requests import ActRequest
@@ -37,7 +38,7 @@ LONGEST_JSON = 16 * 2**20
 
 KINDS: dict[str, type[ActRequest]] = {
     kind.kind: kind
-    for module in (requests, reading_requests, observing_requests)
+    for module in (requests, reading_requests, observing_requests, cache_requests)
     for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, ActRequest) and kind.kind
 }

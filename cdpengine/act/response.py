@@ -84,11 +84,27 @@ class Failure:
 
 
 @attrs.frozen(kw_only=True)
+class CachedActions:
+    """An entry of the action cache for the page: an executeCached request with its id replays it.
+
+    `variables` are the names that need values. `success_rate` is from 0 to 1; None before the first run.
+    """
+
+    entry: str
+    scenario: str
+    level: str
+    steps: int
+    variables: tuple[str, ...] = ()
+    success_rate: float | None = None
+
+
+@attrs.frozen(kw_only=True)
 class ActResponse:
     """The answer to one request.
 
     `target_id` and `url` are the page's that it was done to, after it; None where there was none. `result` is what
-    the kind of request returns. `diff` says what changed in the snapshot, where that was asked for.
+    the kind of request returns. `diff` says what changed in the snapshot, where that was asked for. `cached` is
+    what an action cache knows for the page.
     """
 
     kind: str
@@ -98,6 +114,7 @@ class ActResponse:
     result: Any = None
     effects: Effects = Effects()
     diff: str | None = None
+    cached: tuple[CachedActions, ...] = ()
     error: Failure | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -215,6 +232,7 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.RecordingIncompleteError: Advice("Record anew, with what the message names."),
     errors.ReplayDivergedError: Advice("Record anew: what is asked has changed."),
     errors.UndefinedVariablesError: Advice("Pass a value for each variable that the message names."),
+    errors.CacheMissError: Advice("Do it step by step; have it learned meanwhile, for the next time."),
     errors.CacheDamagedError: Advice("Learn the scenario anew, after what the message says."),
     errors.CacheUnavailableError: Advice(
         "Go on without the cache, or make room; then try again.", retryable=True

@@ -37,6 +37,7 @@
       UndefinedVariablesError               variables of a cached action have no value
       CacheDamagedError, CacheUnavailableError  the file of an action cache cannot be read, or written
       CacheKeyError                         the key to a cache's file is missing, or another one
+      CacheMissError                        the cache has nothing to replay there
 
 Rule: a message says what was tried, on what, what stood in the way, and what to do. It never holds a
 payload, a typed text or a secret. All errors can be pickled, so they cross process borders.
@@ -47,6 +48,7 @@ from __future__ import annotations
 from cdpengine.errors.cache import (
     CacheDamagedError,
     CacheKeyError,
+    CacheMissError,
     CacheUnavailableError,
     UndefinedVariablesError,
 )
@@ -138,6 +140,7 @@ __all__ = [
     "BrowserNotFoundError",
     "CacheDamagedError",
     "CacheKeyError",
+    "CacheMissError",
     "CacheUnavailableError",
     "ConnectFailedError",
     "ConnectionLostError",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import attrs
 
 from cdpengine.errors.root import EngineError
-from cdpengine.errors.texts import cut
+from cdpengine.errors.texts import cut, hide_secrets
 
 _LONGEST_NAMES, _LONGEST_PATH, _LONGEST_REASON = 240, 100, 110
 """Characters in messages."""
@@ -25,6 +25,20 @@ class UndefinedVariablesError(EngineError, LookupError):
     def _describe(self) -> str:
         names = cut(", ".join(self.names), _LONGEST_NAMES)
         return f"variables without a value: {names}. Nothing was run. Pass a value for each"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class CacheMissError(EngineError, LookupError):
+    """The action cache has nothing that could be replayed for this (`wanted`) on this page. Nothing was done."""
+
+    wanted: str
+    url: str
+    reason: str
+
+    def _describe(self) -> str:
+        wanted, url = cut(self.wanted, 80), cut(hide_secrets(self.url), 90)
+        reason = cut(self.reason, _LONGEST_REASON)
+        return f"nothing to replay for {wanted} on {url}: {reason}. Record it there first"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

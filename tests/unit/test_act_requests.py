@@ -110,7 +110,7 @@ def test_an_unknown_field_is_refused_with_the_nearest_name(kind: str) -> None:
     ("given", "nearest"),
     [
         ("clik", "'click'"), ("Click", "'click'"), ("scroll_into_view", "'scrollIntoView'"), ("screen-shot", "'screenshot'"),
-        ("goto", "one of 49"), ("", "one of 49"), (None, "one of 49"), (3, "one of 49"), (["click"], "one of 49"),
+        ("goto", "one of 59"), ("", "one of 59"), (None, "one of 59"), (3, "one of 59"), (["click"], "one of 59"),
     ],
 )  # fmt: skip
 def test_an_unknown_kind_is_refused_with_the_nearest_name(given: object, nearest: str) -> None:

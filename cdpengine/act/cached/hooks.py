@@ -1,0 +1,81 @@
+"""What runs around each request of an actor, and what a cache is to requests.
+
+Rule: hooks see a request that was parsed and let through, and the response to it. They have a time of their own,
+and one that fails or takes longer leaves the response as it is: what was done on the page was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import trio
+
+from cdpengine._logs import get_logger
+from cdpengine.act.cached.requests import CacheRequest
+from cdpengine.act.performing import Performance
+from cdpengine.act.requests import ActRequest
+from cdpengine.act.response import ActResponse
+from cdpengine.errors import EngineError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from cdpengine.act.actor import Actor
+
+HOOK_TIME = 2.0
+"""Seconds that a hook has, before a request and after it."""
+
+_log = get_logger("cdpengine.act")
+
+
+class DispatchHook(Protocol):
+    """What an actor has run around its requests (`Actor.hooks`)."""
+
+    async def before(self, actor: Actor, request: ActRequest) -> None:
+        """Do what is to be done before the request."""
+
+    async def after(self, actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
+        """Return the response that the caller gets."""
+
+
+class RequestCache(Protocol):
+    """What does the requests about the cache (`Actor.cache`); `cdpengine.cache.CacheRequests` is one."""
+
+    async def perform(self, run: Performance, request: CacheRequest) -> Any:
+        """Do a request, and return its result, as JSON has it."""
+
+
+async def call_before(actor: Actor, request: ActRequest) -> None:
+    """Call all hooks before a request."""
+    for hook in actor.hooks:
+        async with _bounded(request):
+            await hook.before(actor, request)
+
+
+async def call_after(actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
+    """Call all hooks with the response, and return what they make of it."""
+    for hook in actor.hooks:
+        async with _bounded(request):
+            response = await hook.after(actor, request, response)
+    return response
+
+
+@asynccontextmanager
+async def _bounded(request: ActRequest) -> AsyncIterator[None]:
+    with trio.move_on_after(HOOK_TIME) as scope:
+        try:
+            yield
+        except EngineError as error:
+            _log.warning("a hook of %s failed: %s", request.kind, error)
+    if scope.cancelled_caught:
+        _log.warning("a hook of %s took more than %s s, and was ended", request.kind, HOOK_TIME)
+
+
+async def perform(run: Performance, request: CacheRequest) -> Any:
+    """Do a request about the cache. Raises InvalidArgumentError where the actor has none."""
+    cache = run.actor.cache
+    if cache is None:
+        raise InvalidArgumentError(
+            what=request.kind, given="a request about a cache", expected="another kind: no cache is open here"
+        )
+    return await cache.perform(run, request)

@@ -1,0 +1,118 @@
+"""Hooks around requests: called for each that is let through, and never in the way of what was done."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import attrs
+import pytest
+import trio
+import trio.testing
+
+from cdpengine.act import Actor, ActRequest, ActResponse, dispatch
+from cdpengine.act.response import CachedActions
+from cdpengine.errors import CacheUnavailableError
+
+
+class NoBrowser:
+    """Stands for a browser without pages: the requests below ask it for no more than that."""
+
+    pages: tuple[Any, ...] = ()
+
+    def page(self, _target_id: str) -> None:
+        return None
+
+
+@attrs.define(eq=False)
+class Hook:
+    """Keeps what it was called with; `does` is what it does then."""
+
+    seen: list[str] = attrs.field(factory=list)
+    does: str = ""
+
+    async def before(self, actor: Actor, request: ActRequest) -> None:
+        assert isinstance(actor, Actor)
+        self.seen.append(f"before {request.kind}")
+        await self._do()
+
+    async def after(self, actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
+        assert isinstance(actor, Actor)
+        self.seen.append(f"after {request.kind} {response.ok}")
+        await self._do()
+        known = CachedActions(entry="a", scenario="login", level="L3", steps=2)
+        return attrs.evolve(response, cached=(known,))
+
+    async def _do(self) -> None:
+        if self.does == "fail":
+            raise CacheUnavailableError("a file", "read", "the disk is full")
+        if self.does == "hang":
+            await trio.sleep_forever()
+
+
+def actor(*hooks: Hook, **more: Any) -> Actor:
+    return Actor(NoBrowser(), hooks=hooks, **more)  # type: ignore[arg-type]
+
+
+async def test_hooks_see_the_request_and_may_add_to_the_response() -> None:
+    first, second = Hook(), Hook()
+    response = await dispatch(actor(first, second), {"kind": "tabs"})
+    assert first.seen == second.seen == ["before tabs", "after tabs True"]
+    assert response.to_json()["cached"] == [{"entry": "a", "scenario": "login", "level": "L3", "steps": 2}]
+
+
+@pytest.mark.parametrize(
+    ("request_", "seen"),
+    [
+        (
+            {"kind": "click", "ref": "e1"},
+            ["before click", "after click False"],
+        ),  # no page: refused while it is done
+        ({"kind": "clikc"}, []),
+        ({"kind": "evaluate", "function": "1"}, []),
+    ],
+)
+async def test_what_is_refused_reaches_no_hook(request_: dict[str, Any], seen: list[str]) -> None:
+    hook = Hook()
+    response = await dispatch(actor(hook, evaluate_enabled=False), request_)
+    assert not response.ok
+    assert hook.seen == seen
+
+
+@pytest.mark.parametrize("does", ["fail", "hang"])
+async def test_a_hook_that_fails_or_hangs_changes_nothing(
+    does: str, autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    hook, other = Hook(does=does), Hook()
+    response = await dispatch(actor(hook, other), {"kind": "tabs"})
+    assert response.ok
+    assert len(response.cached) == 1
+    assert other.seen == ["before tabs", "after tabs True"]
+    assert [record.getMessage().partition(":")[0][:30] for record in caplog.records] == [
+        "a hook of tabs failed" if does == "fail" else "a hook of tabs took more than "
+    ] * 2
+
+
+async def test_a_cancelled_request_is_cancelled_in_its_hook_too() -> None:
+    with trio.move_on_after(0.05) as scope:
+        await dispatch(actor(Hook(does="hang")), {"kind": "tabs"})
+    assert scope.cancelled_caught
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"kind": "cacheList"},
+        {"kind": "cacheStats"},
+        {"kind": "scenarioList"},
+        {"kind": "cacheClear"},
+        {"kind": "forceRefresh", "entry": "a"},
+        {"kind": "reportError", "entry": "a"},
+    ],
+)
+async def test_without_a_cache_requests_about_it_are_refused(request_: dict[str, Any]) -> None:
+    response = await dispatch(actor(), request_)
+    assert response.error is not None
+    assert response.error.kind == "invalidArgument"
+    assert "no cache is open here" in response.error.message
