@@ -44,10 +44,14 @@ from .recognition import ScenarioRule as ScenarioRule
 from .recognition import match_rules as match_rules
 from .recording.recording import Recording as Recording
 from .recording.recording import record_steps as record_steps
+from .replaying.execution import execute_entry as execute_entry
 from .replaying.finding import Candidate as Candidate
 from .replaying.finding import MatchLevel as MatchLevel
 from .replaying.finding import TargetMatch as TargetMatch
 from .replaying.finding import find_target as find_target
+from .replaying.report import ExecutionReport as ExecutionReport
+from .replaying.report import StepResult as StepResult
+from .replaying.report import StepStatus as StepStatus
 from .sentences import VARIABLE_RULES as VARIABLE_RULES
 from .sentences import Extraction as Extraction
 from .sentences import VariableRule as VariableRule

@@ -6,9 +6,11 @@ none of them has is an error, together with all other such names. No value is in
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import attrs
 
@@ -50,12 +52,33 @@ class Values:
         """Return a request with its templates filled in; see `cdpengine.cache.fill_request`."""
         return fill_request(request, self._values)
 
+    @property
+    def has_secrets(self) -> bool:
+        """Whether a value that is not empty is sensitive."""
+        return any(self._values.get(name) for name in self.sensitive)
+
     def hide(self, text: str) -> str:
-        """Return a text with `***` in place of each value that is sensitive, as the value itself is written."""
+        """Return a text with `***` in place of each value that is sensitive.
+
+        That is: as the value is written, with its white space collapsed, as it is quoted in JSON and in a
+        snapshot, and as it stands in a URL.
+        """
         secrets = {value for name in self.sensitive if (value := self._values.get(name))}
-        for value in sorted(secrets, key=len, reverse=True):
-            text = text.replace(value, MARK)
+        forms = {form for value in secrets for form in _forms(value) if form.strip()}
+        for form in sorted(forms, key=len, reverse=True):
+            text = text.replace(form, MARK)
         return text
+
+
+def _forms(value: str) -> Iterator[str]:
+    """Yield the forms in which a value stands in texts."""
+    yield value
+    yield (collapsed := " ".join(value.split()))
+    for each in (value, collapsed):
+        yield json.dumps(each)[1:-1]
+        yield json.dumps(each, ensure_ascii=False)[1:-1]
+        yield quote(each, safe="", errors="replace")
+        yield quote_plus(each, safe="", errors="replace")
 
 
 def is_sensitive_name(name: str) -> bool:

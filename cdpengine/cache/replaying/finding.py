@@ -18,41 +18,21 @@ from typing import Literal
 import attrs
 
 from cdpengine._snapshot.snapshot import Snapshot, SnapshotNode
-from cdpengine.cache.entries import FramePlace, Landmark, Target
+from cdpengine.cache.entries import FramePlace, Target
 from cdpengine.cache.replaying.names import (
     Relation,
     is_for_one_of_many,
-    read_meaning,
     relate_names,
     same_words,
 )
 from cdpengine.cache.replaying.page_index import DIALOGS, PageIndex
+from cdpengine.cache.replaying.weighing import Evidence, same_landmark, same_part
 from cdpengine.cache.targets import LONGEST_NAME, describe_target
 from cdpengine.cache.templates import find_variables
 from cdpengine.cache.variables import Values
 
 MatchLevel = Literal["exact", "healed", "ambiguous", "missing"]
 """The element as it was; the element, though its name or place changed; several, or one that is not sure; none."""
-
-WEIGHTS = {
-    "synonyms": 50,
-    "overlap": 30,
-    "within": 20,
-    "before": 15,
-    "after": 15,
-    "path": 15,
-    "only": 10,
-    "item": 30,
-}
-"""What each piece of evidence for an element with another name is worth: how its name relates to the old one, the
-same named part around it, the same neighbours, the same path, the only one of its role in that part, the same
-item of a list."""
-
-ENOUGH = 60
-"""Evidence from which an element with another name is taken: a synonym needs one more sign, other words two.
-
-An element whose name has nothing to do with the old one is never taken, wherever it stands: "Mute" becomes
-"Unmute", and the next question of a form stands where the last one did."""
 
 CLEARLY = 20
 """By how much the evidence for one element has to be above that for the next."""
@@ -109,6 +89,11 @@ def find_target(snapshot: Snapshot, target: Target, values: Values) -> TargetMat
     return _hide(match, values)
 
 
+def is_shown(snapshot: Snapshot, target: Target, values: Values) -> bool:
+    """Say whether a snapshot has an element of the role, the name and the item of a target, in its frame."""
+    return _Search(snapshot, target, values).has_any()
+
+
 def _describe_found(snapshot: Snapshot, ref: str, target: Target) -> Target:
     """Return the element as it is now. Where the target has templates, they stay: values are not written down."""
     found = describe_target(snapshot, ref)
@@ -125,70 +110,6 @@ def _hide(match: TargetMatch, values: Values) -> TargetMatch:
         for each in match.candidates
     )
     return attrs.evolve(match, reason=values.hide(match.reason), candidates=candidates)
-
-
-# --- what speaks for an element ------------------------------------------------------------------------------
-
-
-@attrs.frozen(kw_only=True)
-class _Evidence:
-    """What speaks for one element; of each: True, False, or None where nothing is known of it."""
-
-    place: int
-    relation: Relation
-    within: bool | None
-    before: bool | None
-    after: bool | None
-    path: bool
-    only: bool
-    item: bool | None
-    between: bool
-    against: str = ""
-
-    @property
-    def positive(self) -> bool:
-        return True in (self.within, self.before, self.after, self.item)
-
-    @property
-    def negative(self) -> bool:
-        """Whether all that is known of its surroundings has changed."""
-        known = [each for each in (self.within, self.before, self.after) if each is not None]
-        return bool(known) and not any(known) and not self.item
-
-    @property
-    def same_place(self) -> bool:
-        """Whether its surroundings set it apart from others of the same name."""
-        return self.item is True or (self.before is True and self.after is True) or self.alone_within
-
-    @property
-    def alone_within(self) -> bool:
-        """Whether it is the only one of its role in the named part that it was in."""
-        return self.within is True and self.only
-
-    @property
-    def score(self) -> int:
-        score = WEIGHTS.get(self.relation, 0) + (WEIGHTS["path"] if self.path else 0)
-        for sign in ("within", "before", "after", "item"):
-            score += WEIGHTS[sign] if getattr(self, sign) else 0
-        return score + (WEIGHTS["only"] if self.alone_within else 0)
-
-    @property
-    def is_enough(self) -> bool:
-        return (
-            self.relation in ("synonyms", "overlap") and self.score >= ENOUGH and (self.positive or self.path)
-        )
-
-    def words(self) -> str:
-        signs = {
-            "the part around it": self.within,
-            "what stands before": self.before,
-            "what stands after": self.after,
-            "the item": self.item,
-        }
-        same = [name for name, sign in signs.items() if sign] + (["the path"] if self.path else [])
-        other = [name for name, sign in signs.items() if sign is False]
-        told = [f"same: {', '.join(same)}"] if same else []
-        return "; ".join([*told, *([f"changed: {', '.join(other)}"] if other else [])]) or "nothing around it"
 
 
 class _Search:
@@ -219,6 +140,19 @@ class _Search:
         if named:
             return self._without_name(named)
         return self._of_another_name(framed, same_role)
+
+    def has_any(self) -> bool:
+        """Say whether there is an element of the role, the name and the item."""
+        nodes = self.page.nodes
+        framed, _ = self._in_frame(
+            [
+                place
+                for place, node in enumerate(nodes)
+                if node.ref is not None and node.role == self.target.role
+            ]
+        )
+        named = [place for place in framed if nodes[place].name[:LONGEST_NAME] == self.name]
+        return any(not self.item or same_words(self.item, self.page.item(place)) for place in named)
 
     def _can_be(self, node: SnapshotNode) -> bool:
         wanted = self.target.role
@@ -289,7 +223,7 @@ class _Search:
         ]
         return [each.place for each in self._related(others) if each.is_enough and not each.against]
 
-    def _related(self, places: Iterable[int]) -> list[_Evidence]:
+    def _related(self, places: Iterable[int]) -> list[Evidence]:
         """Return the evidence for those whose name says the same in other words, or more of it."""
         names = [(place, self.page.nodes[place].name[:LONGEST_NAME]) for place in places]
         relations = [(place, relate_names(self.name, name)) for place, name in names]
@@ -299,7 +233,7 @@ class _Search:
             if relation in ("synonyms", "overlap")
         ]
 
-    def _of_the_same_place(self, possible: Sequence[_Evidence], named: Sequence[int]) -> list[_Evidence]:
+    def _of_the_same_place(self, possible: Sequence[Evidence], named: Sequence[int]) -> list[Evidence]:
         """Return those of the same name whose surroundings set them apart as they did."""
         if self.item:
             return [each for each in possible if each.item]
@@ -369,7 +303,7 @@ class _Search:
         against = f": {related[0].against}" if related else ""
         return self._stop("missing", f"{self.what} is not there{against}", [each.place for each in related])
 
-    def _has_rival(self, best: _Evidence, others: Sequence[_Evidence], related: Sequence[_Evidence]) -> bool:
+    def _has_rival(self, best: Evidence, others: Sequence[Evidence], related: Sequence[Evidence]) -> bool:
         near = [each for each in others if best.score - each.score < CLEARLY]
         # A second one whose name says the same is a rival unless the first has signs on both sides.
         synonyms = [each for each in related if each is not best and each.relation == "synonyms"]
@@ -377,15 +311,15 @@ class _Search:
 
     # --- evidence ------------------------------------------------------------------------------------------
 
-    def _weigh(self, place: int, relation: Relation) -> _Evidence:
+    def _weigh(self, place: int, relation: Relation) -> Evidence:
         page, target = self.page, self.target
         within = page.within(place)
         item = page.item(place)
         before, after = page.before(place), page.after(place)
-        signs = [_same_landmark(target.before, before), _same_landmark(target.after, after)]
+        signs = [same_landmark(target.before, before), same_landmark(target.after, after)]
         # An end of the page is a neighbour, too, beside one that says something.
         ends = [target.before is None and before is None, target.after is None and after is None]
-        evidence = _Evidence(
+        evidence = Evidence(
             place=place,
             relation=relation,
             within=self._same_within(within),
@@ -402,9 +336,9 @@ class _Search:
         wanted = [each for each in self.target.within if each.name]
         if not wanted:
             return None
-        return any(_same_landmark(wanted[0], self.page.landmark(place)) for place in within)
+        return any(same_part(wanted[0], self.page.landmark(place)) for place in within)
 
-    def _against(self, evidence: _Evidence) -> str:
+    def _against(self, evidence: Evidence) -> str:
         """Return what speaks against an element; "" for nothing."""
         generic = is_for_one_of_many(self.name)
         if dialog := self._other_dialog(evidence, generic):
@@ -417,7 +351,7 @@ class _Search:
             return "its name does not say what it is for, and all around it has changed"
         return ""
 
-    def _other_dialog(self, evidence: _Evidence, generic: bool) -> str:
+    def _other_dialog(self, evidence: Evidence, generic: bool) -> str:
         place = self.page.dialog(evidence.place)
         was_in_dialog = any(step.role in DIALOGS for step in self.target.path)
         if was_in_dialog != (place is not None):
@@ -436,7 +370,7 @@ class _Search:
 
     # --- what is returned ----------------------------------------------------------------------------------
 
-    def _take(self, level: MatchLevel, evidence: _Evidence, score: int, reason: str) -> TargetMatch:
+    def _take(self, level: MatchLevel, evidence: Evidence, score: int, reason: str) -> TargetMatch:
         ref = self.page.nodes[evidence.place].ref
         assert ref is not None, "only nodes with refs are weighed"
         return TargetMatch(level=level, ref=ref.id, score=score, reason=reason)
@@ -461,17 +395,6 @@ class _Search:
                 break
         candidates.sort(key=lambda each: -each.score)
         return TargetMatch(level=level, reason=reason, candidates=tuple(candidates[:_MOST_CANDIDATES]))
-
-
-def _same_landmark(wanted: Landmark | None, now: Landmark | None) -> bool | None:
-    """Say whether a landmark is the one that is known, perhaps in other words; None where none was."""
-    if wanted is None:
-        return None
-    if now is None or wanted.role != now.role:
-        return False
-    if wanted.name == now.name:
-        return True
-    return relate_names(wanted.name, now.name) == "synonyms" and read_meaning(wanted.name).known
 
 
 def _same_frame(wanted: FramePlace, now: FramePlace) -> bool:

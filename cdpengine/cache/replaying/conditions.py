@@ -1,0 +1,123 @@
+"""Conditions: what a step is to lead to is waited for on the page.
+
+Rule: nothing is asked at intervals. The engine tells of URLs, texts and load states, and of each change of a
+document; only then is an element looked for again. At the end all of it holds at the same time. There is one
+deadline, the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import trio
+
+from cdpengine._budget import within
+from cdpengine._nursery import open_body_nursery
+from cdpengine._page.navigation.documents import FrameWatches
+from cdpengine._page.page_target import PageTarget
+from cdpengine.cache.addresses import UrlPattern
+from cdpengine.cache.entries import PostCondition, Target
+from cdpengine.cache.replaying.finding import find_target, is_shown
+from cdpengine.cache.replaying.probing import WantedElement, probe_page
+from cdpengine.cache.variables import Values
+
+if TYPE_CHECKING:
+    from cdpengine import Page
+
+
+@attrs.define(eq=False)
+class PageChanges:
+    """The changes of a page's documents, as they are told."""
+
+    _page: PageTarget
+    _watches: FrameWatches
+    _seen: int = -1
+
+    async def next(self) -> None:
+        """Wait until something has changed since this was called last; the first time, until all is watched."""
+        await self._page.wait_for(lambda: self._watches.rounds != self._seen)
+        self._seen = self._watches.rounds
+
+
+@asynccontextmanager
+async def watch_changes(page: Page) -> AsyncIterator[PageChanges]:
+    """Follow the changes of all documents of a page."""
+    core = page._core  # noqa: SLF001 - a part of the engine that is kept beside it
+    watches = FrameWatches(core.target, core.worlds, [], changes=True)
+    async with open_body_nursery() as nursery:
+        nursery.start_soon(watches.run, name="watch for changes")
+        yield PageChanges(core.target, watches)
+
+
+async def wait_for_condition(page: Page, condition: PostCondition, values: Values, seconds: float) -> None:
+    """Wait until all that a condition says holds.
+
+    Raises DeadlineExceededError, which says what did not hold, UndefinedVariablesError, and as `page.wait_for`.
+    """
+    with within("wait for what the step leads to", seconds) as budget:
+        plain = _plain_conditions(condition, values)
+        while True:
+            if plain:
+                await page.wait_for(**plain, timeout=max(round(budget.remaining, 3), 0))
+            waited = False
+            for target, wanted in ((condition.shown, True), (condition.gone, False)):
+                if target is not None:
+                    state = "shown" if wanted else "gone"
+                    name = values.hide(values.fill(target.name))[:80]
+                    budget.step(f"{target.role} {name!r} is to be {state}")
+                    waited = await _wait_for_element(page, target, values, wanted=wanted) or waited
+            if not waited or not (plain or (condition.shown and condition.gone)):
+                return
+
+
+def _plain_conditions(condition: PostCondition, values: Values) -> dict[str, Any]:
+    """Return what the engine waits for by itself, as arguments of `page.wait_for`."""
+    plain: dict[str, Any] = {}
+    if condition.url is not None:
+        pattern = UrlPattern(condition.url)
+
+        def matches(url: str) -> bool:
+            return pattern.matches(url)
+
+        matches.__name__ = condition.url[:200]
+        plain["url"] = matches
+    for name in ("text", "text_gone"):
+        if (template := getattr(condition, name)) is not None:
+            plain[name] = values.fill(template)
+    if condition.load_state is not None:
+        plain["load_state"] = condition.load_state
+    return plain
+
+
+async def _wait_for_element(page: Page, target: Target, values: Values, *, wanted: bool) -> bool:
+    """Wait until an element is there, or is not. Returns whether that had to be waited for."""
+    if await is_element_shown(page, target, values, wanted=wanted) is wanted:
+        return False
+    async with watch_changes(page) as changes:
+        while True:
+            await changes.next()
+            if await is_element_shown(page, target, values, wanted=wanted) is wanted:
+                return True
+
+
+async def is_element_shown(page: Page, target: Target, values: Values, *, wanted: bool) -> bool:
+    """Say whether an element is on the page.
+
+    Where it is to be gone (not `wanted`), one of its role, name and item is enough for it to be there.
+    """
+    element = WantedElement(target=target, name=values.fill(target.name), item=values.fill(target.item))
+    probed = await probe_page(page, {"t1": element})
+    if probed is not None and "t1" in probed.refs:
+        return True
+    snapshot = await page.snapshot(timeout=seconds_left())
+    if not wanted:
+        return is_shown(snapshot, target, values)
+    return find_target(snapshot, target, values).ref is not None
+
+
+def seconds_left() -> float:
+    """Return the seconds until the enclosing deadline, at most a minute."""
+    return min(max(round(trio.current_effective_deadline() - trio.current_time(), 3), 0), 60.0)

@@ -1,0 +1,482 @@
+"""Execution: an entry is carried out on a page, step by step, each of them checked before and after.
+
+Rule: nothing is done before all variables have values, the range of steps is right, and the page is the one that
+the entry is for. A step is done only to the elements that it was recorded for: each is identified anew right
+before, and one that is not sure stops the run. It is done by the one dispatch, so deadlines, cancellation and
+errors mean what they mean there. It counts as done once its post-condition holds. What fails is in the report, and
+is not raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+import attrs
+import trio
+
+from cdpengine._budget import check_timeout, within
+from cdpengine._snapshot.snapshot import Snapshot
+from cdpengine.act import Actor, ActRequest, Drag, Fill, Navigate, NewTab, dispatch
+from cdpengine.act.actor import actor_of
+from cdpengine.act.requests import ActingRequest
+from cdpengine.cache.changes import PageChange, compare_features, judge_change, read_features
+from cdpengine.cache.entries import CacheEntry, Step, StepGroup, step_variables
+from cdpengine.cache.replaying.conditions import wait_for_condition, watch_changes
+from cdpengine.cache.replaying.evidence import gather_evidence
+from cdpengine.cache.replaying.finding import TargetMatch, find_target
+from cdpengine.cache.replaying.probing import WantedElement, has_counts, probe_page
+from cdpengine.cache.replaying.report import ExecutionReport, StepResult
+from cdpengine.cache.variables import Values
+from cdpengine.errors import (
+    DeadlineExceededError,
+    EngineError,
+    InvalidArgumentError,
+    UndefinedVariablesError,
+    shown_url,
+)
+
+if TYPE_CHECKING:
+    from cdpengine import Page
+
+_PATIENCE = 2.0
+"""Seconds that an element of a step may take to appear, where no post-condition has waited for it."""
+
+_LEADING = 10.0
+"""Seconds that what a step leads to may take."""
+
+_LOOKING = 15.0
+"""Seconds that one look at the page may take."""
+
+_ROLLING_BACK = 8.0
+"""Seconds that the rollback of a group may take, also where the run is cancelled."""
+
+_ONCE_MORE = frozenset({"click", "hover", "scrollIntoView", "check", "select"})
+"""What is done once more, to the element that stands in its place, where the page replaced an element before
+anything was sent to it. Typing is not: a part of it may be there."""
+
+
+class ExecutionOptions(TypedDict, total=False):
+    """Further options of `execute_entry`: see there."""
+
+    from_index: int
+    to_index: int | None
+    dry_run: bool
+    force: bool
+    actor: Actor | None
+    patience: float
+
+
+async def execute_entry(
+    page: Page,
+    entry: CacheEntry,
+    values: Values,
+    *,
+    timeout: float = 120.0,
+    **options: Unpack[ExecutionOptions],
+) -> ExecutionReport:
+    """Carry out an entry on a page, and return what came of each step.
+
+    from_index, to_index: which of `entry.steps`, as in a slice; a group is one of them. From 0, the page is
+    compared
+        with what the entry remembers of it: another address or a hard change stops, unless `force`.
+    dry_run: find the elements of the steps, as far as they can be found now, and do nothing.
+    actor: who acts; without, the one that a program is for the whole browser.
+    patience: seconds that an element may take to appear (2).
+    timeout: seconds for all of it; a rollback and the look at the page after a failure have some of their own.
+
+    Raises UndefinedVariablesError with all variables that have no value, and InvalidArgumentError for a range that
+    is not there, before anything is done. What fails later is in the report. A cancellation rolls an atomic group
+    back, in at most 8 s, and leaves as itself.
+    """
+    deadline = trio.current_time() + check_timeout(timeout)
+    first, end = _range(entry, options.get("from_index", 0), options.get("to_index"))
+    chosen = entry.steps[first:end]
+    values = attrs.evolve(values, sensitive=values.sensitive | frozenset(entry.sensitive))
+    _check_variables(chosen, values)
+    run = _Run(
+        page=page,
+        entry=entry,
+        values=values,
+        actor=options.get("actor") or actor_of(page.browser),
+        force=options.get("force", False),
+        patience=check_timeout(options.get("patience", _PATIENCE)),
+        deadline=deadline,
+    )
+    if options.get("dry_run", False):
+        return await run.plan(first, chosen)
+    return await run.execute(first, chosen)
+
+
+def _range(entry: CacheEntry, first: int, end: int | None) -> tuple[int, int]:
+    count = len(entry.steps)
+    last = count if end is None else end
+    if isinstance(first, bool) or not isinstance(first, int) or not 0 <= first < count:
+        raise InvalidArgumentError("from_index", repr(first)[:40], f"0 to {count - 1}")
+    if isinstance(last, bool) or not isinstance(last, int) or not first < last <= count:
+        raise InvalidArgumentError("to_index", repr(end)[:40], f"{first + 1} to {count}, or None")
+    return first, last
+
+
+def _check_variables(chosen: Sequence[Step | StepGroup], values: Values) -> None:
+    needed = [name for step in _all_steps(chosen) for name in step_variables(step)]
+    if missing := [name for name in dict.fromkeys(needed) if name not in values.names]:
+        raise UndefinedVariablesError(missing)
+
+
+def _all_steps(chosen: Sequence[Step | StepGroup]) -> Iterator[Step]:
+    for each in chosen:
+        if isinstance(each, StepGroup):
+            yield from each.steps
+            yield from each.rollback
+        else:
+            yield each
+
+
+@attrs.frozen(kw_only=True)
+class _Place:
+    """Where a step is in its entry."""
+
+    index: int
+    number: int | None = None
+    rollback: bool = False
+
+
+def _places(index: int, each: Step | StepGroup) -> list[tuple[_Place, Step]]:
+    if isinstance(each, StepGroup):
+        return [(_Place(index=index, number=number), step) for number, step in enumerate(each.steps)]
+    return [(_Place(index=index), each)]
+
+
+@attrs.define(eq=False, kw_only=True)
+class _Run:
+    """One execution of an entry.
+
+    `seen` is the snapshot that was taken last, `before` that before the last action. `healed` are the steps
+    written anew, `unconfirmed` those of them without a post-condition. `acted`: something of the group was begun.
+    """
+
+    page: Page
+    entry: CacheEntry
+    values: Values
+    actor: Actor
+    force: bool
+    patience: float
+    deadline: float
+    results: list[StepResult] = attrs.field(factory=list)
+    seen: Snapshot | None = None
+    before: Snapshot | None = None
+    change: PageChange | None = None
+    healed: dict[tuple[int, int | None], Step] = attrs.field(factory=dict)
+    unconfirmed: set[tuple[int, int | None]] = attrs.field(factory=set)
+    acted: bool = False
+
+    @property
+    def left(self) -> float:
+        return max(round(self.deadline - trio.current_time(), 3), 0)
+
+    async def execute(self, first: int, chosen: Sequence[Step | StepGroup]) -> ExecutionReport:
+        started = trio.current_time()
+        reason = await self._check_page(first, chosen)
+        stopped: int | None = None
+        if not reason:
+            for index, each in enumerate(chosen, first):
+                reason = await self._do_all(index, each)
+                if reason:
+                    stopped = index
+                    break
+        begun = {(result.index, result.number) for result in self.results}
+        for index, each in enumerate(chosen, first):
+            for place, step in _places(index, each):
+                if reason and (place.index, place.number) not in begun:
+                    self.results.append(self._result(place, step, status="skipped"))
+        spent = (trio.current_time() - started) * 1000
+        report = ExecutionReport(
+            ok=not reason,
+            steps=tuple(self.results),
+            stopped_at=stopped,
+            reason=reason,
+            milliseconds=spent,
+            change=self.change,
+            healed=self._healed_entry(ok=not reason),
+        )
+        if reason:
+            evidence = await gather_evidence(self.page, self.values, self.before)
+            report = attrs.evolve(
+                report, screenshot=evidence.screenshot, diff=evidence.diff, remarks=evidence.remarks
+            )
+        return report
+
+    # --- the page ------------------------------------------------------------------------------------------
+
+    async def _check_page(self, first: int, chosen: Sequence[Step | StepGroup]) -> str:
+        """Return why the page is not the one that the entry is for; "" where it is."""
+        begins = next(_all_steps(chosen)).request
+        if first > 0 or isinstance(begins, (Navigate, NewTab)):
+            return ""
+        try:
+            if not self.entry.key.pattern.matches(self.page.url) and not self.force:
+                return f"the page is at {shown_url(self.page.url)}, the entry is for {self.entry.key.address}"
+            verdict = await self._compare()
+        except EngineError as error:
+            return self.values.hide(f"the page could not be compared with what is known of it: {error}")
+        if verdict == "hard" and not self.force and self.change is not None:
+            return f"the page is another one than it was ({self.change.confidence} of 100 sure)"
+        return ""
+
+    async def _compare(self) -> str:
+        features = self.entry.features
+        if features is None:
+            return "keep"
+        with within("compare the page with what is known of it", min(_LOOKING, self.left)):
+            if len(self.page.frames) == 1 and not features.partial:
+                probed = await probe_page(self.page, {}, counted=True)
+                if probed is not None and has_counts(features, probed.roles):
+                    return "keep"
+            self.change = compare_features(features, read_features(await self._snapshot()))
+        return judge_change(self.change, self.entry.page_type)
+
+    async def _snapshot(self) -> Snapshot:
+        self.seen = await self.page.snapshot(timeout=min(_LOOKING, max(self.left, 0.001)))
+        return self.seen
+
+    # --- groups --------------------------------------------------------------------------------------------
+
+    async def _do_all(self, index: int, each: Step | StepGroup) -> str:
+        """Do a step, or the steps of a group; return why it failed, "" where it did not."""
+        self.acted = False
+        began = len(self.results)
+        try:
+            for place, step in _places(index, each):
+                result = await self._do(place, step)
+                self.results.append(result)
+                if result.error is not None:
+                    break
+            else:
+                return ""
+        except trio.Cancelled:
+            if isinstance(each, StepGroup):
+                with trio.CancelScope(shield=True, deadline=trio.current_time() + _ROLLING_BACK):
+                    await self._roll_back(index, each, began)
+            raise
+        if isinstance(each, StepGroup):
+            await self._roll_back(index, each, began)
+        return f"step {result.place}: {result.error}"
+
+    async def _roll_back(self, index: int, group: StepGroup, began: int) -> None:
+        """Do what a group has for that, if any of its steps was begun. One that fails does not keep the others."""
+        if not (group.atomic and group.rollback and self.acted):
+            return
+        deadline, self.deadline = self.deadline, trio.current_time() + _ROLLING_BACK
+        try:
+            undone = []
+            for number, step in enumerate(group.rollback):
+                undone.append(await self._do(_Place(index=index, number=number, rollback=True), step))
+            if all(result.error is None for result in undone):
+                self.results[began:] = [
+                    attrs.evolve(result, status="rolled back") if result.status == "done" else result
+                    for result in self.results[began:]
+                ]
+            self.results += undone
+        finally:
+            self.deadline = deadline
+
+    # --- one step ------------------------------------------------------------------------------------------
+
+    async def _do(self, place: _Place, step: Step) -> StepResult:
+        started = trio.current_time()
+        matches: Mapping[str, TargetMatch] = {}
+        error: str | None = None
+        try:
+            matches = await self._find(step)
+            error = _why_not(matches)
+            if error is None:
+                error, matches = await self._act(step, matches)
+            if error is None:
+                await self._wait(step)
+        except EngineError as failure:
+            error = str(failure)
+        if error is None and not place.rollback:
+            self._note_healed(place, step, matches)
+        return attrs.evolve(
+            self._result(place, step, status="done" if error is None else "failed"),
+            matches=MappingProxyType(dict(matches)),
+            milliseconds=(trio.current_time() - started) * 1000,
+            error=None if error is None else self.values.hide(error),
+        )
+
+    def _result(self, place: _Place, step: Step, *, status: Any) -> StepResult:
+        return StepResult(
+            index=place.index,
+            number=place.number,
+            rollback=place.rollback,
+            kind=step.request.kind,
+            label=step.label,
+            what=_describe(step),
+            status=status,
+        )
+
+    async def _act(
+        self, step: Step, matches: Mapping[str, TargetMatch]
+    ) -> tuple[str | None, Mapping[str, TargetMatch]]:
+        """Do a step; return why it failed, and what it was done to."""
+        request = self._request(step, matches)
+        self.acted, self.before = True, self.seen
+        response = await dispatch(self.actor, request)
+        if response.error is not None and response.error.kind == "staleRef" and request.kind in _ONCE_MORE:
+            matches = await self._find(step)
+            if (reason := _why_not(matches)) is not None:
+                return reason, matches
+            response = await dispatch(self.actor, self._request(step, matches))
+        if response.error is not None:
+            return response.error.message, matches
+        if isinstance(request, NewTab) and response.target_id is not None:
+            self.page = self.actor.browser.page(response.target_id) or self.page
+        return None, matches
+
+    def _request(self, step: Step, matches: Mapping[str, TargetMatch]) -> ActRequest:
+        """Return what is asked of the page: values in place of templates, refs in place of names of targets."""
+        request = self.values.fill_request(step.request)
+        refs = {slot: match.ref for slot, match in matches.items()}
+        more: dict[str, Any] = {"timeout_ms": max(round(min(request.timeout, self.left) * 1000), 1)}
+        if not isinstance(request, NewTab):
+            more["target_id"] = self.page.target_id
+        if isinstance(request, ActingRequest):
+            more["diff"] = False
+        if isinstance(request, Fill):
+            more["fields"] = tuple(attrs.evolve(field, ref=refs[field.ref or ""]) for field in request.fields)
+        names = ("start_ref", "end_ref") if isinstance(request, Drag) else ("ref",)
+        for name in names:
+            if (slot := getattr(request, name, None)) is not None:
+                more[name] = refs[slot]
+        return attrs.evolve(request, **more)
+
+    async def _wait(self, step: Step) -> None:
+        """Wait for what the step leads to; a document that is on its way is waited for in any case."""
+        navigation = self.page._core.target.navigation  # noqa: SLF001 - a part of the engine that is kept beside it
+        if navigation.under_way:
+            await self.page.wait_for(load_state="domcontentloaded", timeout=min(_LEADING, self.left))
+        if step.after is not None:
+            await wait_for_condition(self.page, step.after, self.values, min(_LEADING, self.left))
+
+    # --- targets -------------------------------------------------------------------------------------------
+
+    async def _find(self, step: Step) -> Mapping[str, TargetMatch]:
+        """Find the elements of a step; those that are not there yet get some time to appear."""
+        if not step.targets:
+            return {}
+        with within(f"find what to {step.request.kind}", min(_LOOKING, self.left)):
+            matches = await self._look(step)
+            if _why_not(matches) is None:
+                return matches
+            latest = [matches]
+            with trio.move_on_after(self.patience):
+                await self._look_again(step, latest)
+            return latest[0]
+
+    async def _look_again(self, step: Step, latest: list[Mapping[str, TargetMatch]]) -> None:
+        with suppress(DeadlineExceededError):
+            await self.page.settled(timeout=self.patience)
+        latest[0] = await self._look(step)
+        async with watch_changes(self.page) as changes:
+            while _why_not(latest[0]) is not None:
+                await changes.next()
+                latest[0] = await self._look(step)
+
+    async def _look(self, step: Step) -> Mapping[str, TargetMatch]:
+        wanted = {
+            slot: WantedElement(
+                target=target, name=self.values.fill(target.name), item=self.values.fill(target.item)
+            )
+            for slot, target in step.targets.items()
+        }
+        probed = await probe_page(self.page, wanted)
+        matches = {
+            slot: TargetMatch(level="exact", ref=ref, score=100, reason="the only one of its role and name")
+            for slot, ref in ({} if probed is None else probed.refs).items()
+        }
+        if len(matches) < len(wanted):
+            snapshot = await self._snapshot()
+            for slot, target in step.targets.items():
+                if slot not in matches:
+                    matches[slot] = find_target(snapshot, target, self.values)
+        return {slot: matches[slot] for slot in step.targets}
+
+    def _note_healed(self, place: _Place, step: Step, matches: Mapping[str, TargetMatch]) -> None:
+        found = {
+            slot: match.found
+            for slot, match in matches.items()
+            if match.level == "healed" and match.found is not None
+        }
+        if found:
+            key = place.index, place.number
+            self.healed[key] = attrs.evolve(step, targets={**step.targets, **found})
+            if step.after is None:
+                self.unconfirmed.add(key)
+
+    def _healed_entry(self, *, ok: bool) -> CacheEntry | None:
+        """Return the entry with its healed targets, where the step led to what it is to, or all went well."""
+        steps = {key: step for key, step in self.healed.items() if ok or key not in self.unconfirmed}
+        if not steps:
+            return None
+        made: list[Step | StepGroup] = []
+        for index, each in enumerate(self.entry.steps):
+            if isinstance(each, StepGroup):
+                inside = tuple(steps.get((index, number), step) for number, step in enumerate(each.steps))
+                made.append(attrs.evolve(each, steps=inside))
+            else:
+                made.append(steps.get((index, None), each))
+        return attrs.evolve(self.entry, steps=tuple(made))
+
+    # --- a dry run -----------------------------------------------------------------------------------------
+
+    async def plan(self, first: int, chosen: Sequence[Step | StepGroup]) -> ExecutionReport:
+        """Find the elements of the steps that can be found now, and do nothing."""
+        started = trio.current_time()
+        reason = await self._check_page(first, chosen)
+        places = [each for index, item in enumerate(chosen, first) for each in _places(index, item)]
+        stopped: int | None = None
+        away = bool(reason)
+        for number, (place, step) in enumerate(places):
+            result = self._result(place, step, status="planned")
+            if not away:
+                try:
+                    with within(f"find what to {step.request.kind}", min(_LOOKING, self.left)):
+                        result = attrs.evolve(result, matches=MappingProxyType(dict(await self._look(step))))
+                except EngineError as error:
+                    reason = self.values.hide(str(error))
+                missing = reason or _why_not(result.matches) or ""
+                away = bool(missing)
+                if missing and number == 0:
+                    reason, stopped = f"step {result.place}: {missing}", place.index
+                    result = attrs.evolve(result, status="failed", error=missing)
+                elif missing:
+                    result = attrs.evolve(result, status="skipped", error=f"not on the page now: {missing}")
+                away = away or isinstance(step.request, (Navigate, NewTab))
+            else:
+                result = attrs.evolve(result, status="skipped")
+            self.results.append(result)
+        return ExecutionReport(
+            ok=not reason,
+            steps=tuple(self.results),
+            dry_run=True,
+            stopped_at=stopped,
+            reason=reason,
+            milliseconds=(trio.current_time() - started) * 1000,
+            change=self.change,
+        )
+
+
+def _why_not(matches: Mapping[str, TargetMatch]) -> str | None:
+    """Return why a step cannot be done; None where all of its elements were found."""
+    return next((f"{match.level}: {match.reason}" for match in matches.values() if match.ref is None), None)
+
+
+def _describe(step: Step) -> str:
+    """Return what a step does, in words: templates stay templates."""
+    targets = [
+        f"{each.role} {each.name[:60]!r}" if each.name else each.role for each in step.targets.values()
+    ]
+    return " ".join([step.request.kind, ", ".join(targets)]).strip()

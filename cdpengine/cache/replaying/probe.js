@@ -1,0 +1,147 @@
+// Looks for elements of this document by role and name, and counts its roles, open shadow roots included: what takes a
+// fraction of a snapshot's time. `wanted`: of each element { css, roles, name }, where `css` matches all that can have
+// one of the roles. `counted`: CSS of what is counted, null for nothing. `names` is what dom_names.js answers: roles and
+// names from the DOM alone, so Chrome does not make its accessibility tree for it.
+// Answers an array: first JSON { elements, roles }, then for each that is wanted the only element that is drawn and
+// fits, or null. Of each it tells how many there are, the named parts around it (with their roles, innermost first,
+// dialogs and items also without a name), and what is said right before and after it.
+// Runs in an isolated world; it changes nothing. What a form or the document has by the page's own names
+// (<input name=contains>) is asked of the prototypes.
+(wanted, counted, { roleOf: told, nameOf }) => {
+  const method = (proto, name) => Function.prototype.call.bind(proto[name]);
+  const getter = (proto, name) => Function.prototype.call.bind(Object.getOwnPropertyDescriptor(proto, name).get);
+  const getAttribute = method(Element.prototype, "getAttribute");
+  const hasAttribute = method(Element.prototype, "hasAttribute");
+  const checkVisibility = method(Element.prototype, "checkVisibility");
+  const contains = method(Node.prototype, "contains");
+  const getRootNode = method(Node.prototype, "getRootNode");
+  const localName = getter(Element.prototype, "localName");
+  const shadowRoot = getter(Element.prototype, "shadowRoot");
+  const assignedSlot = getter(Element.prototype, "assignedSlot");
+  const parentElement = getter(Node.prototype, "parentElement");
+  const firstChild = getter(Element.prototype, "firstElementChild");
+  const textContent = getter(Node.prototype, "textContent");
+  const controlOf = getter(HTMLLabelElement.prototype, "control");
+  const inert = getter(HTMLElement.prototype, "inert");
+  const search = (root, css) =>
+    (root instanceof Document ? Document : root instanceof DocumentFragment ? DocumentFragment : Element)
+      .prototype.querySelectorAll.call(root, css);
+
+  const UNSAID = new Set(["script", "style", "noscript", "template", "option", "textarea"]);
+  const PLACES = new Set(["dialog", "alertdialog", "row", "listitem", "article", "treeitem"]);
+  const SAYING = new Set(["input", "select", "textarea", "img", "iframe"]);
+  const TELLING = ["aria-label", "title", "value", "alt", "placeholder"];
+  const FARTHEST = 60; // nodes that are passed on the way to what is said beside an element
+  const collapse = (text) => text.replace(/\s+/g, " ").trim();
+  const squash = (text) => text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+  const isDrawn = (at) => checkVisibility(at, { visibilityProperty: true });
+  // ARIA has no role for what opens details; a snapshot calls it a button.
+  const roleOf = (at) => told(at) || (localName(at) === "summary" ? "button" : "");
+  const nameIn = (at) => collapse(nameOf(at));
+
+  const roots = [document];
+  const customs = []; // an element of the page's own kind has its role where no selector sees it
+  for (let at = 0; at < roots.length; at++) {
+    for (const element of search(roots[at], "*")) {
+      if (shadowRoot(element)) roots.push(shadowRoot(element));
+      if (localName(element).includes("-")) customs.push(element);
+    }
+  }
+  const select = (css) => new Set([...roots.flatMap((root) => [...search(root, css)]), ...customs]);
+  const labelsOf = new Map(); // asked of all labels once: each control would go through the document for its own
+  for (const root of roots) {
+    for (const label of search(root, "label")) {
+      const control = controlOf(label);
+      if (control) labelsOf.set(control, [...(labelsOf.get(control) || []), label]);
+    }
+  }
+  const modal = search(document, ":modal")[0] || null;
+
+  function parentOf(at) {
+    if (assignedSlot(at)) return assignedSlot(at);
+    const root = getRootNode(at);
+    return parentElement(at) || (root instanceof ShadowRoot ? root.host : null);
+  }
+
+  function isHidden(element) {
+    let inModal = modal === null;
+    for (let at = element; at !== null; at = parentOf(at)) {
+      if (at instanceof HTMLElement && inert(at)) return true;
+      if ((getAttribute(at, "aria-hidden") || "").toLowerCase() === "true") return true;
+      if (at === modal) inModal = true;
+    }
+    return !inModal;
+  }
+
+  function around(element) {
+    const found = [];
+    for (let at = parentOf(element); at !== null && at !== document.documentElement; at = parentOf(at)) {
+      const role = roleOf(at);
+      const name = nameIn(at);
+      if (name || PLACES.has(role)) found.push([role, name]);
+    }
+    return found;
+  }
+
+  // Whether an element may have this name: its texts have the letters of it, or nothing at all. What a style sheet
+  // adds is not seen here.
+  function mayBeCalled(element, letters) {
+    if (hasAttribute(element, "aria-labelledby") || hasAttribute(element, "aria-owns") || shadowRoot(element)) return true;
+    let text = textContent(element);
+    const holds = firstChild(element) instanceof Element;
+    if (holds && search(element, "[aria-labelledby], slot").length) return true;
+    const telling = holds ? search(element, "[aria-label], [title], [alt], input") : [];
+    const labels = labelsOf.get(element) || [];
+    for (const at of [element, ...telling, ...labels]) {
+      if (at !== element) text += ` ${textContent(at)}`;
+      for (const attribute of TELLING) if (hasAttribute(at, attribute)) text += ` ${getAttribute(at, attribute)}`;
+    }
+    if (labels.some((label) => search(label, "[aria-label], [title], [alt], [aria-labelledby]").length)) return true;
+    const squashed = squash(text);
+    return squashed === "" || squashed.includes(letters);
+  }
+
+  function saidBy(node) {
+    if (node.nodeType === Node.TEXT_NODE) {
+      const parent = parentElement(node);
+      if (parent === null || UNSAID.has(localName(parent)) || !node.data.trim()) return "";
+      return isDrawn(parent) && !isHidden(parent) ? collapse(node.data) : "";
+    }
+    return SAYING.has(localName(node)) && isDrawn(node) && !isHidden(node) ? nameIn(node) : "";
+  }
+
+  function saidBeside(element, step) {
+    const walker = document.createTreeWalker(getRootNode(element), NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    walker.currentNode = element;
+    for (let passed = 0; passed < FARTHEST && walker[step](); ) {
+      const node = walker.currentNode;
+      if (contains(element, node)) continue;
+      passed++;
+      const said = contains(node, element) ? "" : saidBy(node);
+      if (said) return said;
+    }
+    return "";
+  }
+
+  const found = [];
+  const elements = wanted.map(({ css, roles, name }) => {
+    const letters = squash(name);
+    const drawn = [...select(css)].filter(
+      (at) => mayBeCalled(at, letters) && isDrawn(at) && nameIn(at) === name && roles.includes(roleOf(at)),
+    );
+    const only = drawn.length === 1 && !isHidden(drawn[0]) ? drawn[0] : null;
+    found.push(only);
+    if (only === null) return { count: drawn.length };
+    const [before, after] = [saidBeside(only, "previousNode"), saidBeside(only, "nextNode")];
+    return { count: 1, around: around(only), before, after };
+  });
+  const roles = {};
+  if (counted !== null) {
+    for (const at of select(counted)) {
+      if (!isDrawn(at) || isHidden(at)) continue;
+      const role = roleOf(at);
+      roles[role] = (roles[role] || 0) + 1;
+    }
+  }
+  return [JSON.stringify({ elements, roles }), ...found];
+}

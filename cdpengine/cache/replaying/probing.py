@@ -1,0 +1,241 @@
+"""Probing: the targets of a step are looked for on the page itself, without a snapshot of it.
+
+Rule: it says yes or nothing. An element is given only where a snapshot would give it as "exact", too: it is the
+only one of its role and name that is drawn in the page's own document, it was the only one, and what is around it
+does not speak against it. The rest (several, none, a frame, a part of a list) is left to a snapshot. What it
+gives has a ref, as if a snapshot had shown it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import msgspec
+
+from cdpengine._javascript import own, script
+from cdpengine._page.frames import Frame, renderer_of
+from cdpengine._page.navigation.documents import DocumentGone, gone_or, open_document
+from cdpengine._page.scripts.page_functions import deep, object_group, returned
+from cdpengine._protocol.calls import decode_reply
+from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.roles import chrome_roles, kind_of, role_name
+from cdpengine._snapshot.sources.computed import role_and_name_source
+from cdpengine.cache.changes import PageFeatures
+from cdpengine.cache.entries import Target
+from cdpengine.cache.replaying.names import collapse, is_for_one_of_many
+from cdpengine.cache.replaying.page_index import DIALOGS
+from cdpengine.cache.targets import ITEM_ROLES, LONGEST_NAME
+from cdpengine.errors import EvaluationFailedError, RemoteError, UndecodableReplyError
+
+if TYPE_CHECKING:
+    from cdpengine import Page
+
+ELEMENTS: Mapping[str, str] = {
+    "button": "button, summary, input, [role]",
+    "link": "a, area, [role]",
+    "textbox": "input, textarea, [contenteditable], [role]",
+    "searchbox": "input, [role]",
+    "checkbox": "input, [role]",
+    "radio": "input, [role]",
+    "switch": "input, [role]",
+    "combobox": "input, select, [role]",
+    "listbox": "select, [role]",
+    "spinbutton": "input, [role]",
+    "slider": "input, [role]",
+    "tab": "[role]",
+    "menuitem": "[role]",
+}
+"""Which elements can have a role, as CSS; all of them, or some that are alike would not be counted."""
+
+COUNTED = (
+    "form, button, summary, input, textarea, select, a, area, h1, h2, h3, h4, h5, h6, "
+    "[contenteditable], [role]"
+)
+"""Which elements can have one of the roles that `PageFeatures` counts."""
+
+_FIELDS = frozenset(
+    {
+        "checkbox", "color", "combobox", "date", "datetime", "listbox", "radio", "searchbox", "slider",
+        "spinbutton", "switch", "textbox", "time-input",
+    }
+)  # fmt: skip
+
+
+class _Found(msgspec.Struct):
+    count: int = 0
+    around: list[tuple[str, str]] = []
+    before: str = ""
+    after: str = ""
+
+
+class _Told(msgspec.Struct):
+    elements: list[_Found] = []
+    roles: dict[str, int] = {}
+
+
+class _Item(msgspec.Struct):
+    type: str = ""
+    value: Any = None
+
+
+class _List(msgspec.Struct):
+    value: list[_Item] = []
+
+
+@attrs.frozen(kw_only=True)
+class Probed:
+    """What a probe saw: the ref of each element that is sure, by the name of its target; and counts of roles."""
+
+    refs: Mapping[str, str]
+    roles: Mapping[str, int]
+
+
+@attrs.frozen(kw_only=True)
+class WantedElement:
+    """A target with its name and item filled in."""
+
+    target: Target
+    name: str
+    item: str
+
+    @property
+    def can_be_probed(self) -> bool:
+        """Whether a probe can be as sure as a snapshot."""
+        target = self.target
+        return (
+            target.role in ELEMENTS
+            and not target.frames
+            and target.alike == 1
+            and 0 < len(self.name) < LONGEST_NAME
+        )
+
+
+async def probe_page(
+    page: Page, wanted: Mapping[str, WantedElement], *, counted: bool = False
+) -> Probed | None:
+    """Look for elements in the page's own document. None where the document went away meanwhile.
+
+    Raises SessionGoneError, and as `Session.call`. It has no deadline of its own.
+    """
+    asked = {slot: each for slot, each in wanted.items() if each.can_be_probed}
+    if not asked and not counted:
+        return Probed(refs={}, roles={})
+    core = page._core  # noqa: SLF001 - a part of the engine that is kept beside it
+    frame = core.target.frames.main
+    try:
+        document = await open_document(core.worlds, frame)
+        request = [
+            {
+                "css": ELEMENTS[each.target.role],
+                "roles": sorted(chrome_roles(each.target.role) | {each.target.role}),
+                "name": collapse(each.name),
+            }
+            for each in asked.values()
+        ]
+        with object_group("probe") as group:
+            pending = document.context.post(
+                _probe(),
+                request,
+                COUNTED if counted else None,
+                how=deep(2),
+                group=group,
+            )
+            reply = await returned(pending)
+        document.release()
+        told, numbers = _decode(bytes(reply.deep_serialized_value))
+        if frame.loader_id != document.loader_id:
+            return None
+        renderer = await renderer_of(frame.session, frame)
+    except DocumentGone:
+        return None
+    except RemoteError as error:
+        if isinstance(gone_or(error), DocumentGone):
+            return None
+        raise
+    except EvaluationFailedError:
+        return None  # a page of XML, or one that changed what the probe stands on: a snapshot is taken
+    sure = {
+        slot: number
+        for (slot, each), found, number in zip(asked.items(), told.elements, numbers, strict=True)
+        if number is not None and _is_sure(each, found)
+    }
+    if frame.loader_id != document.loader_id:
+        return None
+    return Probed(
+        refs={slot: _give_ref(page, frame, asked[slot], number, renderer) for slot, number in sure.items()},
+        roles=told.roles,
+    )
+
+
+@cache
+def _probe() -> str:
+    probe, names = script("cache/replaying/probe"), role_and_name_source()
+    return own(f"function (wanted, counted) {{ return ({probe})(wanted, counted, ({names})()); }}")
+
+
+def has_counts(features: PageFeatures, roles: Mapping[str, int]) -> bool:
+    """Say whether a page has as many forms, buttons, links, headings and fields as is remembered of it."""
+    counts: Counter[str] = Counter()
+    for role, count in roles.items():
+        counts[role_name(role)] += count
+    fields = sum(counts[role] for role in _FIELDS)
+    return (counts["form"], counts["button"], counts["link"], counts["heading"], fields) == (
+        features.forms,
+        features.buttons,
+        features.links,
+        features.headings,
+        features.fields,
+    )
+
+
+def _decode(value: bytes) -> tuple[_Told, list[int | None]]:
+    items = decode_reply("Runtime.callFunctionOn", value, _List).value
+    if not items or not isinstance(items[0].value, str):
+        raise UndecodableReplyError("Runtime.callFunctionOn", "the probe's answer has no text", value)
+    told = msgspec.json.decode(items[0].value, type=_Told)
+    numbers = [
+        int(item.value["backendNodeId"]) if item.type == "node" and "backendNodeId" in item.value else None
+        for item in items[1:]
+    ]
+    return told, numbers
+
+
+def _is_sure(wanted: WantedElement, found: _Found) -> bool:
+    """Say whether what is around the only one of its role and name lets it be taken without more ado."""
+    target = wanted.target
+    around = [(role_name(role), name) for role, name in found.around]
+    dialogs = [name for role, name in around if role in DIALOGS]
+    was_in_dialog = any(step.role in DIALOGS for step in target.path)
+    if was_in_dialog != bool(dialogs):
+        return False
+    if dialogs and dialogs[0] != next((each.name for each in target.within if each.role in DIALOGS), ""):
+        return False
+    general = is_for_one_of_many(wanted.name)
+    if general and (wanted.item or any(role in ITEM_ROLES for role, _ in around)):
+        return False
+    within, before, after = next(iter(target.within), None), target.before, target.after
+    if within is None and before is None and after is None:
+        return True
+    return (
+        (within is not None and (within.role, within.name) in around)
+        or (before is not None and collapse(before.name) == found.before)
+        or (after is not None and collapse(after.name) == found.after)
+    )
+
+
+def _give_ref(page: Page, frame: Frame, wanted: WantedElement, number: int, renderer: str | None) -> str:
+    """Return the ref of an element: the one that it has, or a new one."""
+    role = wanted.target.role
+    node = Node(role, kind_of(role), wanted.name, backend_node_id=number)
+    document = Document(
+        [node],
+        frame_id=frame.id,
+        loader_id=frame.loader_id,
+        session_id=frame.session.id,
+        renderer_id=renderer,
+    )
+    return page._core.refs.assign([document], partial=True)[node].id  # noqa: SLF001
