@@ -37,6 +37,8 @@ MAKE = {
     "Header.encoded": "writes the object in another form",
     "Ref.describe": "writes the object in another form",
     "Session.describe": "writes the object in another form",
+    "ExecutionReport.to_json": "writes the object in another form",
+    "ExecutionReport.to_table": "writes the object in another form",
     "Snapshot.to_json": "writes the object in another form",
     "StorageState.to_json": "writes the object in another form",
 }
