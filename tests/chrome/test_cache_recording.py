@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ import attrs
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
+from recorded_steps import CANARY, NEW_NAMES, SECRET_FIELDS, kept, shown, site
 
 import cdpengine
 from cdpengine import Page
@@ -42,11 +42,6 @@ from cdpengine.act.requests import (
 from cdpengine.cache import (
     PostCondition,
     Recording,
-    Step,
-    Viewport,
-    entry_to_json,
-    make_entry,
-    make_key,
     record_steps,
 )
 from cdpengine.cache.recording import elements
@@ -68,19 +63,6 @@ FORM = """<!doctype html><title>form</title><link rel=icon href="data:,"><h1>Sho
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a recording not wait for a page at rest: for tests of what is recorded, not of what it led to."""
     monkeypatch.setattr(elements, "SETTLING", 0)
-
-
-def site(server: HTTPServer, html: str, path: str = "/") -> str:
-    server.expect_request(path).respond_with_data(html, content_type="text/html")
-    return server.url_for(path)
-
-
-def kept(recording: Recording) -> str:
-    """Return all that a recording has, as an entry's JSON and as its `repr`."""
-    steps: list[Any] = list(recording.steps)
-    key = make_key("form_fill", "https://shop.example/", Viewport(width=1, height=1), recording.variables)
-    entry = make_entry(key, steps, now=1.0, sensitive=recording.sensitive, features=recording.features)
-    return "\n".join([json.dumps(entry_to_json(entry)), repr(recording), repr(steps), str(recording.notes)])
 
 
 # --- each verb by each way to name an element ----------------------------------------------------------------
@@ -380,34 +362,7 @@ async def test_a_step_has_what_it_led_to(page: Page, httpserver: HTTPServer) -> 
     kept(recording)
 
 
-def shown(step: Step, which: str) -> tuple[str, str]:
-    assert step.after is not None
-    target = getattr(step.after, which)
-    return target.role, target.name
-
-
 # --- secrets -------------------------------------------------------------------------------------------------
-
-CANARY = "Kanarien-7/$x"
-
-SECRET_FIELDS = {
-    "password": '<input type=password aria-label="Field">',
-    "current-password": '<input autocomplete=current-password aria-label="Field">',
-    "new-password": '<input autocomplete="section-a new-password" aria-label="Field">',
-    "one-time-code": '<input autocomplete=one-time-code aria-label="Field">',
-    "cc-number": '<input autocomplete=cc-number aria-label="Field">',
-    "cc-csc": '<textarea autocomplete=cc-csc aria-label="Field"></textarea>',
-    "cc-name": '<input autocomplete=cc-name aria-label="Field">',
-    "by name": '<input name=user_passwd aria-label="Field">',
-    "by id": '<input id=otpCode name=otp aria-label="Field">',
-    "by label": "<label>Card number <input></label>",
-    "dots": '<input style="-webkit-text-security: disc" name=wish aria-label="Field">',
-    "dots to edit": '<div contenteditable style="-webkit-text-security: disc" role=textbox aria-label="Field"></div>',
-}
-NEW_NAMES = [
-    "password", "password_2", "new_password", "code", "card_number", "card_code", "card_name", "password_3", "code_2",
-    "card_number_2", "wish", "secret",
-]  # fmt: skip
 
 ECHO = """<p id=echo></p><p role=status id=said></p><script>addEventListener('input', (event) => {
   const text = event.target.value ?? event.target.textContent;

@@ -117,6 +117,18 @@ class ElementReader:
             handle = await self._core.worlds.resolve(node, group)
             facts = await handle.call(_facts_script(), {}, returns=FieldFacts)
             around = await _numbers_around(handle)
+        return await self.describe_around(node, around, snapshot, facts, seconds=seconds)
+
+    async def describe_around(
+        self,
+        node: BrowserNode,
+        around: list[int],
+        snapshot: Snapshot | None,
+        facts: FieldFacts,
+        *,
+        seconds: float = DESCRIBING,
+    ) -> Element | None:
+        """Do as `describe` for a node of which all this is known. `around`: it and those around it."""
         seen = self.find(node, around, snapshot)
         if seen is None:
             with _limit(seconds):
@@ -126,12 +138,16 @@ class ElementReader:
                         break
         if seen is None or snapshot is None:
             return None
-        return self.element(node, seen, snapshot, facts)
+        return self._element(seen, snapshot, facts)
 
-    def element(self, node: BrowserNode, seen: Ref, snapshot: Snapshot, facts: FieldFacts) -> Element:
-        """Return the description of what a snapshot shows under a ref."""
+    def describe_by_name(self, name: str, snapshot: Snapshot | None, facts: FieldFacts) -> Element | None:
+        """Return the description of the only element of a snapshot with this name; None for none and several."""
+        named = [] if snapshot is None or not name else snapshot.find_all(name=name, exact=True)
+        return self._element(named[0], snapshot, facts) if snapshot is not None and len(named) == 1 else None
+
+    def _element(self, seen: Ref, snapshot: Snapshot, facts: FieldFacts) -> Element:
         target = clean_target(describe_target(snapshot, seen.id), self._templating)
-        return Element(target=target, facts=facts, node=(node.session.id, seen.backend_node_id))
+        return Element(target=target, facts=facts, node=(seen.session_id, seen.backend_node_id))
 
     def find(self, node: BrowserNode, around: list[int], snapshot: Snapshot | None) -> Ref | None:
         """Return the ref under which a snapshot shows the node, or the nearest around it."""

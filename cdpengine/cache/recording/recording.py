@@ -16,6 +16,7 @@ import attrs
 import trio
 
 from cdpengine import Page
+from cdpengine._nursery import open_body_nursery
 from cdpengine._page.announcing import ActionCall
 from cdpengine._page.dialogs import default_answer
 from cdpengine._page.running_actions import SideEffects
@@ -27,7 +28,9 @@ from cdpengine.cache.changes import PageFeatures, read_features
 from cdpengine.cache.entries import MOST_STEPS, Step, Viewport
 from cdpengine.cache.recording.elements import DESCRIBING, ElementReader
 from cdpengine.cache.recording.fields import FieldFacts, secret_name
+from cdpengine.cache.recording.gestures import Gestures
 from cdpengine.cache.recording.outcomes import PageView, find_condition
+from cdpengine.cache.recording.person import PersonObserver
 from cdpengine.cache.recording.steps import (
     CannotBeStep,
     Draft,
@@ -46,6 +49,12 @@ ENDING = 4.0
 
 _STARTING = 5.0
 """Seconds at most in which a recording reads the page where it begins."""
+
+_CATCHING_UP = 1.5
+"""Seconds at most that a verb waits until what a person did before it is recorded."""
+
+_PAUSE = 0.1
+"""Seconds between two readings of a page that keeps changing."""
 
 _MOST_NOTES = 200
 
@@ -73,7 +82,7 @@ class Recording:
 async def record_steps(
     page: Page, *, variables: Mapping[str, str] | None = None, sensitive: Iterable[str] = ()
 ) -> AsyncIterator[Recording]:
-    """Record what is done on the page while the block runs.
+    """Record what is done on the page while the block runs: by its verbs, and by a person in its window.
 
     variables: values by name. A text that is entered, chosen or gone to and that is such a value, or holds it,
         becomes the variable. The values are dropped at the end of the block.
@@ -91,22 +100,28 @@ async def record_steps(
     running = page._core.target.running  # noqa: SLF001 - the recording works on the page below its verbs
     with running.record() as effects:
         recorder.effects = effects
-        await recorder.begin()
-        running.listeners.append(recorder)
-        try:
-            yield recorder.recording
-            with trio.move_on_after(ENDING):
-                await recorder.look()
-        finally:
-            running.listeners.remove(recorder)
-            recorder.end()
+        async with recorder.person.observing(lambda reason: recorder.note("person", reason)):
+            await recorder.begin()
+            async with open_body_nursery() as nursery:
+                nursery.start_soon(recorder.take_actions, name="record what a person does")
+                nursery.start_soon(recorder.keep_fresh, name="read the page that is recorded")
+                running.listeners.append(recorder)
+                try:
+                    yield recorder.recording
+                    with trio.move_on_after(ENDING):
+                        await recorder.catch_up()
+                        await recorder.look()
+                finally:
+                    running.listeners.remove(recorder)
+                    recorder.end()
 
 
 @attrs.define(eq=False)
 class _RunningVerb:
     """A verb that runs: the page before it, and the elements that it is done to, by argument."""
 
-    view: PageView | None
+    view: PageView | None = None
+    place: int = 0
     elements: dict[str, Element] = attrs.field(factory=dict)
     nodes: dict[str, tuple[str | None, int]] = attrs.field(factory=dict)
 
@@ -126,6 +141,14 @@ class _Recorder:
         self._running: dict[ActionCall, _RunningVerb] = {}
         self._seen = (0, 0, 0)
         self._open = True
+        self._latest: PageView | None = None
+        self._unclaimed: tuple[int, PageView] | None = None
+        self._place = self._processed = 0
+        self._viewed = -1
+        self._reading = trio.Lock()
+        self._stale, self._progress = trio.Event(), trio.Event()
+        self.person = PersonObserver(page, self._arrive, self._note_change)
+        self._gestures = Gestures(self._reader, self.person, self._templating)
 
     # --- beginning and end -------------------------------------------------------------------------------------
 
@@ -135,7 +158,7 @@ class _Recorder:
         url = hide_secrets(self._page.url)
         recording.url = url.partition("?")[0] if self._templating.holds_secret(url) else url
         with trio.move_on_after(_STARTING):
-            view = await self._reader.look()
+            view = await self.look()
             if view.snapshot is not None:
                 recording.features = read_features(view.snapshot)
             with suppress(EngineError):
@@ -164,7 +187,12 @@ class _Recorder:
 
     async def before(self, call: ActionCall) -> None:
         """Read the page, which says what the step before led to, and describe what the verb is aimed at."""
-        running = self._running[call] = _RunningVerb(await self.look())
+        running = self._running[call] = _RunningVerb()
+        await self.catch_up()
+        running.view = await self.look()
+        self._place += 1
+        running.place = self._place
+        self.person.own_verbs += 1
         for name, target in _targets(call):
             node = self._reader.node_of(target)
             if node is not None:
@@ -183,11 +211,14 @@ class _Recorder:
 
     async def after(self, call: ActionCall, error: Exception | None) -> None:
         """Make the step of a verb that was done."""
-        running = self._running.pop(call, None)
-        if running is None or not self._open:
-            return
+        running = self._leave(call)
+        if running is not None:
+            self._take_verb(call, running, error)
+            self._note_processed(running.place)
+
+    def _take_verb(self, call: ActionCall, running: _RunningVerb, error: Exception | None) -> None:
         if error is not None:
-            self._note(call.verb, f"it failed with {type(error).__name__}")
+            self.note(call.verb, f"it failed with {type(error).__name__}")
             return
         arguments = call.arguments
         if call.verb == "fill_form":
@@ -195,15 +226,28 @@ class _Recorder:
         try:
             draft = draft_of(call.verb, arguments, running.elements, self._templating)
         except CannotBeStep as why:
-            self._note(call.verb, str(why))
+            self.note(call.verb, str(why))
         else:
             draft.before = running.view
-            self._add(draft)
+            self._add(draft, running.place)
 
     def cancelled(self, call: ActionCall) -> None:
         """Note a verb that did not come to its end."""
-        if self._running.pop(call, None) is not None:
-            self._note(call.verb, "it was cancelled")
+        running = self._leave(call)
+        if running is not None:
+            self.note(call.verb, "it was cancelled")
+            self._note_processed(running.place)
+
+    def _leave(self, call: ActionCall) -> _RunningVerb | None:
+        """Take note of a verb's end; None where the recording is over."""
+        running = self._running.pop(call, None)
+        if running is None or not self._open:
+            return None
+        if running.place:
+            self.person.own_verbs -= 1
+            if not self.person.own_verbs:
+                self.person.reset()
+        return running
 
     async def _describe(self, running: _RunningVerb, name: str, node: BrowserNode, seconds: float) -> None:
         number = (node.session.id, node.backend_node_id)
@@ -218,16 +262,21 @@ class _Recorder:
 
     # --- steps -------------------------------------------------------------------------------------------------
 
-    def _add(self, draft: Draft) -> None:
+    def _add(self, draft: Draft, place: int) -> None:
+        draft.place = place
         last = self._drafts[-1] if self._drafts else None
         if last is not None:
             if last.typing is not None and _joined(last.typing, draft):
                 self._note_secret(last.typing)
-                last.entering = last.entering and draft.entering
+                last.entering, last.place = last.entering and draft.entering, place
                 return
-            self._seal(last)
+            if last.takes_over(draft):
+                draft.before = last.before
+                self._drafts.remove(last)
+            else:
+                self._seal(last)
         if len(self._drafts) >= MOST_STEPS:
-            self._note("record", f"there are {MOST_STEPS} steps, which is the most")
+            self.note("record", f"there are {MOST_STEPS} steps, which is the most")
             return
         self._drafts.append(draft)
         if draft.typing is not None:
@@ -238,31 +287,104 @@ class _Recorder:
             self._templating.set_pending(typing.text)
 
     def _seal(self, draft: Draft) -> None:
-        """Complete a step; one that entered nothing, after all, is none."""
+        """Complete a step; one that did nothing, after all, is none."""
         typing = draft.typing
         if typing is not None and not typing.text and not typing.unknown and not typing.submit:
             self._drafts.remove(draft)
             if typing.pasted:
-                self._note("press", "what was pasted could not be read")
+                self.note("press", "what was pasted could not be read")
+        elif draft.optional and draft.after is None:
+            self._drafts.remove(draft)
         draft.seal(self._templating)
         self._templating.set_pending("")
         draft.before = None
 
+    # --- what steps led to -------------------------------------------------------------------------------------
+
     async def look(self) -> PageView:
-        """Read the page, and find what the last step led to."""
+        """Read the page. What was done before it began, and nothing after, has led to what it shows."""
+        async with self._reading:
+            self.person.watch()
+            place = self._place
+            view = await self._reader.look()
+            await self.person.note_history()
+            if place == self._place:
+                self._latest, self._viewed = view, place
+                if self._processed == place:
+                    self._finish(view, place)
+                else:
+                    self._unclaimed = place, view
+            return view
+
+    def _finish(self, view: PageView, place: int) -> None:
+        """Find what the last step led to, if it was that which was done at this place, and nothing after it."""
         last = self._drafts[-1] if self._drafts else None
-        view = await self._reader.look()
-        if last is not None and last is self._drafts[-1]:
-            self._take_effects(last)
-            if last.before is not None:
-                entered = _literals(self._drafts)
-                if last.typing is not None:
-                    _take_pasted(last.typing, view)
-                    entered.append(last.typing.text)
-                last.after = find_condition(
-                    last.before, view, self._templating, entering=last.entering, entered=entered
-                )
-        return view
+        if last is None or last.place != place:
+            return
+        self._take_effects(last)
+        if last.before is not None:
+            entered = _literals(self._drafts)
+            if last.typing is not None:
+                _take_pasted(last.typing, view)
+                entered.append(last.typing.text)
+            last.after = find_condition(
+                last.before, view, self._templating, entering=last.entering, entered=entered
+            )
+
+    def _note_processed(self, place: int) -> None:
+        """Note that what has this place is a step now, or a note."""
+        self._processed = max(self._processed, place)
+        if self._unclaimed is not None and self._unclaimed[0] == self._processed:
+            self._finish(self._unclaimed[1], self._processed)
+            self._unclaimed = None
+        progress, self._progress = self._progress, trio.Event()
+        progress.set()
+
+    # --- what a person does ------------------------------------------------------------------------------------
+
+    def _arrive(self) -> tuple[int, PageView | None, bool]:
+        rested = self._viewed == self._place
+        self._place += 1
+        return self._place, self._latest, rested
+
+    def _note_change(self) -> None:
+        self._stale.set()
+
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether all that was done is a step or a note, and the page was read since, as it is."""
+        caught_up = self._processed == self._viewed == self._place
+        return caught_up and not (self._stale.is_set() or self._reading.locked())
+
+    async def keep_fresh(self) -> None:
+        """Read the page whenever it has changed, so that it was read before a person's next action."""
+        while True:
+            await self._stale.wait()
+            self._stale = trio.Event()
+            if not self._running:
+                await self.look()
+            await trio.sleep(_PAUSE)
+
+    async def take_actions(self) -> None:
+        """Make steps of what a person does, in order."""
+        async for action in self.person.actions:
+            try:
+                before = action.view if isinstance(action.view, PageView) else None
+                draft = await self._gestures.draft_of(action, before)
+            except CannotBeStep as why:
+                self.note("person", str(why))
+            else:
+                if draft is not None:
+                    self._add(draft, action.place)
+            self._note_processed(action.place)
+            self._stale.set()
+
+    async def catch_up(self) -> None:
+        """Wait until what a person has done so far is recorded, at most for a moment."""
+        await self.person.flush()
+        with trio.move_on_after(_CATCHING_UP):
+            while self._processed < self._place and not self.person.own_verbs:
+                await self._progress.wait()
 
     def _take_effects(self, last: Draft) -> None:
         """Record how dialogs were answered that the last step opened; note pages and downloads that began."""
@@ -284,11 +406,12 @@ class _Recorder:
             )
             self._drafts.insert(self._drafts.index(last), answer)
         if len(effects.popups) > popups:
-            self._note("popup", "another page was opened; what is done there is not recorded")
+            self.note("popup", "another page was opened; what is done there is not recorded")
         if len(effects.downloads) > downloads:
-            self._note("download", "a download began; a step does not wait for it")
+            self.note("download", "a download began; a step does not wait for it")
 
-    def _note(self, verb: str, reason: str) -> None:
+    def note(self, verb: str, reason: str) -> None:
+        """Note what is no step, and why."""
         if len(self._notes) < _MOST_NOTES:
             self._notes.append(f"after step {len(self._drafts)}: {verb}: {reason}")
 

@@ -73,7 +73,11 @@ class Typing:
 
 @attrs.define(eq=False, kw_only=True)
 class Draft:
-    """A step while it is recorded: `request` is None as long as `typing` holds its text back."""
+    """A step while it is recorded: `request` is None as long as `typing` holds its text back.
+
+    `place` says when it was done, among all that was. `optional`: it is a step only if it led to something.
+    `focusing`: it may only lead into a field.
+    """
 
     request: ActRequest | None = None
     targets: dict[str, Target] = attrs.field(factory=dict)
@@ -83,6 +87,20 @@ class Draft:
     before: PageView | None = attrs.field(default=None, repr=False)
     after: PostCondition | None = None
     entering: bool = False
+    place: int = 0
+    optional: bool = False
+    focusing: bool = False
+
+    def takes_over(self, later: Draft) -> bool:
+        """Say whether a later step makes this one superfluous: it only led into the field, or wrote it before."""
+        if self.element is None or later.element is None or self.element.node != later.element.node:
+            return False
+        if self.focusing and self.after is None and later.entering:
+            return True
+        both_fill = isinstance(self.request, Fill) and isinstance(later.request, Fill)
+        both_unknown = self.typing is not None and self.typing.unknown and later.typing is not None
+        both_clicks = isinstance(self.request, Click) and isinstance(later.request, Click)
+        return both_fill or both_unknown or (both_clicks and later.request.double_click)  # type: ignore[union-attr]
 
     def seal(self, templating: Templating) -> None:
         """Make the request of a text that was held back, and drop the text."""

@@ -100,8 +100,15 @@ class Templating:
         return self._replace(text, [(value, name) for value, name in self._parts(facts)])
 
     def entered_unknown(self, facts: FieldFacts) -> str:
-        """Return the template of what was entered into a secret field and is not known."""
-        return self._variable(self._new(secret_name(facts) or "secret"))
+        """Return the template of what was entered into a secret field and is not known.
+
+        It is the variable that is called like the field, also where that is known by another field: what is
+        entered once more to confirm it is the same.
+        """
+        name = secret_name(facts) or "secret"
+        self._made.add(name)
+        self.sensitive.add(name)
+        return self._variable(name)
 
     def _secret(self, text: str, called: str) -> str:
         if named := self._with_value(text):

@@ -1,0 +1,132 @@
+"""Gestures: what a person did becomes steps, as if a verb of the page had done it.
+
+Rule: an element is described by the page as it was before: by the view that was there when the report came. What a
+person typed is what the field held when it was left, as one step. A click that only leads into a field is none,
+once something is entered there. What cannot be a step is a reason, which is noted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cdpengine.cache.recording.elements import ElementReader
+from cdpengine.cache.recording.fields import secret_name
+from cdpengine.cache.recording.outcomes import PageView
+from cdpengine.cache.recording.person import PersonAction, PersonObserver
+from cdpengine.cache.recording.steps import CannotBeStep, Draft, Element, Typing, draft_of
+from cdpengine.cache.recording.templating import Templating
+
+
+class Gestures:
+    """Makes steps of what is observed."""
+
+    def __init__(self, reader: ElementReader, person: PersonObserver, templating: Templating) -> None:
+        self._reader = reader
+        self._person = person
+        self._templating = templating
+
+    async def draft_of(self, action: PersonAction, view: PageView | None) -> Draft | None:
+        """Return the step for what a person did; None where it is none. Raises CannotBeStep with the reason."""
+        kind = action.report.kind
+        if kind in ("navigate", "reload", "history"):
+            draft = await self._went(action)
+        elif kind == "characters":
+            raise CannotBeStep("characters were typed outside of a field; they may be a part of a secret")
+        elif kind == "files":
+            names = ", ".join(action.report.names)
+            shown = self._templating.shown(names)
+            said = "" if shown is None else f" ({shown[:80]})"
+            raise CannotBeStep(f"files were chosen{said}, and a page does not say where they are")
+        else:
+            draft = await self._done(action, view)
+        if draft is not None:
+            draft.before = view
+        return draft
+
+    async def _done(self, action: PersonAction, view: PageView | None) -> Draft:
+        report = action.report
+        element = await self._describe(action, view)
+        if element is None and report.kind == "key":
+            draft = draft_of("press", {"key": report.key, "target": None}, {}, self._templating)
+            draft.optional = not report.sure
+            return draft
+        if element is None:
+            raise CannotBeStep(f"{_SAID[report.kind]}, and the element could not be described in time")
+        draft = await self._on(action, element)
+        draft.element = element
+        return draft
+
+    async def _on(self, action: PersonAction, element: Element) -> Draft:
+        report, templating = action.report, self._templating
+        on = {"target": element}
+        if report.kind == "click":
+            arguments: dict[str, Any] = {
+                "button": report.button,
+                "count": report.count,
+                "modifiers": report.modifiers,
+                "position": None,
+                "force": False,
+            }
+            draft = draft_of("click", arguments, on, templating)
+            draft.focusing = element.facts.takes_value and report.button == "left" and not report.modifiers
+            return draft
+        if report.kind == "check":
+            return draft_of("check" if report.checked else "uncheck", {}, on, templating)
+        if report.kind == "key":
+            if element.target.role in _TAKE_NO_FOCUS:
+                on = {}
+            draft = draft_of("press", {"key": report.key, "target": on.get("target")}, on, templating)
+            draft.optional = not report.sure
+            return draft
+        if secret_name(element.facts) is not None:
+            typing = Typing(text="", element=element, unknown=True, pasted=True)
+            return Draft(
+                targets={"t1": element.target},
+                typing=typing,
+                entering=True,
+                label=f'fill {element.target.role} "{element.target.name[:60]}"'.replace("$$", "$"),
+            )
+        if report.kind == "select":
+            return draft_of("select", {"values": tuple(report.values or ())}, on, templating)
+        text = await self._person.text_of(action)
+        if text is None:
+            raise CannotBeStep("something was entered, and it could not be read in time")
+        return draft_of("fill", {"value": text}, on, templating)
+
+    async def _describe(self, action: PersonAction, view: PageView | None) -> Element | None:
+        node, around = await self._person.nodes_of(action)
+        snapshot = None if view is None else view.snapshot
+        if node is None:
+            # Its document was left before it could be asked for: it is the only one that says what it said.
+            return self._reader.describe_by_name(action.report.said, snapshot, action.report.facts)
+        return await self._reader.describe_around(node, around, snapshot, action.report.facts)
+
+    async def _went(self, action: PersonAction) -> Draft | None:
+        report = action.report
+        if report.kind == "reload":
+            return draft_of("reload", {"wait_until": "load"}, {}, self._templating)
+        if report.kind == "navigate":
+            if not report.url.startswith(("http:", "https:", "file:")):
+                raise CannotBeStep("the page went to an address that is not of the web")
+            return draft_of("goto", {"url": report.url, "wait_until": "load"}, {}, self._templating)
+        if not action.rested:
+            return None  # what was done before led to it: a button of the page's own that goes back
+        moved = await self._person.moved_in_history(action)
+        if not moved:
+            raise CannotBeStep("the page went through its history, and it is not known how far")
+        if abs(moved) > 1:
+            raise CannotBeStep(f"the page went {abs(moved)} places through its history at once")
+        verb = "go_back" if moved < 0 else "go_forward"
+        return draft_of(verb, {"wait_until": "load"}, {}, self._templating)
+
+
+_TAKE_NO_FOCUS = frozenset({"alertdialog", "dialog"})
+"""Roles of elements that have the focus while something is open, and that nothing gives it to."""
+
+_SAID = {
+    "click": "an element was clicked",
+    "entered": "something was entered",
+    "check": "a box was checked or unchecked",
+    "select": "an option was chosen",
+    "key": "a key was pressed",
+}

@@ -1,0 +1,253 @@
+// Reports what a person does in one document: called once in each, in an isolated world, with the name of the binding
+// that takes reports, the key of what it leaves in this world, and the functions of secret_field.js and field_facts.js.
+// Only trusted events count. What a field holds is reported when it is left or sent, and only of fields that the
+// recording has allowed by their facts, and that are not secret; of all others only that something was entered.
+(function (binding, key, isSecret, factsOf) {
+  "use strict";
+
+  const report = globalThis[binding];
+  if (typeof report !== "function" || globalThis[key] !== undefined) return;
+
+  const LONGEST = 10000;
+  const MOST = 40;
+  const numbers = new WeakMap();
+  const known = new Map(); // by number: the latest elements that were reported
+  const dirty = new Set();
+  const allowed = new WeakSet();
+  const listeners = [];
+  let last = 0;
+  let near = null;
+  let keyAt = -Infinity;
+  let chosen = null; // the box or button that a person clicked last
+  let changed = false;
+
+  const send = (kind, more) => report(JSON.stringify({ kind, ...more }));
+  const facts = (element) => factsOf.call(element, {}, isSecret);
+
+  function number(element) {
+    let found = numbers.get(element);
+    if (found === undefined) {
+      found = ++last;
+      numbers.set(element, found);
+    }
+    known.delete(found);
+    known.set(found, element);
+    if (known.size > 200) known.delete(known.keys().next().value);
+    return found;
+  }
+
+  const elementOf = (event) => event.composedPath().find((each) => each.nodeType === 1) || null;
+  const isChoice = (element) => element.localName === "input" && ["checkbox", "radio"].includes(element.type);
+  const UNTYPED = ["button", "checkbox", "file", "image", "radio", "reset", "submit"];
+
+  // The field that an event is about: an input, a textarea, or the outermost element that is edited.
+  function fieldOf(element) {
+    if (element.localName === "textarea") return element;
+    if (element.localName === "input") return UNTYPED.includes(element.type) ? null : element;
+    if (!element.isContentEditable) return null;
+    let host = element;
+    while (host.parentElement && host.parentElement.isContentEditable) host = host.parentElement;
+    return host;
+  }
+
+  // What a link or a button says: by that it is known where it is gone before it could be asked for.
+  function saidBy(element) {
+    const control = element.closest("a, button, summary, [role=button], [role=link], [role=tab], [role=menuitem]");
+    if (control === null || control.isContentEditable) return "";
+    const label = Element.prototype.getAttribute.call(control, "aria-label") || control.innerText || "";
+    return label.replace(/\s+/g, " ").trim().slice(0, 200);
+  }
+
+  // What is a password now is a secret for good, also where it is shown as text later.
+  function rememberPasswords(root) {
+    for (const each of root.querySelectorAll("input[type=password]")) isSecret(each);
+  }
+
+  function seen(element) {
+    if (element === null || element === near) return;
+    near = element;
+    send("near", { number: number(element) });
+  }
+
+  function enter(field) {
+    dirty.add(field);
+  }
+
+  function flush(field) {
+    if (!dirty.delete(field)) return;
+    const may = allowed.has(field) && !isSecret(field);
+    const text = may ? String("value" in field ? field.value : field.innerText) : null;
+    const more = { number: number(field), facts: facts(field), text: text === null ? null : text.slice(0, LONGEST) };
+    send("entered", more);
+  }
+
+  function flushAll() {
+    for (const field of [...dirty]) flush(field);
+  }
+
+  function on(type, listener) {
+    const trusted = (event) => {
+      if (event.isTrusted) listener(event);
+    };
+    globalThis.addEventListener(type, trusted, { capture: true, passive: true });
+    listeners.push([type, trusted]);
+  }
+
+  on("pointerover", (event) => seen(elementOf(event)));
+  on("focusin", (event) => {
+    const element = elementOf(event);
+    if (element === null) return;
+    rememberPasswords(element.getRootNode());
+    const field = fieldOf(element);
+    if (field !== null) send("focus", { number: number(field), facts: facts(field) });
+    else seen(element);
+  });
+  on("pointerdown", (event) => {
+    const element = elementOf(event);
+    if (element === null) return;
+    rememberPasswords(element.getRootNode());
+    near = null;
+    seen(element);
+  });
+
+  function click(event) {
+    const element = elementOf(event);
+    if (element === null) return;
+    const label = element.closest("label");
+    const control = label === null ? null : label.control;
+    if (event.type === "click" && event.button <= 0) {
+      const choice = [element, control].find((each) => each !== null && isChoice(each));
+      if (choice !== undefined) {
+        chosen = choice; // its change is the step
+        return;
+      }
+      if (event.detail === 0 && performance.now() - keyAt < 1000) return; // the key is the step
+      if (["select", "option"].includes(element.localName)) return;
+      if (control !== null && control !== element && !element.closest("button, a")) return; // the control is clicked next
+    }
+    flushAll();
+    send("click", {
+      number: number(element),
+      facts: facts(element),
+      said: saidBy(element),
+      button: ["left", "middle", "right", "back", "forward"][event.button] || "left",
+      count: event.detail === 2 ? 2 : 1,
+      modifiers: ["Alt", "Control", "Meta", "Shift"].filter((name) => event[`${name === "Control" ? "ctrl" : name.toLowerCase()}Key`]),
+    });
+  }
+  on("click", click);
+  on("auxclick", (event) => {
+    if (event.button !== 2) click(event);
+  });
+  on("contextmenu", (event) => {
+    if (event.button === 2) click(event);
+  });
+
+  on("input", (event) => {
+    const element = elementOf(event);
+    const field = element === null ? null : fieldOf(element);
+    if (field !== null) enter(field);
+  });
+  on("change", (event) => {
+    const element = elementOf(event);
+    if (element === null) return;
+    if (isChoice(element)) {
+      if (chosen !== element) return; // by a script: such a change is trusted all the same
+      flushAll();
+      send("check", { number: number(element), checked: element.checked });
+    } else if (element.localName === "select") {
+      flushAll();
+      const secret = isSecret(element);
+      const values = Array.from(element.selectedOptions, (each) => each.label || each.text).slice(0, 1000);
+      send("select", { number: number(element), facts: facts(element), values: secret ? null : values });
+    } else if (element.localName === "input" && element.type === "file") {
+      send("files", { number: number(element), names: Array.from(element.files || [], (each) => each.name).slice(0, 20) });
+    } else {
+      const field = fieldOf(element);
+      if (field !== null && field.localName === "input" && ["color", "range"].includes(field.type)) flush(field);
+    }
+  });
+  on("focusout", (event) => {
+    const element = elementOf(event);
+    const field = element === null ? null : fieldOf(element);
+    if (field !== null) flush(field);
+  });
+  on("pagehide", flushAll);
+
+  const COMMANDING = ["ctrlKey", "metaKey", "altKey"];
+  on("keydown", (event) => {
+    const element = elementOf(event);
+    if (element === null || event.isComposing || event.repeat || ["Shift", "Control", "Alt", "Meta", "AltGraph"].includes(event.key)) return;
+    keyAt = performance.now();
+    const field = fieldOf(element);
+    const commanding = COMMANDING.some((name) => event[name]) && !event.getModifierState("AltGraph");
+    const held = ["Control", "Meta", "Alt", "Shift"].filter((name) => event[`${name === "Control" ? "ctrl" : name.toLowerCase()}Key`]);
+    const chord = [...(event.key.length === 1 && !commanding ? [] : held), event.key === " " ? "Space" : event.key].join("+");
+    const press = (sure) => send("key", { number: number(element), facts: facts(element), said: saidBy(element), key: chord, sure });
+    if (event.key === "Enter" && !(field !== null && (field.localName === "textarea" || field.isContentEditable) && !commanding)) {
+      flushAll();
+      press(true);
+    } else if (event.key === "Escape") {
+      flushAll();
+      press(false);
+    } else if (event.key === " " && field === null && element.closest("button, summary, [role=button], [role=menuitem], [role=option], [role=tab]")) {
+      press(true);
+    } else {
+      // Only what the page answers to is a step; keys that edit, scroll and move the focus are none.
+      const text = field !== null && (event.key.length === 1 || ["Backspace", "Delete"].includes(event.key)) && !commanding;
+      if (text || event.key === "Tab" || isChoice(element) || element.localName === "select") return;
+      const character = event.key.length === 1 && !commanding; // outside of a field: it may be a part of a secret
+      setTimeout(() => {
+        if (!event.defaultPrevented) return;
+        if (character) send("characters", {});
+        else press(true);
+      });
+    }
+  });
+
+  const observer = new MutationObserver(() => {
+    if (changed) return;
+    changed = true;
+    send("changed", {});
+  });
+  observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+
+  Object.defineProperty(globalThis, key, {
+    configurable: true,
+    value: {
+      // The element of a number and those around it, innermost first; null for one that is not known any more.
+      around(wanted) {
+        const found = [];
+        for (let node = known.get(wanted); node && found.length < MOST; node = node.parentNode || node.host) {
+          if (node.nodeType === 1) found.push(node);
+        }
+        return found.length ? found : null;
+      },
+      allow(wanted) {
+        const field = known.get(wanted);
+        if (field) allowed.add(field);
+      },
+      // What a field holds that was entered before it was allowed; null for a secret.
+      held(wanted) {
+        const field = known.get(wanted);
+        if (!field || isSecret(field)) return null;
+        return String("value" in field ? field.value : field.innerText).slice(0, LONGEST);
+      },
+      flush: flushAll,
+      // What was entered by the engine's own input is no person's.
+      reset() {
+        dirty.clear();
+      },
+      watch() {
+        changed = false;
+      },
+      stop() {
+        observer.disconnect();
+        for (const [type, listener] of listeners) globalThis.removeEventListener(type, listener, { capture: true });
+        delete globalThis[key];
+        delete globalThis[binding];
+      },
+    },
+  });
+  send("hello", {});
+})

@@ -1,0 +1,395 @@
+"""PersonObserver: what a person does in the browser's window, as the page's own trusted events tell it.
+
+Rule: the page is observed in an isolated world of each of its documents, so it sees nothing of it. A report is
+taken in the order in which it came; which node it is about is asked in the very moment in which it comes, as the
+document may be left a moment later. The value of a secret field is never asked for: a field is allowed to say what
+was entered only after its facts have been seen. Reports that come while a verb of the engine runs are that verb's,
+and dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine import Page
+from cdpengine._evaluate.injection import InitScript
+from cdpengine._javascript import own, script
+from cdpengine._page.page_scope import PageScope, SessionOverride
+from cdpengine._page.scripts.page_functions import ExecutionContext, ObjectGroup, deep, new_group
+from cdpengine._page.scripts.page_functions import Node as BrowserNode
+from cdpengine._page.tabs import Posted
+from cdpengine._protocol.calls import PendingCall, decode_reply
+from cdpengine._protocol.domains.page import (
+    FrameRequestedNavigation,
+    FrameStartedNavigating,
+    NavigationHistoryReply,
+)
+from cdpengine._protocol.domains.runtime import BindingCalled, CallReply
+from cdpengine._protocol.messages import decode_payload
+from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
+from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name
+from cdpengine.errors import EngineError, RemoteError
+
+WORLD = "cdpengine.recording"
+"""The world that the observer runs in, apart from that of the engine's other scripts."""
+
+ANSWERING = 1.0
+"""Seconds at most that a document gets to say which node a report is about, or what a field holds."""
+
+BEGINNING = 3.0
+"""Seconds at most in which a page may confirm that it is observed."""
+
+_MOST_WAITING = 1_000
+"""Reports that wait to be taken; what comes beyond them is noted as lost."""
+
+_MOST_NODES = 100
+
+
+class Report(msgspec.Struct):
+    """One report of person.js."""
+
+    kind: str
+    number: int = 0
+    facts: FieldFacts = NO_FACTS
+    text: str | None = None
+    said: str = ""
+    button: str = "left"
+    count: int = 1
+    modifiers: list[str] = []
+    checked: bool = False
+    values: list[str] | None = None
+    names: list[str] = []
+    key: str = ""
+    sure: bool = False
+    url: str = ""
+
+    def __repr__(self) -> str:
+        return f"<{self.kind}>"
+
+
+@attrs.define(eq=False)
+class PersonAction:
+    """What a person did.
+
+    `place` counts the reports: a view of the page that was begun after one and done before the next shows what it
+    led to. `view` is what the observer was given for it when it came, `at` when that was, on trio's clock, and
+    `where` the session and the execution context that it came from. `rested`: the page had come to rest, and
+    was seen, after what was done before.
+    """
+
+    report: Report = attrs.field(repr=False)
+    place: int
+    view: object = attrs.field(repr=False)
+    at: float
+    where: tuple[Session, int] | None = attrs.field(default=None, repr=False)
+    history: int | None = None
+    rested: bool = False
+
+
+class _Number(msgspec.Struct, rename="camel"):
+    backend_node_id: int
+    loader_id: str = ""
+
+
+class _DeepNode(msgspec.Struct):
+    value: _Number
+
+
+class _DeepArray(msgspec.Struct):
+    value: list[_DeepNode] = []
+    type: str = ""
+
+
+_HINTS = frozenset({"hello", "near", "focus", "changed"})
+"""Reports that are no actions."""
+
+
+class PersonObserver:
+    """Observes one page.
+
+    `arrived` is called by the reader for each action, and gives its place, its view, and whether the page had come
+    to rest before it. `changed` is called when the page has changed.
+    """
+
+    def __init__(
+        self, page: Page, arrived: Callable[[], tuple[int, object, bool]], changed: Callable[[], None]
+    ) -> None:
+        self._page = page
+        self._core = page._core  # noqa: SLF001 - the observer stands on the page below its verbs
+        self._arrived = arrived
+        self._changed = changed
+        self.own_verbs = 0
+        self.lost = 0
+        self._binding = f"cdpengine_{secrets.token_hex(8)}"
+        self._key = f"cdpengine_{secrets.token_hex(8)}"
+        tabs = self._core.state.tabs
+        self._script = InitScript(tabs, self._source(), world=WORLD, at_once=True)
+        self._group: ObjectGroup = new_group("person")
+        scope = PageScope.of_page(tabs, self._core.target, popups=False)
+        self._override = SessionOverride(scope, self._begin, self._end)
+        self._listeners: dict[Session, Callable[[Event], None]] = {}
+        self._contexts: dict[tuple[Session, int], None] = {}
+        self._nodes: OrderedDict[tuple[Session, int, int], PendingCall] = OrderedDict()
+        self._found: OrderedDict[tuple[Session, int, int], list[_Number]] = OrderedDict()
+        self._requested: set[str] = set()
+        self._history: int | None = None
+        self._send, self.actions = trio.open_memory_channel[PersonAction](_MOST_WAITING)
+
+    def _source(self) -> str:
+        parts = ", ".join(
+            [
+                json.dumps(self._binding),
+                json.dumps(self._key),
+                f"({script('_page/scripts/secret_field')})()",
+                f"({script('cache/recording/field_facts')})",
+            ]
+        )
+        return f"({script('cache/recording/person')}\n)({parts})"
+
+    @asynccontextmanager
+    async def observing(self, note: Callable[[str], None]) -> AsyncIterator[None]:
+        """Observe the page while the block runs. A page that cannot be observed in time is noted."""
+        try:
+            with trio.move_on_after(BEGINNING) as scope:
+                try:
+                    await self._override.enter()
+                except EngineError as error:
+                    note(f"what a person does cannot be seen: {type(error).__name__}")
+            if scope.cancelled_caught:
+                note("what a person does cannot be seen until the page answers")
+            yield
+        finally:
+            await self._override.leave()
+            for call in self._nodes.values():
+                call.abandon()
+            self._nodes.clear()
+            self._group.release()
+            self._send.close()
+
+    # --- sessions ------------------------------------------------------------------------------------------------
+
+    def _begin(self, session: Session) -> Sequence[Posted]:
+        # Chrome has bindings in new documents only while Runtime is on.
+        calls: list[Posted] = [*session._hold("Runtime")]
+        calls.append(session.post("Runtime.addBinding", name=self._binding, executionContextName=WORLD))
+
+        def called(event: Event) -> None:
+            self._take(session, event)
+
+        self._listeners[session] = called
+        session.on_event("Runtime.bindingCalled", called)
+        if session is self._core.session:
+            session.on_event("Page.frameRequestedNavigation", self._note_requested)
+            session.on_event("Page.frameStartedNavigating", self._note_started)
+        calls += self._script.begin(session)
+        return calls
+
+    def _end(self, session: Session) -> Sequence[Posted]:
+        listener = self._listeners.pop(session, None)
+        if listener is None:
+            return []
+        session.off_event("Runtime.bindingCalled", listener)
+        if session is self._core.session:
+            session.off_event("Page.frameRequestedNavigation", self._note_requested)
+            session.off_event("Page.frameStartedNavigating", self._note_started)
+        calls: list[Posted] = [
+            self._post(session, context, "stop()") for of, context in self._contexts if of is session
+        ]
+        calls += self._script.end(session)
+        calls.append(session.post("Runtime.removeBinding", name=self._binding))
+        session._release_domains("Runtime")
+        return calls
+
+    def _post(self, session: Session, context: int, call: str, **how: Any) -> PendingCall:
+        expression = f"globalThis[{json.dumps(self._key)}]?.{call}"
+        return ExecutionContext(session, context).post_expression(
+            own(expression) if call in _OWN else expression, **how
+        )
+
+    def _tell(self, call: str) -> list[PendingCall]:
+        """Send a call to all documents. An answer that nobody waits for may come whenever it does."""
+        posted = []
+        for session, context in list(self._contexts):
+            if session.ended:
+                del self._contexts[session, context]
+                continue
+            with suppress(EngineError):
+                posted.append(self._post(session, context, call))
+        return posted
+
+    async def flush(self) -> None:
+        """Have all documents report what was entered and not reported yet."""
+        calls = self._tell("flush()")
+        try:
+            with trio.move_on_after(ANSWERING):
+                for call in calls:
+                    with suppress(EngineError):
+                        await call.raw()
+        finally:
+            for call in calls:
+                call.abandon()
+
+    def reset(self) -> None:
+        """Have all documents forget what was entered: it was the engine's own input."""
+        self._tell("reset()")
+
+    def watch(self) -> None:
+        """Have the next change of the page reported."""
+        self._tell("watch()")
+
+    # --- reports -------------------------------------------------------------------------------------------------
+
+    def _take(self, session: Session, event: Event) -> None:
+        """Take a report. Called by the reader."""
+        called = event.decode(BindingCalled)
+        if called.name != self._binding:
+            return
+        report = decode_payload(called.payload.encode("utf-8", "surrogatepass"), Report)
+        context = called.execution_context_id
+        if report.kind == "hello":
+            self._contexts[session, context] = None
+        elif report.kind == "changed":
+            self._changed()
+        elif not self.own_verbs:
+            where = (session, context)
+            if report.number:
+                self._ask(where, report.number)
+            if report.kind == "focus" and secret_name(report.facts) is None:
+                with suppress(EngineError):
+                    self._post(session, context, f"allow({report.number})")
+            if report.kind not in _HINTS:
+                self._put(report, where)
+
+    def _put(self, report: Report, where: tuple[Session, int] | None) -> None:
+        place, view, rested = self._arrived()
+        try:
+            self._send.send_nowait(
+                PersonAction(report, place, view, trio.current_time(), where, self._history, rested)
+            )
+        except (trio.WouldBlock, trio.BrokenResourceError):
+            self.lost += 1
+
+    def _ask(self, where: tuple[Session, int], number: int) -> None:
+        """Ask at once which node a number stands for."""
+        session, context = where
+        key = (session, context, number)
+        if key in self._nodes or key in self._found:
+            return
+        with suppress(EngineError):
+            self._nodes[key] = self._post(
+                session, context, f"around({number})", how=deep(2), group=self._group
+            )
+        while len(self._nodes) > _MOST_NODES:
+            self._nodes.popitem(last=False)[1].abandon()
+
+    async def nodes_of(self, action: PersonAction) -> tuple[BrowserNode | None, list[int]]:
+        """Return the node that an action is about, and the numbers of those around it; None where it is gone."""
+        if action.where is None:
+            return None, []
+        session, context = action.where
+        key = (session, context, action.report.number)
+        if key not in self._found:
+            found = await self._answer_of(key)
+            if not found:
+                return None, []
+            self._found[key] = found
+            while len(self._found) > _MOST_NODES:
+                self._found.popitem(last=False)
+        found = self._found[key]
+        numbers = [each.backend_node_id for each in found]
+        frames = [frame for frame in self._core.target.frames if frame.session is session]
+        frame = next((each for each in frames if each.loader_id == found[0].loader_id), None)
+        frame_id = frame.id if frame is not None else (frames[0].id if len(frames) == 1 else "")
+        return BrowserNode(session, numbers[0], frame_id, "an element that a person used"), numbers
+
+    async def _answer_of(self, key: tuple[Session, int, int]) -> list[_Number]:
+        call = self._nodes.pop(key, None)
+        if call is None:
+            return []
+        try:
+            with trio.move_on_after(ANSWERING), suppress(EngineError):
+                reply = await call.decoded(CallReply)
+                raw = reply.result.deep_serialized_value
+                if reply.exception_details is None and bytes(raw):
+                    decoded = decode_reply("Runtime.evaluate", raw, _DeepArray)
+                    return [each.value for each in decoded.value]
+        finally:
+            call.abandon()
+        return []
+
+    async def text_of(self, action: PersonAction) -> str | None:
+        """Return what a field holds whose text was entered before it was allowed to say it; None for a secret."""
+        if action.report.text is not None or secret_name(action.report.facts) is not None:
+            return action.report.text
+        if action.where is None or action.report.facts.secret:
+            return None
+        session, context = action.where
+        with trio.move_on_after(ANSWERING), suppress(EngineError, RemoteError):
+            call = self._post(session, context, f"held({action.report.number})", how={"returnByValue": True})
+            reply = await call.decoded(dict[str, Any])
+            value = reply.get("result", {}).get("value")
+            return value if isinstance(value, str) else None
+        return None
+
+    async def moved_in_history(self, action: PersonAction) -> int:
+        """Return how many places the page went or goes in its history; 0 where that is not known."""
+        known, history = action.history, await self._read_history()
+        if history is None:
+            return 0
+        index, entries = history.current_index, history.entries
+        if known is not None and index != known:
+            return index - known
+        # It is only on its way.
+        places = [
+            place
+            for place, entry in enumerate(entries)
+            if abs(place - index) == 1 and entry.url == action.report.url
+        ]
+        return places[0] - index if len(places) == 1 else 0
+
+    async def note_history(self) -> None:
+        """Note where in its history the page is."""
+        history = await self._read_history()
+        self._history = None if history is None else history.current_index
+
+    async def _read_history(self) -> NavigationHistoryReply | None:
+        with trio.move_on_after(ANSWERING), suppress(EngineError):
+            return await self._core.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
+        return None
+
+    # --- where it goes -------------------------------------------------------------------------------------------
+
+    def _note_requested(self, event: Event) -> None:
+        self._requested.add(event.decode(FrameRequestedNavigation).frame_id)
+
+    def _note_started(self, event: Event) -> None:
+        """Report a navigation of the main frame that the page did not ask for: the address bar, back, reload."""
+        started = event.decode(FrameStartedNavigating)
+        requested = started.frame_id in self._requested
+        self._requested.discard(started.frame_id)
+        if requested or self.own_verbs or started.frame_id != self._core.target.frames.main.id:
+            return
+        kind = _NAVIGATIONS.get(started.navigation_type)
+        if kind is not None:
+            self._put(Report(kind=kind, url=started.url), None)
+
+
+_NAVIGATIONS = {
+    "reload": "reload",
+    "reloadBypassingCache": "reload",
+    "differentDocument": "navigate",
+    "historyDifferentDocument": "history",
+    "historySameDocument": "history",
+}
+
+_OWN = frozenset({"flush()", "reset()", "watch()", "stop()"})

@@ -1,0 +1,51 @@
+"""What tests of recordings share: fields of every kind of secret, and all that a recording keeps."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pytest_httpserver import HTTPServer
+
+from cdpengine.cache import Recording, Step, Viewport, entry_to_json, make_entry, make_key
+
+
+def site(server: HTTPServer, html: str, path: str = "/") -> str:
+    server.expect_request(path).respond_with_data(html, content_type="text/html")
+    return server.url_for(path)
+
+
+def kept(recording: Recording) -> str:
+    """Return all that a recording has, as an entry's JSON and as its `repr`."""
+    steps: list[Any] = list(recording.steps)
+    key = make_key("form_fill", "https://shop.example/", Viewport(width=1, height=1), recording.variables)
+    entry = make_entry(key, steps, now=1.0, sensitive=recording.sensitive, features=recording.features)
+    return "\n".join([json.dumps(entry_to_json(entry)), repr(recording), repr(steps), str(recording.notes)])
+
+
+CANARY = "Kanarien-7/$x"
+
+SECRET_FIELDS = {
+    "password": '<input type=password aria-label="Field">',
+    "current-password": '<input autocomplete=current-password aria-label="Field">',
+    "new-password": '<input autocomplete="section-a new-password" aria-label="Field">',
+    "one-time-code": '<input autocomplete=one-time-code aria-label="Field">',
+    "cc-number": '<input autocomplete=cc-number aria-label="Field">',
+    "cc-csc": '<textarea autocomplete=cc-csc aria-label="Field"></textarea>',
+    "cc-name": '<input autocomplete=cc-name aria-label="Field">',
+    "by name": '<input name=user_passwd aria-label="Field">',
+    "by id": '<input id=otpCode name=otp aria-label="Field">',
+    "by label": "<label>Card number <input></label>",
+    "dots": '<input style="-webkit-text-security: disc" name=wish aria-label="Field">',
+    "dots to edit": '<div contenteditable style="-webkit-text-security: disc" role=textbox aria-label="Field"></div>',
+}
+NEW_NAMES = [
+    "password", "password_2", "new_password", "code", "card_number", "card_code", "card_name", "password_3", "code_2",
+    "card_number_2", "wish", "secret",
+]  # fmt: skip
+
+
+def shown(step: Step, which: str) -> tuple[str, str]:
+    assert step.after is not None
+    target = getattr(step.after, which)
+    return target.role, target.name
