@@ -48,7 +48,7 @@ def describe_target(snapshot: Snapshot, ref: str) -> Target:
     ]
     around = list(_around(nodes, place))
     inside = [each for each in around if nodes[each].frame == node.frame]
-    within = tuple(_landmark(nodes[each]) for each in inside if nodes[each].name)[:MOST_AROUND]
+    within = tuple(read_landmark(nodes[each]) for each in inside if nodes[each].name)[:MOST_AROUND]
     return Target(
         role=node.role,
         name=escape(node.name[:LONGEST_NAME]),
@@ -56,8 +56,8 @@ def describe_target(snapshot: Snapshot, ref: str) -> Target:
         alike=len(like),
         frames=tuple(_frames(nodes, place))[::-1],
         within=within,
-        before=_beside(nodes, range(place - 1, -1, -1), node.frame, set(around)),
-        after=_beside(nodes, range(_end(nodes, place), len(nodes)), node.frame, set()),
+        before=find_beside(nodes, place, range(place - 1, -1, -1), set(around)),
+        after=find_beside(nodes, place, range(_end(nodes, place), len(nodes)), set()),
         path=tuple(_path_step(nodes, each) for each in [*inside[::-1], place]),
         item=escape(item := _item(nodes, place, inside)),
         twins=sum(_is_twin(nodes, each, within, item) for each in like),
@@ -104,18 +104,27 @@ def _path_step(nodes: Sequence[SnapshotNode], place: int) -> PathStep:
     return PathStep(role=node.role, nth=sum(nodes[other].role == node.role for other in siblings))
 
 
-def _beside(
-    nodes: Sequence[SnapshotNode], places: range, frame: str | None, passed: set[int]
+def find_beside(
+    nodes: Sequence[SnapshotNode], place: int, places: range, passed: set[int]
 ) -> Landmark | None:
-    """Return the first of these nodes that says something, in the same frame and not among `passed`."""
-    for place in places:
-        node = nodes[place]
-        if node.frame == frame and place not in passed and (node.name or node.text):
-            return _landmark(node)
+    """Return what stands beside a node: the first of `places` that says something, in its frame, none of `passed`.
+
+    Text that only says the node's own name again, as a label does, is passed over: it is no neighbour.
+    """
+    node = nodes[place]
+    for each in places:
+        other = nodes[each]
+        if other.frame != node.frame or each in passed or not (other.name or other.text):
+            continue
+        landmark = read_landmark(other)
+        if other.role == "text" and landmark.name == node.name[:LONGEST_NAME]:
+            continue
+        return landmark
     return None
 
 
-def _landmark(node: SnapshotNode) -> Landmark:
+def read_landmark(node: SnapshotNode) -> Landmark:
+    """Return what a node is, for a person."""
     return Landmark(role=node.role, name=(node.name or " ".join(node.text.split()))[:LONGEST_NAME])
 
 
@@ -124,7 +133,9 @@ def _item(nodes: Sequence[SnapshotNode], place: int, inside: Sequence[int]) -> s
     if around is None:
         return ""
     own = range(place, _end(nodes, place))
-    return item_words(nodes, (each for each in range(around + 1, _end(nodes, around)) if each not in own))
+    return item_words(
+        nodes, around, (each for each in range(around + 1, _end(nodes, around)) if each not in own)
+    )
 
 
 def _is_twin(nodes: Sequence[SnapshotNode], place: int, within: Sequence[Landmark], item: str) -> bool:
@@ -132,12 +143,18 @@ def _is_twin(nodes: Sequence[SnapshotNode], place: int, within: Sequence[Landmar
     inside = [each for each in _around(nodes, place) if nodes[each].frame == nodes[place].frame]
     if item:
         return _item(nodes, place, inside) == item
-    named = next((_landmark(nodes[each]) for each in inside if nodes[each].name), None)
+    named = next((read_landmark(nodes[each]) for each in inside if nodes[each].name), None)
     return named == (within[0] if within else None)
 
 
-def item_words(nodes: Sequence[SnapshotNode], places: Iterable[int]) -> str:
-    """Return what these nodes say, by their names and texts, cut to size. What fields hold is left out."""
+def item_words(nodes: Sequence[SnapshotNode], item: int, places: Iterable[int]) -> str:
+    """Return what an item says, by the names and texts of these nodes in it, cut to size.
+
+    An article that has a name says its name: the rest is its content, a price or a text, and will be another one.
+    What fields hold is left out.
+    """
+    if nodes[item].role == "article" and nodes[item].name:
+        return nodes[item].name[:LONGEST_NAME]
     words: list[str] = []
     for place in places:
         node = nodes[place]

@@ -133,7 +133,7 @@ SEARCH = Flow(
     steps=(
         FlowStep(
             verb="fill", key="search.query", value="${query}",
-            role="searchbox", a="Search the library", b="Search the notes",
+            role="searchbox", a="Search the library",
         ),
         FlowStep(
             verb="click", key="search.submit", leads_to="/results?q=*", gone_in_c=True,
@@ -208,7 +208,7 @@ SETTINGS = Flow(
     start="/settings",
     steps=(
         FlowStep(verb="uncheck", key="settings.mail", role="checkbox", a="E-mail notifications"),
-        FlowStep(verb="check", key="settings.weekly", role="checkbox", a="Weekly summary", b="Weekly digest"),
+        FlowStep(verb="check", key="settings.weekly", role="checkbox", a="Weekly summary"),
         FlowStep(verb="select", key="settings.language", value="${language}", role="combobox", a="Language"),
         FlowStep(
             verb="select", key="settings.zone", value="${zone}", role="combobox", a="Time zone", b="Your time zone"

@@ -414,3 +414,115 @@ def after(page: ChangingPage, kinds: tuple[str, ...], seed: int) -> TargetMatch:
     assert match.ref in (None, f"e{number}" if there else None), (seed, kinds, match.reason)
     assert (match.ref is not None) == (match.level in ("exact", "healed"))
     return match
+
+
+# --- the parts of a page -------------------------------------------------------------------------------------
+
+
+def test_a_field_of_its_name_in_another_form_is_not_it() -> None:
+    page = Page()
+    email = page("textbox E-mail")
+    page.show(page("form Contact", page("textbox Name"), email, page("textbox Phone")))
+    target = described(page, email)
+    page.show(
+        page("form Newsletter", page("textbox E-mail"), page("button Subscribe")),
+        page("form Contact", page("textbox Phone"), page("textbox Name")),
+    )
+    match = found(page, target)
+    assert (match.level, match.ref) == ("ambiguous", None)
+    assert "in another part of the page now" in match.reason
+
+
+def test_a_form_with_another_name_and_order_has_its_fields() -> None:
+    page = Page()
+    age = page("spinbutton Age")
+    page.show(page("form Contact", page("textbox Phone"), age, page("date Day")))
+    target = described(page, age)
+    page.show(
+        page(
+            "form Write to us",
+            page("group Visit", page("date Day")),
+            page("group You", age, page("link Home")),
+        )
+    )
+    match = found(page, target)
+    assert (match.level, match.ref) == ("exact", f"e{age.number}")
+
+
+def test_its_name_elsewhere_and_its_meaning_in_other_words_is_not_sure() -> None:
+    page = Page()
+    email = page("textbox E-mail")
+    page.show(page("textbox Name"), email, page("textbox Phone"))
+    target = described(page, email)
+    page.show(
+        page("link Home"), email, page("link Help"), page("textbox Age"), page("textbox E-mail address")
+    )
+    match = found(page, target)
+    assert (match.level, match.ref) == ("ambiguous", None)
+    assert "another one of that meaning" in match.reason
+
+
+def test_of_two_the_one_in_its_own_part_is_it() -> None:
+    page = Page()
+    password = page("textbox Password")
+    page.show(page("form Sign in", page("textbox User name"), password, page("button Sign in")))
+    target = described(page, password)
+    other = page(
+        "form Newsletter", page("textbox E-mail"), page("textbox Password"), page("button Subscribe")
+    )
+    page.show(
+        other,
+        page("form Log in", page("textbox User name"), password, page("link Help"), page("button Log in")),
+    )
+    match = found(page, target)
+    assert (match.level, match.ref) == ("healed", f"e{password.number}")
+
+
+def test_its_name_in_another_part_does_not_hide_the_renamed_one_in_its_own() -> None:
+    page = Page()
+    button = page("button Sign in")
+    page.show(page("form Sign in", page("textbox Password"), button))
+    target = described(page, button)
+    renamed = page("button Log in")
+    other = page("form Newsletter", page("textbox E-mail"), page("button Sign in"))
+    page.show(other, page("form Log in", page("textbox Password"), renamed))
+    assert found(page, target).ref == f"e{renamed.number}"
+    page.remove(renamed)
+    assert found(page, target).ref is None
+
+
+def test_a_name_that_says_more_may_be_another_thing() -> None:
+    page = Page()
+    weekly = page("checkbox Weekly summary")
+    page.show(page("form Settings", page("checkbox Mail"), weekly, page("checkbox Text messages")))
+    target = described(page, weekly)
+    partners = page("checkbox Weekly summary of our partners")
+    page.show(page("form Settings", partners, page("checkbox Text messages"), page("checkbox Mail")))
+    match = found(page, target)
+    assert (match.level, match.ref) == ("ambiguous", None)
+
+
+def test_a_label_is_no_neighbour_of_its_own_field() -> None:
+    page = Page()
+    email = page("textbox E-mail address")
+    page.show(
+        page("form Contact", page("textbox Phone"), page("text E-mail address"), email, page("textbox Age"))
+    )
+    target = described(page, email)
+    assert target.before is not None
+    assert (target.before.role, target.before.name) == ("textbox", "Phone")
+    page.show(page("form Newsletter", page("text E-mail"), page("textbox E-mail"), page("button Subscribe")))
+    assert found(page, target).ref is None
+
+
+def test_an_article_says_its_name_and_not_its_price() -> None:
+    page = Page()
+    add, price = page("button Add to cart"), page("paragraph 32.50")
+    article = page("article Tea bowl", price, add)
+    page.show(article)
+    target = described(page, add)
+    assert target.item == "Tea bowl"
+    price.name = "34.00"
+    assert found(page, target).level == "exact"
+    article.name = "Milk jug"
+    assert found(page, target).ref is None

@@ -190,13 +190,18 @@ class _Search:
         found = [self._weigh(place, "same") for place in named]
         possible = [each for each in found if not each.against]
         if not possible:
+            if (renamed := self._renamed_in_its_part(named)) is not None:
+                return renamed
             return self._stop("ambiguous", f"{self.what} is there, but {found[0].against}", named)
         alike = self.target.alike
         if len(named) == 1 and alike == 1:
-            if possible[0].negative and (instead := self._in_its_place(named[0])):
-                reason = f"{self.what} is elsewhere now, and another one of that meaning stands in its place"
+            if possible[0].negative and (instead := self._of_its_meaning(named[0])):
+                reason = f"{self.what} is elsewhere now, and there is another one of that meaning"
                 return self._stop("ambiguous", reason, [*named, *instead])
             return self._take("exact", possible[0], 100, "the only one of its role and name, as before")
+        if alike == len(possible) == 1 and possible[0].within:
+            reason = f"there are {len(named)} of these, was 1, and only this one is in its part of the page"
+            return self._take("healed", possible[0], 80, reason)
         same = self._of_the_same_place(possible, named)
         in_place = len(named) == alike and named[self.target.nth]
         if len(same) > 1:
@@ -213,15 +218,32 @@ class _Search:
         reason = f"{len(named)} of {self.what}, were {alike}"
         return self._stop("ambiguous", f"{reason}; none has surely the surroundings that it had", named)
 
-    def _in_its_place(self, named: int) -> list[int]:
-        """Return those of another name that would be taken if this one were not there."""
+    def _renamed_in_its_part(self, named: Sequence[int]) -> TargetMatch | None:
+        """Return the one of another name in the part that it was in, where those of its name are surely others."""
+        role = self.target.role
+        framed, _ = self._in_frame(
+            [place for place, node in enumerate(self.page.nodes) if node.ref is not None]
+        )
+        same_role = [place for place in framed if self.page.nodes[place].role == role and place not in named]
+        match = self._of_another_name(same_role, same_role)
+        if match.ref is None:
+            return None
+        place = next(each for each in same_role if (ref := self.page.nodes[each].ref) and ref.id == match.ref)
+        return match if self._same_within(self.page.within(place)) else None
+
+    def _of_its_meaning(self, named: int) -> list[int]:
+        """Return those of another name that says the same."""
         node = self.page.nodes[named]
         others = [
             place
             for place, other in enumerate(self.page.nodes)
             if (other.role, other.frame) == (node.role, node.frame) and other.ref is not None
         ]
-        return [each.place for each in self._related(others) if each.is_enough and not each.against]
+        return [
+            each.place
+            for each in self._related(others)
+            if not each.against and (each.relation == "synonyms" or each.is_enough)
+        ]
 
     def _related(self, places: Iterable[int]) -> list[Evidence]:
         """Return the evidence for those whose name says the same in other words, or more of it."""
@@ -349,7 +371,18 @@ class _Search:
             return "what it is for, by the words of its row or item, is another thing now"
         if generic and evidence.negative and self.target.alike == 1:
             return "its name does not say what it is for, and all around it has changed"
+        if self._is_in_another_part(evidence):
+            return "it is in another part of the page now, and nothing that stood beside it is there"
         return ""
+
+    def _is_in_another_part(self, evidence: Evidence) -> bool:
+        """Say whether the named part around an element is another one, without the neighbours that it had."""
+        part = self.page.part(evidence.place)
+        wanted = [each for each in (self.target.before, self.target.after) if each is not None]
+        if part is None or not wanted or evidence.positive:
+            return False
+        inside = list(self.page.landmarks_in(part, evidence.place))
+        return not any(same_landmark(beside, each) for beside in wanted for each in inside)
 
     def _other_dialog(self, evidence: Evidence, generic: bool) -> str:
         place = self.page.dialog(evidence.place)

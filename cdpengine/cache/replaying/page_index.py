@@ -12,9 +12,12 @@ from functools import cached_property
 
 from cdpengine._snapshot.snapshot import Snapshot, SnapshotNode
 from cdpengine.cache.entries import FramePlace, Landmark, PathStep
-from cdpengine.cache.targets import ITEM_ROLES, LONGEST_NAME, describe_frame, item_words
+from cdpengine.cache.targets import ITEM_ROLES, describe_frame, find_beside, item_words, read_landmark
 
 DIALOGS = frozenset({"dialog", "alertdialog"})
+
+OWN_PARTS = frozenset({"form", "search", "region", "navigation", "complementary", *DIALOGS})
+"""Parts of a page that are, where they have a name, for something of their own: a login, a newsletter."""
 
 
 class PageIndex:
@@ -81,17 +84,21 @@ class PageIndex:
         """Return the named parts around a node, innermost first."""
         return [each for each in self.around(place) if self.nodes[each].name]
 
+    def part(self, place: int) -> int | None:
+        """Return the innermost part of the page (`OWN_PARTS`) around a node that has a name, None without one."""
+        return next((each for each in self.within(place) if self.nodes[each].role in OWN_PARTS), None)
+
     def dialog(self, place: int) -> int | None:
         """Return the dialog that a node is in, None where it is in none."""
         return next((each for each in self.around(place) if self.nodes[each].role in DIALOGS), None)
 
     def before(self, place: int) -> Landmark | None:
         """Return what stands before a node."""
-        return self._beside(place, range(place - 1, -1, -1), set(self.around(place)))
+        return find_beside(self.nodes, place, range(place - 1, -1, -1), set(self.around(place)))
 
     def after(self, place: int) -> Landmark | None:
         """Return what stands after a node."""
-        return self._beside(place, range(self.ends[place], len(self.nodes)), set())
+        return find_beside(self.nodes, place, range(self.ends[place], len(self.nodes)), set())
 
     def item(self, place: int) -> str:
         """Return what the item of a list or a table says that a node is in, without the node itself."""
@@ -99,14 +106,20 @@ class PageIndex:
         if around is None:
             return ""
         own = range(place, self.ends[place])
-        return item_words(
-            self.nodes, (each for each in range(around + 1, self.ends[around]) if each not in own)
-        )
+        inside = (each for each in range(around + 1, self.ends[around]) if each not in own)
+        return item_words(self.nodes, around, inside)
 
     def landmark(self, place: int) -> Landmark:
         """Return what a node is, for a person."""
-        node = self.nodes[place]
-        return Landmark(role=node.role, name=(node.name or " ".join(node.text.split()))[:LONGEST_NAME])
+        return read_landmark(self.nodes[place])
+
+    def landmarks_in(self, part: int, place: int) -> Iterator[Landmark]:
+        """Yield what is in a part and says something, but for what is in the node at `place`."""
+        own = range(place, self.ends[place])
+        for each in range(part + 1, self.ends[part]):
+            node = self.nodes[each]
+            if each not in own and node.frame == self.nodes[part].frame and (node.name or node.text):
+                yield read_landmark(node)
 
     def is_only_one(self, place: int) -> bool:
         """Say whether a node is the only one of its role in the innermost named part around it."""
@@ -122,11 +135,3 @@ class PageIndex:
             if node.ref is not None
             for around in self.within(place)
         )
-
-    def _beside(self, place: int, places: range, passed: set[int]) -> Landmark | None:
-        frame = self.nodes[place].frame
-        for each in places:
-            node = self.nodes[each]
-            if node.frame == frame and each not in passed and (node.name or node.text):
-                return self.landmark(each)
-        return None

@@ -110,7 +110,8 @@
     return SAYING.has(localName(node)) && isDrawn(node) && !isHidden(node) ? nameIn(node) : "";
   }
 
-  function saidBeside(element, step) {
+  // A label says the element's own name again: it is no neighbour.
+  function saidBeside(element, step, name) {
     const walker = document.createTreeWalker(getRootNode(element), NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
     walker.currentNode = element;
     for (let passed = 0; passed < FARTHEST && walker[step](); ) {
@@ -118,7 +119,7 @@
       if (contains(element, node)) continue;
       passed++;
       const said = contains(node, element) ? "" : saidBy(node);
-      if (said) return said;
+      if (said && said !== name) return said;
     }
     return "";
   }
@@ -132,7 +133,7 @@
     const only = drawn.length === 1 && !isHidden(drawn[0]) ? drawn[0] : null;
     found.push(only);
     if (only === null) return { count: drawn.length };
-    const [before, after] = [saidBeside(only, "previousNode"), saidBeside(only, "nextNode")];
+    const [before, after] = [saidBeside(only, "previousNode", name), saidBeside(only, "nextNode", name)];
     return { count: 1, around: around(only), before, after };
   });
   const roles = {};

@@ -79,9 +79,12 @@ class Evidence:
     @property
     def is_enough(self) -> bool:
         """Whether an element of another name is taken for the old one by that."""
-        return (
-            self.relation in ("synonyms", "overlap") and self.score >= ENOUGH and (self.positive or self.path)
-        )
+        if self.score < ENOUGH:
+            return False
+        if self.relation == "overlap":
+            # What more is said may be the difference: "Weekly summary", and that of our partners.
+            return self.same_place or self.path
+        return self.relation == "synonyms" and (self.positive or self.path)
 
     def words(self) -> str:
         """Return what is the same and what has changed, for a reason."""

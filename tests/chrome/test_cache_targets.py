@@ -1,0 +1,128 @@
+"""Each control of each flow, described in one design of the demo site, is found right in each other one, or not at all.
+
+The truth is the control's `data-key`, which the snapshot does not show. Beside the page of its own step, a control is
+looked for on the pages of all other steps: there it is another element of the same key, or there is none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import attrs
+import pytest
+import trio
+from cache_flows import FLOWS, Seen, walk_flow
+from cache_site.server import DESIGNS, Design, serve_site
+
+import cdpengine
+from cdpengine.cache import Values, describe_target
+from cdpengine.cache.replaying.finding import TargetMatch, find_target
+
+pytestmark = pytest.mark.chrome
+
+PAIRS = [(known, now) for known in DESIGNS for now in DESIGNS]
+
+FOUND_IN_B = 26
+"""How many of the 40 controls that design "a" has are found in "b" at least: one that stops always is never wrong."""
+
+
+@pytest.fixture(scope="module")
+def seen(shared_endpoint: str) -> dict[Design, list[Seen]]:
+    """What was seen before each step of each flow, in each design, as far as it goes there."""
+
+    async def walk() -> dict[Design, list[Seen]]:
+        found: dict[Design, list[Seen]] = {design: [] for design in DESIGNS}
+        async with cdpengine.connect(shared_endpoint) as browser, serve_site() as site:
+            page = await browser.new_page()
+            for design in DESIGNS:
+                for flow in FLOWS.values():
+                    found[design] += await walk_flow(page, site, flow, design, flow.examples[0])
+            await page.close()
+        return found
+
+    return trio.run(walk)
+
+
+def finds(
+    seen: dict[Design, list[Seen]], known: Design, now: Design
+) -> Iterator[tuple[Seen, Seen, TargetMatch]]:
+    """Yield what is found of each control that one design has, before each step in the other one."""
+    for one in seen[known]:
+        if one.ref is not None:
+            target = describe_target(one.snapshot, one.ref)
+            for other in seen[now]:
+                yield one, other, find_target(other.snapshot, target, Values({}))
+
+
+def test_each_page_has_the_control_that_is_right(seen: dict[Design, list[Seen]]) -> None:
+    steps = sum(len(flow.steps) for flow in FLOWS.values())
+    for design in ("a", "b"):
+        assert len([each for each in seen[design] if each.ref is not None]) == steps
+    missing = [each.key for each in seen["c"] if each.ref is None]
+    assert missing == [
+        flow.steps[place].key for flow in FLOWS.values() if (place := flow.gone("c")) is not None
+    ]
+    assert len(missing) == len(FLOWS)
+
+
+@pytest.mark.parametrize(("known", "now"), PAIRS)
+def test_a_control_is_never_taken_for_another_one(
+    seen: dict[Design, list[Seen]], known: Design, now: Design
+) -> None:
+    wrong = [
+        f"{one.key} is {other.keys[match.ref] or match.ref} before {other.key}: {match.level}, {match.reason}"
+        for one, other, match in finds(seen, known, now)
+        if match.ref is not None and other.keys[match.ref] != one.key
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("known", "now"), PAIRS)
+def test_a_control_is_found_where_its_design_has_not_changed(
+    seen: dict[Design, list[Seen]], known: Design, now: Design
+) -> None:
+    levels = Counter(
+        match.level
+        for one, other, match in finds(seen, known, now)
+        if one.key == other.key and other.ref is not None
+    )
+    if known == now:
+        assert set(levels) == {"exact"}
+    elif (known, now) == ("a", "c") or (known, now) == ("c", "a"):
+        assert set(levels) == {"exact"}  # but for what is gone, "c" is "a"
+    elif (known, now) == ("a", "b"):
+        assert levels["exact"] + levels["healed"] >= FOUND_IN_B
+        assert levels["healed"] >= 5
+    else:
+        assert levels["exact"] > 0
+
+
+@pytest.mark.parametrize("known", ["a", "b"])
+def test_what_is_gone_is_not_found_and_the_reason_says_so(
+    seen: dict[Design, list[Seen]], known: Design
+) -> None:
+    gone = {each.key: each for each in seen["c"] if each.ref is None}
+    stopped = {
+        one.key: match
+        for one, other, match in finds(seen, known, "c")
+        if one.key == other.key and one.key in gone
+    }
+    assert stopped.keys() == gone.keys()
+    for match in stopped.values():
+        assert match.level in ("missing", "ambiguous")
+        assert "there" in match.reason
+
+
+def test_a_variable_in_a_name_finds_what_its_value_says(seen: dict[Design, list[Seen]]) -> None:
+    for known, now in PAIRS:
+        one = next(each for each in seen[known] if each.step.key.startswith("shop.product"))
+        assert one.ref is not None
+        target = attrs.evolve(describe_target(one.snapshot, one.ref), name="${product}")
+        other = next(each for each in seen[now] if each.step.key == one.step.key)
+        for product in ("Tea bowl", "Milk jug", "Espresso cup", "Teapot"):
+            match = find_target(other.snapshot, target, Values({"product": product}))
+            key = None if match.ref is None else other.keys[match.ref]
+            assert key in (None, f"shop.product.{product}")
+            if product == "Teapot":
+                assert key is None
