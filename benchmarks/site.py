@@ -8,6 +8,7 @@ program that started it. Run alone: `python -m benchmarks.site` prints its addre
     /fragments/N    N links to parts of the page     /frames/N     N frames of ten rows each
     /scene          what actions act on              /burst        functions that make much at once
     /nav/N          a small page                     /n?...        200 bytes of text
+    /stock/N        a form above N such rows, with its own record of what was done
 """
 
 from __future__ import annotations
@@ -31,6 +32,24 @@ SCENE = (
 )
 """`clicks` counts the clicks on #go, `overs` how often the mouse came over #other."""
 
+STOCK = """<form aria-label="Shown" onsubmit="apply(this); return false"><label>Product <input name=product></label>
+<label>Order <select name=order><option>Name<option>Price</select></label>
+<label><input type=checkbox name=left> Only what is left</label> <button>Apply</button></form><p role=status></p><script>
+record = []
+const status = () => document.querySelector("[role=status]")
+function note(what) { if (!record.includes(what)) record.push(what) }
+function apply(form) { status().textContent = "Applied to " + form.product.value }
+addEventListener("input", ({target}) => { if (target.name === "product") note("input product") })
+addEventListener("change", ({target}) => {
+  const box = target.type === "checkbox" && !target.name
+  if (target.name !== "product") note("change " + (box ? target.parentNode.textContent.trim().toLowerCase() : target.name)) })
+addEventListener("click", ({target}) => {
+  if (target.localName !== "button") return
+  note("click " + target.textContent.toLowerCase())
+  if (!target.form) status().textContent = target.textContent.replace("Buy", "Bought") })
+</script>"""
+"""A form that filters a list, as pages of stock have it."""
+
 BURST = """<script>
 async function messages(count) { for (let i = 0; i < count; i++) console.log("message", i, "of a burst"); return count }
 async function requests(count) {
@@ -48,6 +67,11 @@ def rows(count: int) -> str:
         ' <label><input type="checkbox"> Compare {0}</label></li>'
     )
     return "<h1>Stock</h1><ul>" + "".join(line.format(number) for number in range(count)) + "</ul>"
+
+
+def stock(count: int) -> str:
+    """Return rows below a form; `record` says what was done, each once: fields, buttons and boxes by name."""
+    return STOCK + rows(count)
 
 
 def fragment_links(count: int) -> str:
@@ -74,6 +98,7 @@ def nav(number: int) -> str:
 _WITHOUT_NUMBER = {"blank": "", "scene": SCENE, "burst": BURST}
 _WITH_NUMBER: dict[str, Callable[[int], str]] = {
     "rows": rows,
+    "stock": stock,
     "fragments": fragment_links,
     "frames": frames,
     "nav": nav,

@@ -16,6 +16,7 @@ NAMES = (
     "replies",
     "snapshot",
     "actions",
+    "cached_flow",
     "hung_evaluate",
     "shell",
     "pages_at_once",

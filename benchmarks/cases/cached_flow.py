@@ -1,0 +1,138 @@
+"""A flow that the action cache replays, beside the same flow with a snapshot of the page before every step.
+
+Rule: the flow was recorded once, on a page of so many rows, and both sides do its very steps: the same requests by the
+same dispatch, the same post-conditions waited for. One side is `execute_entry`; the other reads the page before each step,
+as a program (or a model) does that has to see it: a snapshot of the whole page with its text and its refs, in which it
+finds the element by role and name. "further" may use parts of the page that have not changed, "fresh" may not. Each turn
+begins with a page that was just opened, which is not counted, and ends with a look at the page's own record: whatever
+was timed has happened, and nothing else. What a model takes to read a snapshot is in no figure.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import attrs
+
+import cdpengine
+from benchmarks.harness.bench import Bench, Case, Turn
+from cdpengine.act import Actor, Fill, dispatch
+from cdpengine.act.actor import actor_of
+from cdpengine.cache import CacheEntry, Step, Values, execute_entry, make_entry, make_key, record_steps
+from cdpengine.cache.replaying.conditions import wait_for_condition
+
+ROWS = (100, 1_000)
+
+VARIABLES: Mapping[str, str] = {"product": "item", "order": "Price", "compared": "Compare 50", "bought": "Buy 50"}
+
+RECORD = ["input product", "change order", "change left", "click apply", "change compare 50", "click buy 50"]
+"""What the page itself says was done."""
+
+PATIENCE = 10.0
+
+
+async def opened(page: cdpengine.Page, url: str) -> None:
+    """Open the page anew, as it was before."""
+    await page.goto(url)
+
+
+async def do_by_program(page: cdpengine.Page) -> None:
+    """Do the flow once, as a person or a program would, to be recorded."""
+    await page.fill(page.locate(role="textbox", name="Product"), VARIABLES["product"])
+    await page.select(page.locate(role="combobox", name="Order"), VARIABLES["order"])
+    await page.check(page.locate(role="checkbox", name="Only what is left"))
+    await page.click(page.locate(role="button", name="Apply"))
+    await page.wait_for(text="Applied to item")
+    await page.check(page.locate(role="checkbox", name=VARIABLES["compared"]))
+    await page.click(page.locate(role="button", name=VARIABLES["bought"]))
+    await page.wait_for(text="Bought 50")
+
+
+async def recorded(page: cdpengine.Page, url: str) -> CacheEntry:
+    """Return the entry of the flow."""
+    await opened(page, url)
+    async with record_steps(page, variables=VARIABLES) as recording:
+        await do_by_program(page)
+    assert recording.viewport is not None
+    assert len(recording.steps) == len(RECORD), f"{recording.notes}"
+    key = make_key("settings", recording.url, recording.viewport, recording.variables)
+    return make_entry(key, recording.steps, now=time.time(), features=recording.features)
+
+
+@attrs.frozen
+class Flow:
+    """The flow on one page; each way returns the milliseconds that it took."""
+
+    page: cdpengine.Page
+    actor: Actor
+    url: str
+    entry: CacheEntry
+    values: Values
+
+    async def replay(self) -> float:
+        """Have the cache carry out the entry."""
+        await opened(self.page, self.url)
+        started = time.perf_counter()
+        report = await execute_entry(self.page, self.entry, self.values)
+        taken = time.perf_counter() - started
+        assert report.ok, report.reason
+        await self.check()
+        return taken * 1000
+
+    def with_snapshots(self, *, fresh: bool) -> Turn:
+        """Return the turn that reads the page before each step."""
+
+        async def turn() -> float:
+            await opened(self.page, self.url)
+            started = time.perf_counter()
+            for step in self.entry.all_steps():
+                await self.do_with_snapshot(step, fresh)
+            taken = time.perf_counter() - started
+            await self.check()
+            return taken * 1000
+
+        return turn
+
+    async def do_with_snapshot(self, step: Step, fresh: bool) -> None:
+        snapshot = await self.page.snapshot(fresh=fresh, timeout=PATIENCE)
+        assert snapshot.text
+        refs = {
+            slot: snapshot.find(role=target.role, name=self.values.fill(target.name)).id
+            for slot, target in step.targets.items()
+        }
+        request = self.values.fill_request(step.request)
+        if isinstance(request, Fill):
+            fields = tuple(attrs.evolve(field, ref=refs[field.ref or ""]) for field in request.fields)
+            request = attrs.evolve(request, fields=fields, target_id=self.page.target_id)
+        else:
+            (ref,) = refs.values()
+            request = attrs.evolve(request, ref=ref, target_id=self.page.target_id)
+        response = await dispatch(self.actor, request)
+        assert response.error is None, response.error
+        if step.after is not None:
+            await wait_for_condition(self.page, step.after, self.values, PATIENCE)
+
+    async def check(self) -> None:
+        """Check with the page's own record that the flow was done, and nothing else."""
+        record = await self.page.evaluate("record")
+        assert record == RECORD, f"got {record}, expected {RECORD}"
+
+
+async def run(bench: Bench) -> None:
+    async with bench.launch() as browser:
+        page = await browser.new_page()
+        for rows in ROWS[1:] if bench.quick else ROWS:
+            url = f"{bench.site}/stock/{rows}"
+            entry = await recorded(page, url)
+            flow = Flow(page, actor_of(browser), url, entry, Values(dict(VARIABLES)))
+            sides: dict[str, Turn] = {
+                "engine": flow.replay,
+                "engine: further snapshots": flow.with_snapshots(fresh=False),
+                "engine: fresh snapshots": flow.with_snapshots(fresh=True),
+            }
+            variant = f"{len(RECORD)} steps on {rows:,} rows"
+            await bench.turns("cached_flow", sides, unit="ms", variant=variant, size=rows)
+
+
+CASE = Case(name="cached_flow", title="Flows that the action cache replays", run=run, seconds=60, quick_seconds=20)
