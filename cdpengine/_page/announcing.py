@@ -11,6 +11,7 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import ContextVar
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import attrs
@@ -59,15 +60,17 @@ _current: ContextVar[_Announced | None] = ContextVar("announced verb", default=N
 
 
 def announced(
-    verb: str,
+    verb: str, running: Callable[[Any], Any] = attrgetter("_core.target.running")
 ) -> Callable[[Callable[P, Coroutine[Any, Any, T]]], Callable[P, Coroutine[Any, Any, T]]]:
-    """Have a method of a page, or of a part of it, announce itself as `verb` to the page's listeners."""
+    """Have a method of a page, or of a part of it, announce itself as `verb` to the page's listeners.
+
+    `running` gives the page's RunningActions for what the method is of.
+    """
 
     def decorate(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
         @functools.wraps(method)
         async def run(*args: P.args, **kwargs: P.kwargs) -> T:
-            of: Any = args[0]
-            listeners = of._core.target.running.listeners  # noqa: SLF001 - all that have verbs stand on a PageCore
+            listeners = running(args[0]).listeners
             if not listeners or _current.get() is not None:
                 return await method(*args, **kwargs)
             bound = inspect.signature(method).bind(*args, **kwargs)
@@ -105,6 +108,16 @@ async def _announce(announcement: _Announced, do: Callable[[], Awaitable[T]]) ->
         if not ended:
             for listener in listeners:
                 listener.cancelled(call)
+
+
+async def announce_block(verb: str, listeners: list[ActionListener]) -> None:
+    """Say that a block of this verb begins, of which it matters only that it was there."""
+
+    async def begin() -> None:
+        """Do nothing: the block is its caller's."""
+
+    if listeners and _current.get() is None:
+        await _announce(_Announced(ActionCall(verb, {}), tuple(listeners)), begin)
 
 
 async def announce_node(argument: str, node: Node, seconds: float) -> None:

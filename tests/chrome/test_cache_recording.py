@@ -16,7 +16,7 @@ from recorded_steps import CANARY, NEW_NAMES, SECRET_FIELDS, kept, shown, site
 import cdpengine
 from cdpengine import Page
 from cdpengine.act import dispatch
-from cdpengine.act.reading_requests import Dialog
+from cdpengine.act.reading_requests import Dialog, FileChooser
 from cdpengine.act.requests import (
     ActRequest,
     Back,
@@ -274,6 +274,35 @@ async def test_what_is_done_to_the_page_itself_is_a_step(
     assert recording.viewport is not None
 
 
+async def test_a_part_of_something_is_only_taken_for_it_where_it_can_be_acted_on(
+    page: Page, httpserver: HTTPServer, at_once: None
+) -> None:
+    html = """<form aria-label=All><button><b>Go</b></button><p id=text>Words</p><label>File
+      <input type=file id=file style="display: none"></label></form><ul aria-label=Items><li id=item>One</ul>"""
+    await page.goto(site(httpserver, html))
+    async with record_steps(page) as recording:
+        await page.click(page.locate("b"))
+        await page.click(page.locate("#text"))
+        await page.click(page.locate("#item"))
+        await page.upload(page.locate("#file"), PATH)
+    found = [(step.targets["t1"].role, step.targets["t1"].name) for step in recording.steps]
+    assert found == [("button", "Go"), ("paragraph", ""), ("listitem", "")]
+    assert [note.partition(": ")[2] for note in recording.notes] == [
+        "upload: the element could not be described"
+    ]
+
+
+async def test_files_for_a_chooser_are_named_before_it_opens(
+    page: Page, httpserver: HTTPServer, at_once: None
+) -> None:
+    await page.goto(site(httpserver, "<label>F <input type=file id=file></label>"))
+    async with record_steps(page) as recording, page.expect_file_chooser() as chooser:
+        await page.click(page.locate("#file"))
+        await chooser.set_files(PATH)
+    assert [step.request for step in recording.steps] == [FileChooser(paths=(PATH,)), Click(ref="t1")]
+    assert recording.notes == ()
+
+
 async def test_what_is_no_step_is_noted_with_the_reason(
     page: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
@@ -291,6 +320,9 @@ async def test_what_is_no_step_is_noted_with_the_reason(
         with trio.move_on_after(0.3):
             await page.click(page.locate("#nothing"))
         await page.goto(page.url + "?token=abcdefgh")
+        async with page.evaluate_handle("document.body"):
+            pass
+        await page.storage.local.set({"a": "secretcookie"})
     assert recording.steps == ()
     found = [note.split(": ", 1)[1] for note in recording.notes]
     assert found == [
@@ -304,6 +336,8 @@ async def test_what_is_no_step_is_noted_with_the_reason(
         "click: it failed with NodeNotFoundError",
         "click: it was cancelled",
         "goto: a secret is in the URL, which messages show",
+        "evaluate_handle: an entry runs no script",
+        "set_storage: an entry sets no storages",
     ]
     assert "secretcookie" not in repr(recording)
 

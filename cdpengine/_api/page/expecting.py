@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -23,6 +24,7 @@ from cdpengine._api.page.core import PageCore
 from cdpengine._budget import Budget, within
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.forms.upload import UploadFile, upload
+from cdpengine._page.announcing import announced
 from cdpengine._page.dialogs import AwaitedDialog, Dialog, DialogAnswer
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.downloads.downloads import AwaitedDownload
@@ -206,6 +208,7 @@ class ExpectedFileChooser:
         """Wait until it has opened. Raises why the page ended."""
         return await self._page.wait_for(lambda: self._awaited.opened)
 
+    @announced("set_files", attrgetter("_page.running"))
     async def set_files(self, *paths: UploadFile, timeout: float = 30) -> ActionOutcome:
         """Wait until the chooser has opened, and choose these files in it. Raises as `page.upload` does.
 

@@ -40,7 +40,7 @@ from cdpengine._evaluate.recovery import Recovery
 from cdpengine._evaluate.script import JSHandle, Script, World
 from cdpengine._input.view import BoundingBox
 from cdpengine._javascript import own, script
-from cdpengine._page.announcing import announced
+from cdpengine._page.announcing import announce_block, announced
 from cdpengine._page.downloads.output_file import checked_path
 from cdpengine._page.finding import FoundNode, Locator, check_index
 from cdpengine._page.frames import Frame, LoadState
@@ -341,6 +341,7 @@ class PageReading:
         The handle can be an argument of `evaluate` while the block lasts; it is released with the block. Raises
         InvalidArgumentError for a value that is no object, and as `evaluate`.
         """
+        await announce_block("evaluate_handle", self._core.target.running.listeners)
         budget = Budget.start("evaluate", timeout)
         script = await make_script(self._core, expression_or_function, args, target, frame, world, budget)
         async with AsyncExitStack() as stack:

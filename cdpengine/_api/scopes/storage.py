@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -246,18 +247,21 @@ class DocumentStorage:
         async with self._within("read the storage", frame, timeout) as items:
             return await items.read()
 
+    @announced("set_storage", attrgetter("_page.running"))
     async def set(self, items: Mapping[str, str], *, frame: Frame | None = None, timeout: float = 30) -> None:
         """Set items; others stay. Where there is no room for all, none is set."""
         checked = check_items(items)
         async with self._within("set items of the storage", frame, timeout) as storage:
             await storage.write(checked)
 
+    @announced("set_storage", attrgetter("_page.running"))
     async def delete(self, *keys: str, frame: Frame | None = None, timeout: float = 30) -> None:
         """Remove items; those that are not there are no error."""
         checked = check_keys(keys)
         async with self._within("delete items of the storage", frame, timeout) as storage:
             await storage.delete(checked)
 
+    @announced("set_storage", attrgetter("_page.running"))
     async def clear(self, *, frame: Frame | None = None, timeout: float = 30) -> None:
         """Remove all items."""
         async with self._within("clear the storage", frame, timeout) as storage:

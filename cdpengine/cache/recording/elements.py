@@ -1,7 +1,7 @@
 """Elements: nodes that something is done to, described by a snapshot of the page as it was before.
 
 Rule: nothing here takes longer than it is given, and what cannot be read is None, never an error of the verb that
-is recorded. A node that the snapshot does not show is a part of the nearest one around it that it shows.
+is recorded. A node that the snapshot does not show is a part of the button, the link or the like around it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from cdpengine._protocol.calls import decode_reply
 from cdpengine._protocol.domains.runtime import CallReply
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import RefsFor
+from cdpengine._snapshot.roles import INTERACTIVE_ROLES
 from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts
 from cdpengine.cache.recording.outcomes import PageView, clean_target
 from cdpengine.cache.recording.steps import Element
@@ -150,16 +151,26 @@ class ElementReader:
         return Element(target=target, facts=facts, node=(seen.session_id, seen.backend_node_id))
 
     def find(self, node: BrowserNode, around: list[int], snapshot: Snapshot | None) -> Ref | None:
-        """Return the ref under which a snapshot shows the node, or the nearest around it."""
+        """Return the ref under which a snapshot shows the node, or what it is a part of: a button, a link.
+
+        What is only within a form or a region is not taken for that: a click there would be somewhere else.
+        """
         if snapshot is None:
             return None
         main = self._core.target.frames.main.id
         here = {
-            ref.backend_node_id: ref
-            for ref in snapshot.refs.values()
-            if ref.session_id == node.session.id and (ref.frame_id or main) == node.frame_id
+            shown.ref.backend_node_id: shown
+            for shown in snapshot.nodes
+            if shown.ref is not None
+            and shown.ref.session_id == node.session.id
+            and (shown.ref.frame_id or main) == node.frame_id
         }
-        return next((here[number] for number in around if number in here), None)
+        nearest = next((number for number in around if number in here), None)
+        if nearest is None:
+            return None
+        shown = here[nearest]
+        whole = shown.clickable or shown.role in INTERACTIVE_ROLES
+        return shown.ref if nearest == node.backend_node_id or whole else None
 
 
 def _facts_script() -> str:

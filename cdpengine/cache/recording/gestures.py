@@ -51,7 +51,7 @@ class Gestures:
             draft.optional = not report.sure
             return draft
         if element is None:
-            raise CannotBeStep(f"{_SAID[report.kind]}, and the element could not be described in time")
+            raise CannotBeStep(f"{_SAID[report.kind]} that the page does not show as something of its own")
         draft = await self._on(action, element)
         draft.element = element
         return draft
@@ -124,9 +124,9 @@ _TAKE_NO_FOCUS = frozenset({"alertdialog", "dialog"})
 """Roles of elements that have the focus while something is open, and that nothing gives it to."""
 
 _SAID = {
-    "click": "an element was clicked",
-    "entered": "something was entered",
+    "click": "something was clicked",
+    "entered": "something was entered into an element",
     "check": "a box was checked or unchecked",
-    "select": "an option was chosen",
-    "key": "a key was pressed",
+    "select": "an option was chosen of a list",
+    "key": "a key was pressed on an element",
 }

@@ -250,4 +250,6 @@
     },
   });
   send("hello", {});
+  const focused = document.hasFocus() && document.activeElement ? fieldOf(document.activeElement) : null;
+  if (focused !== null) send("focus", { number: number(focused), facts: facts(focused) });
 })

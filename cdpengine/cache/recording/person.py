@@ -216,15 +216,15 @@ class PersonObserver:
             own(expression) if call in _OWN else expression, **how
         )
 
-    def _tell(self, call: str) -> list[PendingCall]:
+    def _tell(self, call: str) -> dict[tuple[Session, int], PendingCall]:
         """Send a call to all documents. An answer that nobody waits for may come whenever it does."""
-        posted = []
+        posted = {}
         for session, context in list(self._contexts):
             if session.ended:
                 del self._contexts[session, context]
                 continue
             with suppress(EngineError):
-                posted.append(self._post(session, context, call))
+                posted[session, context] = self._post(session, context, call)
         return posted
 
     async def flush(self) -> None:
@@ -232,11 +232,13 @@ class PersonObserver:
         calls = self._tell("flush()")
         try:
             with trio.move_on_after(ANSWERING):
-                for call in calls:
-                    with suppress(EngineError):
+                for where, call in calls.items():
+                    try:
                         await call.raw()
+                    except EngineError:
+                        self._contexts.pop(where, None)  # its document is gone
         finally:
-            for call in calls:
+            for call in calls.values():
                 call.abandon()
 
     def reset(self) -> None:
@@ -256,9 +258,10 @@ class PersonObserver:
             return
         report = decode_payload(called.payload.encode("utf-8", "surrogatepass"), Report)
         context = called.execution_context_id
+        self._contexts[session, context] = None
         if report.kind == "hello":
-            self._contexts[session, context] = None
-        elif report.kind == "changed":
+            return
+        if report.kind == "changed":
             self._changed()
         elif not self.own_verbs:
             where = (session, context)

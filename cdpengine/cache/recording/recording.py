@@ -22,7 +22,7 @@ from cdpengine._page.dialogs import default_answer
 from cdpengine._page.running_actions import SideEffects
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
 from cdpengine._protocol.domains.page import LayoutMetricsReply
-from cdpengine.act.reading_requests import Dialog
+from cdpengine.act.reading_requests import Dialog, FileChooser
 from cdpengine.act.requests import Fill, Press, Type
 from cdpengine.cache.changes import PageFeatures, read_features
 from cdpengine.cache.entries import MOST_STEPS, Step, Viewport
@@ -264,6 +264,9 @@ class _Recorder:
 
     def _add(self, draft: Draft, place: int) -> None:
         draft.place = place
+        if isinstance(draft.request, FileChooser):
+            self._drafts.insert(len(self._drafts) - 1, draft)  # before what opened it
+            return
         last = self._drafts[-1] if self._drafts else None
         if last is not None:
             if last.typing is not None and _joined(last.typing, draft):

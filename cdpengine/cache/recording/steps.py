@@ -17,6 +17,7 @@ from cdpengine._input.forms.fill import EVERY_TYPE, texts_of
 from cdpengine._input.forms.listbox import Option
 from cdpengine._input.forms.upload import FileContent
 from cdpengine.act import ActRequest
+from cdpengine.act.reading_requests import FileChooser
 from cdpengine.act.requests import (
     Back,
     Check,
@@ -138,6 +139,8 @@ def draft_of(verb: str, arguments: Mapping[str, Any], elements: Elements, templa
 
 _REASONS = {
     "evaluate": "an entry runs no script",
+    "evaluate_handle": "an entry runs no script",
+    "set_storage": "an entry sets no storages",
     "set_content": "an entry runs no script and holds no document",
     "tap": "an entry has no request for a touch",
     "focus": "an entry has no request that only moves the focus",
@@ -341,6 +344,13 @@ def _upload(given: Mapping[str, Any], elements: Elements, templating: Templating
     return _on(Upload, paths=paths)(elements)
 
 
+def _set_files(given: Mapping[str, Any], _elements: Elements, templating: Templating) -> Draft:
+    paths = tuple(_shown(_text_of(each), templating) for each in given["paths"])
+    if not paths:
+        raise CannotBeStep("an entry has no request that leaves a file chooser without files")
+    return Draft(request=FileChooser(paths=paths))
+
+
 def _goto(given: Mapping[str, Any], _elements: Elements, templating: Templating) -> Draft:
     url = templating.address(given["url"])
     if url is None or hide_secrets(url) != url:
@@ -412,6 +422,7 @@ _DRAFTS: Mapping[str, Callable[[Mapping[str, Any], Elements, Templating], Draft]
     "check": _check,
     "uncheck": _uncheck,
     "upload": _upload,
+    "set_files": _set_files,
     "goto": _goto,
     "reload": _reload,
     "go_back": _back,
