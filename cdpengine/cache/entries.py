@@ -173,7 +173,8 @@ class Target:
     `within` are the named parts around it, innermost first, `before` and `after` what stands beside it. `path`
     leads through the structure of its document, outermost first. `item` is what the part of a list or a table says
     that it is in, without itself: which of many it is. `twins` says how many of those alike have the same item;
-    without one, the same named part around them. `name` and `item` may be templates.
+    without one, the same named part around them. `together` are the nearest other controls of the form, the dialog
+    or the section that it is in. `name` and `item` may be templates.
     """
 
     role: str
@@ -187,6 +188,7 @@ class Target:
     path: tuple[PathStep, ...] = ()
     item: str = ""
     twins: int = 1
+    together: tuple[Landmark, ...] = ()
 
 
 # --- steps ---------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from cdpengine._snapshot.refs import parse_ref_text
+from cdpengine._snapshot.roles import INTERACTIVE_ROLES
 from cdpengine._snapshot.snapshot import Snapshot, SnapshotNode
 from cdpengine.cache.addresses import normalize_url
 from cdpengine.cache.entries import FramePlace, Landmark, PathStep, Target
@@ -23,6 +24,14 @@ MOST_AROUND = 4
 
 ITEM_ROLES = frozenset({"row", "listitem", "article", "treeitem"})
 """What there are many of, side by side: a button in one of them is for what that one says."""
+
+
+FORM_ROLES = frozenset({"form", "dialog", "alertdialog", "search"})
+SECTION_ROLES = frozenset({"region", "article", "navigation", "complementary"})
+"""What holds controls together: a form or a dialog; without one, the innermost section."""
+
+MOST_TOGETHER = 8
+"""How many of the other controls there describe an element."""
 
 
 def describe_target(snapshot: Snapshot, ref: str) -> Target:
@@ -60,6 +69,7 @@ def describe_target(snapshot: Snapshot, ref: str) -> Target:
         after=find_beside(nodes, place, range(_end(nodes, place), len(nodes)), set()),
         path=tuple(_path_step(nodes, each) for each in [*inside[::-1], place]),
         item=escape(item := _item(nodes, place, inside)),
+        together=_together(nodes, place, inside),
         twins=sum(_is_twin(nodes, each, within, item) for each in like),
     )
 
@@ -136,6 +146,36 @@ def _item(nodes: Sequence[SnapshotNode], place: int, inside: Sequence[int]) -> s
     return item_words(
         nodes, around, (each for each in range(around + 1, _end(nodes, around)) if each not in own)
     )
+
+
+def find_holder(nodes: Sequence[SnapshotNode], inside: Sequence[int]) -> int | None:
+    """Return which of the nodes around an element, innermost first, holds it together with others."""
+    for roles in (FORM_ROLES, SECTION_ROLES):
+        for each in inside:
+            if nodes[each].role in roles:
+                return each
+    return None
+
+
+def is_control(node: SnapshotNode) -> bool:
+    """Say whether a node is a named control, as a person would say that a form has it."""
+    return (
+        node.ref is not None and node.name != "" and node.role != "option" and node.role in INTERACTIVE_ROLES
+    )
+
+
+def _together(nodes: Sequence[SnapshotNode], place: int, inside: Sequence[int]) -> tuple[Landmark, ...]:
+    holder = find_holder(nodes, inside)
+    if holder is None:
+        return ()
+    frame = nodes[place].frame
+    others = [
+        each
+        for each in range(holder + 1, _end(nodes, holder))
+        if each != place and nodes[each].frame == frame and is_control(nodes[each])
+    ]
+    nearest = sorted(others, key=lambda each: abs(each - place))[:MOST_TOGETHER]
+    return tuple(dict.fromkeys(read_landmark(nodes[each]) for each in sorted(nearest)))
 
 
 def _is_twin(nodes: Sequence[SnapshotNode], place: int, within: Sequence[Landmark], item: str) -> bool:

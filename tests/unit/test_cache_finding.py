@@ -134,11 +134,56 @@ def test_names_for_one_of_many(name: str, expected: bool) -> None:
 # --- the same name -------------------------------------------------------------------------------------------
 
 
-def test_the_only_one_is_found_wherever_it_is() -> None:
-    match = match_of("Log in", "Log in", same_place=False)
+def test_the_only_one_is_found_where_something_around_it_is_as_it_was() -> None:
+    page = Page()
+    login, password = page("button Log in"), page("textbox Password")
+    page.show(page("form Account", page("textbox User"), password, login))
+    target = described(page, login)
+    page.show(
+        page("main", page("form", page("group", login), page("textbox User"), page("heading New"), password))
+    )
+    match = found(page, target)
     assert (match.level, match.score, match.candidates) == ("exact", 100, ())
     assert match.found is not None
     assert match.found.name == "Log in"
+    page.show(page("form Newsletter", page("textbox Email"), login))
+    match = found(page, target)
+    assert (match.level, match.ref) == ("ambiguous", None)
+    assert "in another part of the page now" in match.reason
+    page.show(page("heading New"), login, page("link Help"))
+    match = found(page, target)
+    assert (match.level, match.ref) == ("ambiguous", None)
+    assert "nothing around it is as it was" in match.reason
+
+
+def test_a_trap_of_the_same_name_in_another_form() -> None:
+    page = Page()
+    fields = [page(f"textbox {name}") for name in ("Name", "E-mail", "Phone", "Message")]
+    page.show(page("form Contact us", *fields, page("button Send")))
+    target = described(page, fields[1])
+    fields[1].name = "E-mail address"
+    newsletter = page("form Newsletter", page("textbox E-mail"), page("button Subscribe"))
+    page.show(newsletter, page("form Write to us", *fields[::-1], page("button Send")))
+    match = found(page, target)
+    assert (match.level, match.ref) == ("healed", f"e{fields[1].number}")
+    fields[1].name = "Where to answer"
+    assert found(page, target).ref is None
+
+
+def test_a_longer_name_is_another_thing() -> None:
+    match = match_of("Weekly summary", "Weekly summary of our partners", role="checkbox")
+    assert (match.level, match.ref) == ("ambiguous", None)
+
+
+def test_an_item_of_the_same_name_may_say_more() -> None:
+    page = Page()
+    button, other = page("button Add to cart"), page("article Cup", page("text 18.00"))
+    page.show(other, page("article Tea bowl", page("text 32.50"), button))
+    target = described(page, button)
+    page.show(other, page("article Tea bowl", page("text 32.50, made to order"), button))
+    assert found(page, target).ref == f"e{button.number}"
+    page.show(other, page("article Milk jug", page("text 32.50, made to order"), button))
+    assert found(page, target).ref is None
 
 
 def test_another_kind_of_element_of_the_same_name_is_not_it() -> None:
@@ -162,7 +207,7 @@ def test_a_search_field_may_be_a_text_field_now() -> None:
     assert found(page, target).level == "healed"
 
 
-@pytest.mark.parametrize("role", ["listitem", "row", "article"])
+@pytest.mark.parametrize("role", ["listitem", "row", "treeitem"])
 def test_a_button_is_for_what_its_item_says(role: str) -> None:
     page = Page()
 

@@ -100,6 +100,7 @@ def clean_target(target: Target, templating: Templating) -> Target:
         item=templating.unescaped(target.item) or "",
         frames=tuple(map(place, target.frames)),
         within=tuple(each for each in target.within if keep(each) is not None),
+        together=tuple(each for each in target.together if keep(each) is not None),
         before=keep(target.before),
         after=keep(target.after),
     )

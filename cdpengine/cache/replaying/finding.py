@@ -26,7 +26,13 @@ from cdpengine.cache.replaying.names import (
     same_words,
 )
 from cdpengine.cache.replaying.page_index import DIALOGS, PageIndex
-from cdpengine.cache.replaying.weighing import Evidence, same_landmark, same_part
+from cdpengine.cache.replaying.weighing import (
+    Evidence,
+    count_together,
+    judge_together,
+    same_landmark,
+    same_part,
+)
 from cdpengine.cache.targets import LONGEST_NAME, describe_target
 from cdpengine.cache.templates import find_variables
 from cdpengine.cache.variables import Values
@@ -41,6 +47,7 @@ _LIKE_ROLES = (frozenset({"textbox", "searchbox"}),)
 """Roles that a redesign exchanges, and that take the same actions."""
 
 _MOST_CANDIDATES = 5
+_MANY = 3
 _INTERACTIVE = frozenset(
     {"button", "link", "menuitem", "tab", "checkbox", "switch", "radio", "option", "combobox"}
 )
@@ -195,9 +202,8 @@ class _Search:
             return self._stop("ambiguous", f"{self.what} is there, but {found[0].against}", named)
         alike = self.target.alike
         if len(named) == 1 and alike == 1:
-            if possible[0].negative and (instead := self._of_its_meaning(named[0])):
-                reason = f"{self.what} is elsewhere now, and there is another one of that meaning"
-                return self._stop("ambiguous", reason, [*named, *instead])
+            if possible[0].negative and not self.fixed:
+                return self._all_around_is_new(named)
             return self._take("exact", possible[0], 100, "the only one of its role and name, as before")
         if alike == len(possible) == 1 and possible[0].within:
             reason = f"there are {len(named)} of these, was 1, and only this one is in its part of the page"
@@ -218,6 +224,15 @@ class _Search:
         reason = f"{len(named)} of {self.what}, were {alike}"
         return self._stop("ambiguous", f"{reason}; none has surely the surroundings that it had", named)
 
+    def _all_around_is_new(self, named: Sequence[int]) -> TargetMatch:
+        """Decide about the only one of its name, around which nothing is as it was: it may be another one."""
+        if (renamed := self._renamed_in_its_part(named)) is not None:
+            return renamed
+        if instead := self._of_its_meaning(named[0]):
+            reason = f"{self.what} is elsewhere now, and there is another one of that meaning"
+            return self._stop("ambiguous", reason, [*named, *instead])
+        return self._stop("ambiguous", f"{self.what} is there, but nothing around it is as it was", named)
+
     def _renamed_in_its_part(self, named: Sequence[int]) -> TargetMatch | None:
         """Return the one of another name in the part that it was in, where those of its name are surely others."""
         role = self.target.role
@@ -229,7 +244,8 @@ class _Search:
         if match.ref is None:
             return None
         place = next(each for each in same_role if (ref := self.page.nodes[each].ref) and ref.id == match.ref)
-        return match if self._same_within(self.page.within(place)) else None
+        together = self._weigh(place, "synonyms").together and len(self.target.together) >= _MANY
+        return match if together or self._same_within(self.page.within(place)) else None
 
     def _of_its_meaning(self, named: int) -> list[int]:
         """Return those of another name that says the same."""
@@ -261,7 +277,8 @@ class _Search:
             return [each for each in possible if each.item]
         if len(named) < self.target.alike:
             # Some of those alike are gone: the rest have moved up, and may have the neighbours that it had.
-            return [each for each in possible if each.alone_within and self.target.twins == 1]
+            alone = [each for each in possible if each.alone_within and self.target.twins == 1]
+            return [each for each in alone if each.before or each.after or each.together]
         return [each for each in possible if each.between or (each.alone_within and self.target.twins == 1)]
 
     def _without_name(self, named: Sequence[int]) -> TargetMatch:
@@ -338,6 +355,7 @@ class _Search:
         within = page.within(place)
         item = page.item(place)
         before, after = page.before(place), page.after(place)
+        count = count_together(target.together, page.together(place))
         signs = [same_landmark(target.before, before), same_landmark(target.after, after)]
         # An end of the page is a neighbour, too, beside one that says something.
         ends = [target.before is None and before is None, target.after is None and after is None]
@@ -347,6 +365,8 @@ class _Search:
             within=self._same_within(within),
             before=signs[0],
             after=signs[1],
+            together=judge_together(target.together, count),
+            some_together=count > 0,
             between=any(signs) and all(sign or end for sign, end in zip(signs, ends, strict=True)),
             path=bool(target.path) and page.path(place) == target.path,
             only=page.is_only_one(place),

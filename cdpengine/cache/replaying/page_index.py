@@ -12,7 +12,15 @@ from functools import cached_property
 
 from cdpengine._snapshot.snapshot import Snapshot, SnapshotNode
 from cdpengine.cache.entries import FramePlace, Landmark, PathStep
-from cdpengine.cache.targets import ITEM_ROLES, describe_frame, find_beside, item_words, read_landmark
+from cdpengine.cache.targets import (
+    ITEM_ROLES,
+    describe_frame,
+    find_beside,
+    find_holder,
+    is_control,
+    item_words,
+    read_landmark,
+)
 
 DIALOGS = frozenset({"dialog", "alertdialog"})
 
@@ -25,6 +33,7 @@ class PageIndex:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.nodes: Sequence[SnapshotNode] = snapshot.nodes
+        self._controls: dict[int, list[tuple[int, Landmark]]] = {}
 
     @cached_property
     def ends(self) -> list[int]:
@@ -108,6 +117,20 @@ class PageIndex:
         own = range(place, self.ends[place])
         inside = (each for each in range(around + 1, self.ends[around]) if each not in own)
         return item_words(self.nodes, around, inside)
+
+    def together(self, place: int) -> frozenset[Landmark]:
+        """Return the other controls of the form, the dialog or the section that a node is in."""
+        holder = find_holder(self.nodes, list(self.around(place)))
+        if holder is None:
+            return frozenset()
+        if holder not in self._controls:
+            frame = self.nodes[holder].frame
+            self._controls[holder] = [
+                (each, self.landmark(each))
+                for each in range(holder + 1, self.ends[holder])
+                if self.nodes[each].frame == frame and is_control(self.nodes[each])
+            ]
+        return frozenset(landmark for each, landmark in self._controls[holder] if each != place)
 
     def landmark(self, place: int) -> Landmark:
         """Return what a node is, for a person."""

@@ -219,7 +219,7 @@ def _is_sure(wanted: WantedElement, found: _Found) -> bool:
         return False
     within, before, after = next(iter(target.within), None), target.before, target.after
     if within is None and before is None and after is None:
-        return True
+        return not target.together
     return (
         (within is not None and (within.role, within.name) in around)
         or (before is not None and collapse(before.name) == found.before)
