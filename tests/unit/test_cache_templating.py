@@ -105,6 +105,7 @@ def test_a_secret_that_is_being_entered_is_shown_nowhere() -> None:
             "https://x.example/orders/*?page=*&sort=up",
         ),
         ("https://x.example/ada/a?q=ada%20lovelace", "https://x.example/*/a?q=*"),
+        ("https://x.example/people/ada-lovelace/a-b", "https://x.example/people/*/a-b"),
         ("https://x.example/#/ada", "https://x.example/"),
         ("https://x.example/#/cart", "https://x.example/#/cart"),
         ("https://x.example/?hunter2=1&token=abc", "https://x.example/?token=*"),

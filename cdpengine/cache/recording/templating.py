@@ -10,6 +10,7 @@ so that it is known where the page shows it again. Pure.
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote_plus
@@ -178,7 +179,7 @@ class Templating:
             return None
         head, mark, rest = _cut(form)
         start = head.split("/")
-        start[3:] = ["*" if self.holds_value(unquote_plus(each)) else each for each in start[3:]]
+        start[3:] = ["*" if self._is_of_value(unquote_plus(each)) else each for each in start[3:]]
         if mark == "#":
             rest = "" if self.holds_value(unquote_plus(rest)) else rest
             return "/".join(start) + (f"#{rest}" if rest else "")
@@ -193,6 +194,10 @@ class Templating:
             if not self.holds_value(unquote_plus(name)):
                 kept.append(f"{name}{equals}{'*' if value and changes else value}")
         return "/".join(start) + (f"?{'&'.join(kept)}" if kept else "") + hash_mark + fragment
+
+    def _is_of_value(self, part: str) -> bool:
+        """Say whether a part of a path holds a value, perhaps as sites write names there: "tea-bowl"."""
+        return self.holds_value(part) or self.holds_value(re.sub(r"[-_]+", " ", part))
 
     # --- matching ----------------------------------------------------------------------------------------------
 
