@@ -1,3 +1,12 @@
+from .acting.action_cache import ActionCache as ActionCache
+from .acting.learning import Learning as Learning
+from .acting.learning import Lookup as Lookup
+from .acting.planning import PerformReport as PerformReport
+from .acting.planning import Plan as Plan
+from .acting.planning import Planner as Planner
+from .acting.requests import CacheRequests as CacheRequests
+from .acting.statistics import CacheStatistics as CacheStatistics
+from .acting.statistics import ScenarioSummary as ScenarioSummary
 from .addresses import TRACKING_PARAMETERS as TRACKING_PARAMETERS
 from .addresses import UrlPattern as UrlPattern
 from .addresses import generalize_url as generalize_url

@@ -29,6 +29,7 @@ from cdpengine._launch.ending_signals import ENDING_SIGNALS, Wishes, cancel_main
 from cdpengine._version import __version__
 from cdpengine.cli.acting import mcp, run, serve
 from cdpengine.cli.bench import bench
+from cdpengine.cli.cache import cache
 from cdpengine.cli.demo import demo
 from cdpengine.cli.doctor import doctor
 from cdpengine.cli.options import Failed
@@ -38,7 +39,7 @@ from cdpengine.cli.page_output import evaluate, markdown, snapshot, text
 from cdpengine.cli.protocol import protocol
 from cdpengine.cli.proxy import proxy
 from cdpengine.cli.repl import repl
-from cdpengine.cli.trace import trace
+from cdpengine.cli.traces.commands import trace
 from cdpengine.errors import (
     ActionSyntaxError,
     EngineError,
@@ -101,6 +102,7 @@ def commands() -> None:
 
 for command in (
     bench,
+    cache,
     demo,
     doctor,
     snapshot,

@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from cdpengine.act import Actor, ActRequest, ActResponse, dispatch
+from cdpengine.act import Actor, ActRequest, ActResponse, DispatchHook, dispatch
 from cdpengine.act.response import CachedActions
 from cdpengine.errors import CacheUnavailableError
 
@@ -51,7 +51,8 @@ class Hook:
 
 
 def actor(*hooks: Hook, **more: Any) -> Actor:
-    return Actor(NoBrowser(), hooks=hooks, **more)  # type: ignore[arg-type]
+    made = tuple(DispatchHook(hook.before, hook.after) for hook in hooks)
+    return Actor(NoBrowser(), hooks=made, **more)  # type: ignore[arg-type]
 
 
 async def test_hooks_see_the_request_and_may_add_to_the_response() -> None:
@@ -116,3 +117,10 @@ async def test_without_a_cache_requests_about_it_are_refused(request_: dict[str,
     assert response.error is not None
     assert response.error.kind == "invalidArgument"
     assert "no cache is open here" in response.error.message
+
+
+async def test_a_hook_may_have_one_half_only() -> None:
+    whole = Hook()
+    made = Actor(NoBrowser(), hooks=(DispatchHook(), DispatchHook(before=whole.before)))  # type: ignore[arg-type]
+    assert (await dispatch(made, {"kind": "tabs"})).cached == ()
+    assert whole.seen == ["before tabs"]

@@ -46,6 +46,16 @@ READING = {
     ("serve", "--token-file"),  # made where there is none, and never written to again
     ("mcp", "--output-dir"),  # files in it have names of their own, and replace none
     ("proxy", "--faults"),
+    ("cache", "list", "--file"),
+    ("cache", "show", "--file"),
+    ("cache", "scenarios", "--file"),
+    ("cache", "stats", "--file"),
+    ("cache", "clear", "--file"),
+    ("cache", "refresh", "--file"),
+    ("cache", "export", "--file"),
+    ("cache", "import", "--file"),
+    ("cache", "guide", "--file"),
+    ("cache", "import", "source"),
     ("protocol", "list", "--file"),
     ("protocol", "show", "--file"),
     ("protocol", "search", "--file"),

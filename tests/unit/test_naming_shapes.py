@@ -22,6 +22,7 @@ import cdpengine.testing
 MODULES: tuple[ModuleType, ...] = (cdpengine, cdpengine.cache, cdpengine.debug, cdpengine.testing)
 
 MAKE = {
+    "CacheStatistics.to_rows": "makes the rows of a table",
     "Budget.exceeded": "makes an error, for its caller to raise",
     "Budget.scope": "makes a cancel scope, to be entered",
     "Browser.statistics": "a record of the moment, as trio's own `statistics()` are",

@@ -31,7 +31,7 @@ SAFE = rf"a\n{FORGED}\r\x1b]0;x\x07\x9b31m\x85\u2028\u202e\u2066\ufeff\u200b\U00
 
 PRINTING = {
     "output.py": {"click.echo", "Console"},
-    "trace_show.py": {"sys.stdout.write"},  # pieces of `show_line`
+    "traces/showing.py": {"sys.stdout.write"},  # pieces of `show_line`
     "page_output.py": {"sys.stdout.buffer.write"},  # --raw
     "page_files.py": {"sys.stdout.buffer.write"},
 }
@@ -67,7 +67,7 @@ def test_only_one_module_prints() -> None:
             for node in ast.walk(ast.parse(path.read_text("utf-8")))
             if isinstance(node, ast.Attribute | ast.Name) and ast.unparse(node) in names
         }
-        if path.name in ("bench.py", "demo.py", "trace_show.py"):
+        if path.name in ("bench.py", "demo.py", "showing.py"):
             used -= {"Console"}  # the type, in annotations
         if used:
             found[path.relative_to(folder).as_posix()] = used

@@ -6,10 +6,11 @@ and one that fails or takes longer leaves the response as it is: what was done o
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+import attrs
 import trio
 
 from cdpengine._logs import get_logger
@@ -28,14 +29,16 @@ HOOK_TIME = 2.0
 _log = get_logger("cdpengine.act")
 
 
-class DispatchHook(Protocol):
-    """What an actor has run around its requests (`Actor.hooks`)."""
+@attrs.frozen
+class DispatchHook:
+    """What an actor has run around its requests (`Actor.hooks`).
 
-    async def before(self, actor: Actor, request: ActRequest) -> None:
-        """Do what is to be done before the request."""
+    `before` is called before a request is done. `after` is called with the response to it, and returns that which
+    the caller gets.
+    """
 
-    async def after(self, actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
-        """Return the response that the caller gets."""
+    before: Callable[[Actor, ActRequest], Awaitable[None]] | None = None
+    after: Callable[[Actor, ActRequest, ActResponse], Awaitable[ActResponse]] | None = None
 
 
 class RequestCache(Protocol):
@@ -48,15 +51,17 @@ class RequestCache(Protocol):
 async def call_before(actor: Actor, request: ActRequest) -> None:
     """Call all hooks before a request."""
     for hook in actor.hooks:
-        async with _bounded(request):
-            await hook.before(actor, request)
+        if hook.before is not None:
+            async with _bounded(request):
+                await hook.before(actor, request)
 
 
 async def call_after(actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
     """Call all hooks with the response, and return what they make of it."""
     for hook in actor.hooks:
-        async with _bounded(request):
-            response = await hook.after(actor, request, response)
+        if hook.after is not None:
+            async with _bounded(request):
+                response = await hook.after(actor, request, response)
     return response
 
 

@@ -33,7 +33,7 @@ class ExecuteCached(CacheRequest):
     entry: str | None = field("The entry, by its id in cacheList or in `cached` of a response.", None)
     variables: dict[str, str] = field("Values by the names of variables.", attrs.Factory(dict), secret=True)
     from_index: int = field("The first step that is done, from 0.", 0, least=0)
-    to_index: int | None = field("The last step that is done; without, all are.", None, least=0)
+    to_index: int | None = field("The step before which it ends; without, all are done.", None, least=0)
     dry_run: bool = field("Find the elements, and do nothing.", False)
     force: bool = field("Go on though the page has changed as a whole.", False)
 

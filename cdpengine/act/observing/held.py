@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
 
 from cdpengine._budget import within
-from cdpengine.errors import EngineError
+from cdpengine.errors import EngineError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from cdpengine.act.performing import Performance
 
 
 @attrs.define(eq=False)
@@ -66,3 +69,31 @@ class HeldScope:
         if self.failure is not None:
             raise self.failure
         return self.value
+
+
+async def hold(run: Performance, key: tuple[str, str], scope: AbstractAsyncContextManager[Any]) -> HeldScope:
+    """Open a scope that goes on after this request. Raises InvalidArgumentError where there is one."""
+    actor = run.actor
+    what, of = key
+    if key in actor._held:
+        raise InvalidArgumentError(
+            what=what, given="one while another goes on", expected="the end of that first"
+        )
+    held = actor._held[key] = HeldScope(what)
+    if of:
+        run.page.session.on_end(held.stop)
+
+    def forget(_held: HeldScope) -> None:
+        actor._held.pop(key, None)
+
+    actor.begin(held.run, scope, forget)
+    await held.begun(run.left)
+    return held
+
+
+def find_held(run: Performance, key: tuple[str, str], expected: str) -> HeldScope:
+    """Return the scope that is open. Raises InvalidArgumentError, with what is `expected`, where none is."""
+    held = run.actor._held.get(key)
+    if held is None:
+        raise InvalidArgumentError(what=key[0], given="the end of one that did not begin", expected=expected)
+    return held

@@ -16,7 +16,7 @@ import trio
 from cdpengine._budget import within
 from cdpengine._page.patterns import url_test
 from cdpengine.act.observing import requests
-from cdpengine.act.observing.held import HeldScope
+from cdpengine.act.observing.held import find_held, hold
 from cdpengine.act.observing.requests import Measurement
 from cdpengine.act.performing import Performance
 from cdpengine.act.plain import to_plain
@@ -71,7 +71,7 @@ async def _stop_script(page: Page) -> None:
 async def _messages(run: Performance, request: requests.Messages) -> dict[str, Any]:
     held = run.actor._held.get((MESSAGES, ""))
     if held is None:
-        held = await _hold(run, (MESSAGES, ""), _log_messages(run))
+        held = await hold(run, (MESSAGES, ""), _log_messages(run))
     log: MessageLog = held.value
     found = log.newest(request.method, request.limit)
     if request.stop:
@@ -92,12 +92,12 @@ async def _start_recording(run: Performance, request: requests.StartRecording) -
     with packages_named():
         from cdpengine.debug import record
     path = await _place(run, "startRecording.path", RECORDING, request.path)
-    await _hold(run, (RECORDING, ""), record(run.actor.browser, path))
+    await hold(run, (RECORDING, ""), record(run.actor.browser, path))
     return {"path": str(path)}
 
 
 async def _stop_recording(run: Performance, _request: requests.StopRecording) -> dict[str, Any]:
-    recorder: Recorder = await _held(run, (RECORDING, ""), "a startRecording request first").end(run.left)
+    recorder: Recorder = await find_held(run, (RECORDING, ""), "a startRecording request first").end(run.left)
     done = recorder.statistics()
     return {"path": str(recorder.path), "messages": done.messages, "lost": done.lost, "bytes": done.written}
 
@@ -130,7 +130,7 @@ async def _metrics(run: Performance, _request: requests.Metrics) -> dict[str, fl
 
 async def _start_measurement(run: Performance, request: requests.StartMeasurement) -> dict[str, Any] | None:
     if request.measurement == "coverage":
-        await _hold(run, _key(run, request.measurement), run.page.measure.coverage(timeout=_ENDING))
+        await hold(run, _key(run, request.measurement), run.page.measure.coverage(timeout=_ENDING))
         return None
     path = await _place(run, "startMeasurement.path", request.measurement, request.path)
     measure = run.page.measure
@@ -139,12 +139,12 @@ async def _start_measurement(run: Performance, request: requests.StartMeasuremen
         if request.measurement == "trace"
         else measure.profile(path, overwrite=False, timeout=_ENDING)
     )
-    await _hold(run, _key(run, request.measurement), scope)
+    await hold(run, _key(run, request.measurement), scope)
     return {"path": str(path)}
 
 
 async def _stop_measurement(run: Performance, request: requests.StopMeasurement) -> dict[str, Any]:
-    held = _held(run, _key(run, request.measurement), "a startMeasurement request first")
+    held = find_held(run, _key(run, request.measurement), "a startMeasurement request first")
     return _DESCRIBE[request.measurement](await held.end(run.left))
 
 
@@ -205,33 +205,6 @@ async def _heap_snapshot(run: Performance, request: requests.HeapSnapshot) -> di
 
 def _key(run: Performance, measurement: str) -> tuple[str, str]:
     return measurement, run.page.target_id
-
-
-async def _hold(run: Performance, key: tuple[str, str], scope: AbstractAsyncContextManager[Any]) -> HeldScope:
-    """Open a scope that goes on after this request. Raises InvalidArgumentError where there is one."""
-    actor = run.actor
-    what, of = key
-    if key in actor._held:
-        raise InvalidArgumentError(
-            what=what, given="one while another goes on", expected="the end of that first"
-        )
-    held = actor._held[key] = HeldScope(what)
-    if of:
-        run.page.session.on_end(held.stop)
-
-    def forget(_held: HeldScope) -> None:
-        actor._held.pop(key, None)
-
-    actor.begin(held.run, scope, forget)
-    await held.begun(run.left)
-    return held
-
-
-def _held(run: Performance, key: tuple[str, str], expected: str) -> HeldScope:
-    held = run.actor._held.get(key)
-    if held is None:
-        raise InvalidArgumentError(what=key[0], given="the end of one that did not begin", expected=expected)
-    return held
 
 
 async def _place(run: Performance, field: str, what: str, path: str | None) -> Path:

@@ -66,7 +66,7 @@ class Recording:
     `steps` are what an entry has. `variables` are the names that stand in them, `sensitive` those of them whose
     values are shown nowhere, some of which may be new: a secret that came from no variable. `url`, `viewport` and
     `features` are of the page where it began; `viewport` and `features` are None where the page did not answer.
-    `notes` say what was done that is no step, and why.
+    `notes` say what was done that is no step, and why. `tokens` are those of the snapshots that were read.
     """
 
     steps: tuple[Step, ...] = attrs.field(default=(), repr=lambda steps: f"<{len(steps)}>")
@@ -76,6 +76,7 @@ class Recording:
     viewport: Viewport | None = None
     features: PageFeatures | None = attrs.field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+    tokens: int = 0
 
 
 @asynccontextmanager
@@ -180,6 +181,7 @@ class _Recorder:
         recording.variables = tuple(sorted(used))
         recording.sensitive = tuple(sorted(used & self._templating.sensitive))
         recording.notes = tuple(self._notes)
+        recording.tokens = self._reader.tokens
         self._templating.forget()
         self._running.clear()
 

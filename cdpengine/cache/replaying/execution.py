@@ -22,7 +22,15 @@ from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.act import Actor, ActRequest, Drag, Fill, Navigate, NewTab, dispatch
 from cdpengine.act.actor import actor_of
 from cdpengine.act.requests import ActingRequest
-from cdpengine.cache.changes import PageChange, compare_features, judge_change, read_features
+from cdpengine.cache.changes import (
+    THRESHOLDS,
+    PageChange,
+    PageType,
+    Thresholds,
+    compare_features,
+    judge_change,
+    read_features,
+)
 from cdpengine.cache.entries import CacheEntry, Step, StepGroup, step_variables
 from cdpengine.cache.replaying.conditions import wait_for_condition, watch_changes
 from cdpengine.cache.replaying.evidence import gather_evidence
@@ -67,6 +75,7 @@ class ExecutionOptions(TypedDict, total=False):
     force: bool
     actor: Actor | None
     patience: float
+    thresholds: Mapping[PageType, Thresholds]
 
 
 async def execute_entry(
@@ -85,6 +94,7 @@ async def execute_entry(
     dry_run: find the elements of the steps, as far as they can be found now, and do nothing.
     actor: who acts; without, the one that a program is for the whole browser.
     patience: seconds that an element may take to appear (2).
+    thresholds: from which confidence a change of the page is soft, and hard.
     timeout: seconds for all of it; a rollback and the look at the page after a failure have some of their own.
 
     Raises UndefinedVariablesError with all variables that have no value, and InvalidArgumentError for a range that
@@ -103,6 +113,7 @@ async def execute_entry(
         actor=options.get("actor") or actor_of(page.browser),
         force=options.get("force", False),
         patience=check_timeout(options.get("patience", _PATIENCE)),
+        thresholds=options.get("thresholds", THRESHOLDS),
         deadline=deadline,
     )
     if options.get("dry_run", False):
@@ -164,6 +175,7 @@ class _Run:
     actor: Actor
     force: bool
     patience: float
+    thresholds: Mapping[PageType, Thresholds]
     deadline: float
     results: list[StepResult] = attrs.field(factory=list)
     seen: Snapshot | None = None
@@ -236,7 +248,7 @@ class _Run:
                 if probed is not None and has_counts(features, probed.roles):
                     return "keep"
             self.change = compare_features(features, read_features(await self._snapshot()))
-        return judge_change(self.change, self.entry.page_type)
+        return judge_change(self.change, self.entry.page_type, thresholds=self.thresholds)
 
     async def _snapshot(self) -> Snapshot:
         self.seen = await self.page.snapshot(timeout=min(_LOOKING, max(self.left, 0.001)))

@@ -17,7 +17,7 @@ import trio
 
 from cdpengine.cli.options import Failed, json_option, may_overwrite, output_option
 from cdpengine.cli.output import errors_as_json, limit, painter, print_json, say, width
-from cdpengine.cli.trace_show import damage_of, file_argument, lines_of, show, stats, tell_damage
+from cdpengine.cli.traces.showing import damage_of, file_argument, lines_of, show, stats, tell_damage
 from cdpengine.errors import MeasurementFailedError, RecordingIncompleteError, os_reason
 from cdpengine.errors.texts import escape_line
 

@@ -1,0 +1,1 @@
+"""ActionCache, and what it does: recording, replaying, performing, and requests about it."""

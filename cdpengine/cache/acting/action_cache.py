@@ -1,0 +1,498 @@
+"""ActionCache: what is known of a page is replayed; what is not is asked of a planner, and kept.
+
+Rule: nothing is done before all values are there, and nothing is kept that did not work. A replay that stops says
+where and why; with a planner, what it left is done by the planner, and both become the next version of the entry.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import attrs
+import trio
+
+from cdpengine import Page
+from cdpengine.cache.acting.learning import (
+    Learning,
+    Lookup,
+    begins_anywhere,
+    choose_usable,
+    learn_entry,
+    name_goal,
+    read_viewport,
+    repair_entry,
+)
+from cdpengine.cache.acting.planning import PerformReport, Planner, PlanResult, follow_plan
+from cdpengine.cache.acting.statistics import (
+    HEALED,
+    MISS,
+    PLANNED,
+    REPAIRED,
+    STOPPED,
+    CacheStatistics,
+    ScenarioSummary,
+    add_up,
+    count_hit,
+    count_savings,
+    summarize,
+)
+from cdpengine.cache.config import CacheConfig, read_config
+from cdpengine.cache.entries import (
+    CacheEntry,
+    CacheKey,
+    LearningCost,
+    Level,
+    Viewport,
+    make_key,
+)
+from cdpengine.cache.entry_json import Export, ImportReport
+from cdpengine.cache.recognition import (
+    SCENARIO_RULES,
+    Classifier,
+    RecognitionHistory,
+    ScenarioRecognizer,
+    ScenarioRule,
+)
+from cdpengine.cache.recording.recording import record_steps
+from cdpengine.cache.replaying.execution import execute_entry
+from cdpengine.cache.replaying.report import ExecutionReport
+from cdpengine.cache.sentences import extract_variables
+from cdpengine.cache.store import CacheStore, StoreLimits
+from cdpengine.cache.variables import AskForSecret, Values, resolve_values
+from cdpengine.errors import CacheMissError, InvalidArgumentError
+
+_GUIDE = Path(__file__).with_name("guide.txt")
+
+LONGEST_RUN = 300.0
+"""Seconds that a run has unless another time is given."""
+
+
+class ActionCache:
+    """An open cache of actions: see `ActionCache.open`."""
+
+    def __init__(
+        self,
+        store: CacheStore,
+        config: CacheConfig,
+        recognizer: ScenarioRecognizer,
+        history: RecognitionHistory,
+        ask: AskForSecret | None,
+        now: Callable[[], float],
+    ) -> None:
+        """Not to be called: `open` does."""
+        self._store = store
+        self._config = config
+        self._recognizer = recognizer
+        self._history = history
+        self._ask = ask
+        self._now = now
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        path: str | Path | None = None,
+        *,
+        config: CacheConfig | None = None,
+        key: bytes | None = None,
+        rules: Iterable[ScenarioRule] = SCENARIO_RULES,
+        classifier: Classifier | None = None,
+        ask: AskForSecret | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> AsyncIterator[ActionCache]:
+        """Open a cache for the length of the block; its file is made where there is none.
+
+        path: the file; without, that of the user (`default_path`).
+        config: the options; without, those of `read_config`.
+        key: 32 bytes to encrypt with; without, CDPENGINE_CACHE_KEY, and then the user's keyring.
+        rules, classifier: by what scenarios are recognised (`ScenarioRecognizer`).
+        ask: an async callable that is asked for values that nothing else has, such as passwords.
+        now: the time, in seconds since 1970.
+
+        Raises what `read_config` and `CacheStore.open` raise, and InvalidArgumentError where the options require a
+        key and there is none.
+        """
+        options = await read_config() if config is None else config
+        limits = StoreLimits(entries=options.entries, bytes=options.megabytes * 2**20, unused=options.unused)
+        async with CacheStore.open(
+            path, owner=options.owner, limits=limits, key=key, keyring=options.keyring, now=now
+        ) as store:
+            if options.require_key and not store.encrypted:
+                raise InvalidArgumentError(
+                    "require_key", "a file without a key", "CDPENGINE_CACHE_KEY, or a key in the keyring"
+                )
+            history = RecognitionHistory(options.history)
+            recognizer = ScenarioRecognizer(rules, classifier=classifier, history=history)
+            yield cls(store, options, recognizer, history, ask, now)
+
+    @property
+    def config(self) -> CacheConfig:
+        """The options."""
+        return self._config
+
+    @property
+    def store(self) -> CacheStore:
+        """The file of the cache."""
+        return self._store
+
+    # --- learning --------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def record(
+        self,
+        page: Page,
+        *,
+        scenario: str,
+        variables: Mapping[str, str] | None = None,
+        level: Level = "L3",
+        description: str = "",
+        tags: Iterable[str] = (),
+        variant: str = "",
+    ) -> AsyncIterator[Learning]:
+        """Learn a scenario from what is done on the page while the block runs, by a program or a person.
+
+        scenario: its name, such as "login".
+        variables: values by name; where one of them is entered, chosen or gone to, the variable is kept. A secret
+            that is none of them becomes a variable of its own.
+        level: what the entry covers. description, tags, variant: kept with it.
+
+        The entry is kept at the end of the block, unless that ends with an error; `Learning.entry` has it then.
+        Raises InvalidArgumentError for a wrong scenario, at once, and what `record_steps` and `CacheStore.put`
+        raise.
+        """
+        make_key(
+            scenario, "https://a.example/", Viewport(width=1, height=1), variables or (), variant=variant
+        )
+        began = trio.current_time()
+        async with record_steps(page, variables=variables) as recording:
+            learning = Learning(recording=recording)
+            yield learning
+        if recording.steps and learning.keep:
+            cost = LearningCost(tokens=recording.tokens, milliseconds=(trio.current_time() - began) * 1_000)
+            made = learn_entry(
+                recording,
+                scenario,
+                level=level,
+                source="recorded",
+                cost=cost,
+                now=self._now(),
+                lifetime=self._config.lifetime(level),
+                variant=variant,
+            )
+            named = attrs.evolve(made, description=description, tags=tuple(tags))
+            learning.entry = await self._store.put(named)
+
+    # --- using -----------------------------------------------------------------------------------------------
+
+    async def execute(
+        self,
+        page: Page,
+        scenario_or_key: str | CacheKey,
+        *,
+        variables: Mapping[str, str] | None = None,
+        from_index: int = 0,
+        to_index: int | None = None,
+        dry_run: bool = False,
+        force: bool = False,
+        timeout: float = LONGEST_RUN,
+    ) -> ExecutionReport:
+        """Replay an entry on the page, and return the report of it.
+
+        scenario_or_key: a scenario, of which the entry for the page's address is taken; an entry's key, or its id.
+        variables: values by name; what is missing comes from the environment (CDPENGINE_VAR_) and from `ask`.
+        from_index, to_index: which of the entry's steps are done, as in a slice.
+        dry_run: finds the elements, and does nothing.
+        force: goes on though the page has changed as a whole; each element is checked all the same.
+        timeout: seconds for all of it.
+
+        What stops a replay is in the report. Raises CacheMissError where there is nothing to replay,
+        UndefinedVariablesError with all variables that have no value, and InvalidArgumentError for wrong indexes.
+        """
+        entry = await self._find(page, scenario_or_key)
+        if self._config.statistics and not dry_run:
+            await self._store.count(count_hit(entry.level))
+        values = await self._resolve(entry, variables)
+        return await self._replay(
+            page, entry, values, from_index=from_index, to_index=to_index,
+            dry_run=dry_run, force=force, timeout=timeout,
+        )  # fmt: skip
+
+    async def perform(
+        self,
+        page: Page,
+        goal: str,
+        *,
+        variables: Mapping[str, str] | None = None,
+        planner: Planner | None = None,
+        timeout: float = LONGEST_RUN,
+    ) -> PerformReport:
+        """Reach a goal on the page: from the cache where it is known, else by what the planner answers.
+
+        goal: a sentence in English or Chinese, such as "log in as ada". Values that it says are variables.
+        variables: values by name; they come before those of the sentence.
+        planner: asked on a miss, and for what a replay that stopped has left; what it did is kept if it worked.
+        timeout: seconds for all of it.
+
+        Why a goal was not reached is in the report. Raises CacheMissError where nothing is known and no planner is
+        there, UndefinedVariablesError before anything is done that needs a variable without a value, and what the
+        planner raises.
+        """
+        deadline = trio.current_time() + timeout
+        found = await self.look_up(page, goal)
+        said = extract_variables(goal, found.scenario).values if self._config.extract_variables else {}
+        known = {**said, **(variables or {})}
+        report: ExecutionReport | None = None
+        if found.entry is not None and self._config.auto_use:
+            if self._config.statistics:
+                await self._store.count(count_hit(found.entry.level))
+            values = await self._resolve(found.entry, known)
+            report = await self._replay(page, found.entry, values, timeout=timeout)
+            if report.ok:
+                self._remember(goal, found)
+                return PerformReport(
+                    outcome="replayed",
+                    scenario=found.scenario,
+                    match=found.match,
+                    replay=report,
+                    entry=found.entry,
+                )
+        elif self._config.statistics and self._config.enabled:
+            await self._store.count({MISS: 1})
+        if planner is None:
+            if report is None:
+                raise CacheMissError(
+                    found.scenario, page.url, found.reason or "entries are not used by themselves"
+                )
+            return PerformReport(
+                outcome="failed",
+                scenario=found.scenario,
+                match=found.match,
+                replay=report,
+                reason=report.reason,
+            )
+        return await self._plan(page, goal, planner, found, known, report, deadline)
+
+    async def look_up(self, page: Page, goal: str) -> Lookup:
+        """Return what the cache has for a goal on the page. Nothing is done or counted."""
+        match = await self._recognizer.recognize(goal, page.url, least=self._config.least_confidence)
+        scenario = name_goal(goal) if match is None else match.scenario
+        if not self._config.enabled:
+            return Lookup(scenario=scenario, match=match, reason="the cache is switched off")
+        entry, reason = await self._choose(page, scenario)
+        return Lookup(scenario=scenario, match=match, entry=entry, reason=reason)
+
+    async def _plan(
+        self,
+        page: Page,
+        goal: str,
+        planner: Planner,
+        found: Lookup,
+        known: Mapping[str, str],
+        report: ExecutionReport | None,
+        deadline: float,
+    ) -> PerformReport:
+        """Have the planner reach the goal, and keep what it did behind what a replay did before it stopped."""
+        began = trio.current_time()
+        result: PlanResult | None = None
+
+        async def resolve(names: Iterable[str]) -> Values:
+            return await resolve_values(names, values=known, ask=self._ask)
+
+        async with record_steps(page, variables=known) as recording:
+            result = await follow_plan(
+                page, goal, planner, resolve, rounds=self._config.rounds, deadline=deadline
+            )
+        if not result.done:
+            return PerformReport(
+                outcome="failed", scenario=found.scenario, match=found.match, replay=report,
+                responses=result.responses, reason=result.reason,
+            )  # fmt: skip
+        repairs = report is not None and found.entry is not None and (report.stopped_at or 0) > 0
+        before = found.entry if repairs else None
+        entry = None
+        if self._config.learn and self._config.enabled and recording.steps:
+            confidence = 0 if found.match is None else found.match.confidence
+            cost = LearningCost(tokens=result.tokens, milliseconds=(trio.current_time() - began) * 1_000)
+            now = self._now()
+            if before is not None and report is not None:
+                made = repair_entry(
+                    before,
+                    before.steps[: report.stopped_at],
+                    recording,
+                    cost=cost,
+                    now=now,
+                    lifetime=self._config.lifetime(before.level),
+                )
+            else:
+                level = self._config.level(confidence)
+                made = learn_entry(
+                    recording,
+                    found.scenario,
+                    level=level,
+                    source="planned",
+                    cost=cost,
+                    now=now,
+                    lifetime=self._config.lifetime(level),
+                )
+            entry = await self._store.put(made)
+        if self._config.statistics:
+            await self._store.count({REPAIRED if repairs else PLANNED: 1})
+        self._remember(goal, found)
+        return PerformReport(
+            outcome="repaired" if repairs else "planned", scenario=found.scenario, match=found.match,
+            replay=report, responses=result.responses, entry=entry,
+        )  # fmt: skip
+
+    async def _replay(
+        self,
+        page: Page,
+        entry: CacheEntry,
+        values: Values,
+        *,
+        timeout: float,
+        from_index: int = 0,
+        to_index: int | None = None,
+        dry_run: bool = False,
+        force: bool = False,
+    ) -> ExecutionReport:
+        """Carry out an entry, and keep what that says of it."""
+        began = trio.current_time()
+        report = await execute_entry(
+            page, entry, values, from_index=from_index, to_index=to_index, dry_run=dry_run,
+            force=force or not self._config.detect_changes, thresholds=self._config.thresholds, timeout=timeout,
+        )  # fmt: skip
+        if dry_run:
+            return report
+        milliseconds = (trio.current_time() - began) * 1_000
+        await self._store.note_run(entry.key, succeeded=report.ok, milliseconds=milliseconds)
+        figures: dict[str, float] = {}
+        if report.ok:
+            whole = from_index == 0 and to_index is None
+            figures |= count_savings(entry, milliseconds) if whole else {}
+            if report.healed is not None:
+                figures[HEALED] = 1
+                await self._store.put(report.healed)
+        else:
+            figures[STOPPED] = 1
+        if self._config.statistics and figures:
+            await self._store.count(figures)
+        return report
+
+    async def _find(self, page: Page, scenario_or_key: str | CacheKey) -> CacheEntry:
+        """Return the entry that is meant. Raises CacheMissError."""
+        if not self._config.enabled:
+            raise CacheMissError("anything", page.url, "the cache is switched off")
+        if isinstance(scenario_or_key, CacheKey):
+            entry = await self._store.get(scenario_or_key)
+            wanted = scenario_or_key.scenario
+        elif _is_id(scenario_or_key):
+            entry = await self.get(scenario_or_key)
+            wanted = f"entry {scenario_or_key}"
+        else:
+            entry, reason = await self._choose(page, scenario_or_key)
+            if entry is None:
+                raise CacheMissError(scenario_or_key, page.url, reason)
+            return entry
+        if entry is None or entry.expires_at <= self._now():
+            raise CacheMissError(wanted, page.url, "there is no such entry, or it has expired")
+        return entry
+
+    async def _choose(self, page: Page, scenario: str) -> tuple[CacheEntry | None, str]:
+        """Return the entry of a scenario for the page as it is now, or why there is none."""
+        found = await self._store.find(scenario, page.url)
+        if not found:
+            # What begins with a navigation of its own can begin anywhere.
+            found = tuple(
+                entry
+                for entry in await self._store.entries()
+                if entry.key.scenario == scenario
+                and entry.expires_at > self._now()
+                and begins_anywhere(entry)
+            )
+        if not found:
+            return None, "there is no entry for this address, or it has expired"
+        sound, reason = choose_usable(found, self._config)
+        if reason:
+            return None, reason
+        size = await read_viewport(page) if len(sound) > 1 else None
+        return min(sound, key=lambda each: (each.key.viewport != size, "L3 L2 L1".index(each.level))), ""
+
+    async def _resolve(self, entry: CacheEntry, variables: Mapping[str, str] | None) -> Values:
+        return await resolve_values(
+            entry.key.variables, values=variables, ask=self._ask, sensitive=entry.sensitive
+        )
+
+    def _remember(self, goal: str, found: Lookup) -> None:
+        """Remember what a sentence was about. One of no known scenario means what it says, and nothing alike."""
+        if found.match is not None:
+            self._history.add(goal, found.scenario)
+
+    # --- what there is ---------------------------------------------------------------------------------------
+
+    async def get(self, key_id: str) -> CacheEntry | None:
+        """Return the entry whose key has this id, expired or not; None where there is none."""
+        return next((entry for entry in await self._store.entries() if entry.key.id == key_id), None)
+
+    async def known_for(self, url: str) -> tuple[CacheEntry, ...]:
+        """Return the entries that can be used for a page with this URL, the most exact address first."""
+        now, every = self._now(), await self._store.entries()
+        found = [entry for entry in every if entry.expires_at > now and entry.key.pattern.matches(url)]
+        found, _ = choose_usable(found, self._config)
+        found.sort(key=lambda entry: (entry.key.pattern.is_exact, entry.key.pattern.weight), reverse=True)
+        return tuple(found)
+
+    async def guide(self) -> str:
+        """Return what a language model is to know of the cache, for its prompt, with the known scenarios."""
+        text = _GUIDE.read_text("utf-8")
+        known = await self.scenarios()
+        rows = [f"- {each.scenario}: variables {', '.join(each.variables) or 'none'}" for each in known[:20]]
+        return "\n".join([text.rstrip(), "", "Known scenarios:", *rows, ""]) if rows else text
+
+    async def list(self, scenario: str | None = None) -> tuple[CacheEntry, ...]:
+        """Return all entries, or those of a scenario, the latest used first; those that expired, too."""
+        found = await self._store.entries()
+        return tuple(entry for entry in found if scenario in (None, entry.key.scenario))
+
+    async def scenarios(self) -> tuple[ScenarioSummary, ...]:
+        """Return what is kept, by scenario."""
+        return summarize(await self._store.entries())
+
+    async def statistics(self) -> CacheStatistics:
+        """Return what the cache is worth: hits, misses, runs, and what was saved, as an estimate."""
+        return add_up(await self._store.counters(), await self._store.statistics())
+
+    async def refresh(self, key_id: str) -> bool:
+        """Have an entry not be used any more: it is learned anew, as its next version. Say whether it was used."""
+        entry = await self.get(key_id)
+        return entry is not None and await self._store.expire(entry.key)
+
+    async def report_error(self, key_id: str) -> bool:
+        """Count a run of an entry as failed, though each of its steps was done. Say whether it is still used.
+
+        After as many failures in a row as the options say it is not. Raises CacheMissError where there is no entry
+        of this id.
+        """
+        entry = await self.get(key_id)
+        if entry is None:
+            raise CacheMissError(f"entry {key_id}", "any page", "there is no such entry")
+        after = await self._store.note_run(entry.key, succeeded=False, milliseconds=0.0)
+        return after is not None and after.failed_in_row < self._config.failures
+
+    async def clear(self, scenario: str | None = None) -> int:
+        """Delete all entries, or those of a scenario; return how many there were."""
+        return await self._store.clear(scenario)
+
+    async def export(self, *, typed: bool = False) -> Export:
+        """Return the entries as JSON; those that hold typed text only with `typed`."""
+        return await self._store.export(typed=typed)
+
+    async def import_(self, text: str | bytes, *, replace: bool = False) -> ImportReport:
+        """Put the entries of an export; with `replace` in place of those that are there. See `CacheStore`."""
+        return await self._store.import_entries(text, replace=replace)
+
+
+def _is_id(text: str) -> bool:
+    return len(text) == 32 and all(each in "0123456789abcdef" for each in text)

@@ -1,0 +1,163 @@
+"""What was recorded becomes an entry: where it begins, what it is called, and what it took.
+
+Rule: an entry begins at the page's address where its recording began; one that begins with a navigation from a
+blank page begins where that goes, and can be replayed from anywhere. A repair keeps the steps that still work.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import suppress
+
+import attrs
+import trio
+
+from cdpengine import Page
+from cdpengine._protocol.domains.page import LayoutMetricsReply
+from cdpengine.act import Navigate
+from cdpengine.cache.config import CacheConfig
+from cdpengine.cache.entries import (
+    CacheEntry,
+    LearningCost,
+    Level,
+    Source,
+    Step,
+    StepGroup,
+    Viewport,
+    make_entry,
+    make_key,
+)
+from cdpengine.cache.recognition import ScenarioMatch
+from cdpengine.cache.recording.recording import Recording
+from cdpengine.cache.sentences import mask_values
+from cdpengine.errors import EngineError
+
+_UNKNOWN = Viewport(width=1280, height=720)
+"""The viewport that is taken where the page did not say its own."""
+
+_MEASURING = 2.0
+"""Seconds at most for asking a page for its viewport."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class Learning:
+    """What a block of `ActionCache.record` learns: `recording` while it runs, `entry` after it.
+
+    `entry` is None where nothing was done that could be a step; the notes of the recording say what was. `keep`
+    may be set to False in the block: then nothing is kept.
+    """
+
+    recording: Recording
+    keep: bool = True
+    entry: CacheEntry | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Lookup:
+    """What the cache has for a goal on a page: the entry, or why there is none."""
+
+    scenario: str
+    match: ScenarioMatch | None = None
+    entry: CacheEntry | None = None
+    reason: str = ""
+
+
+def learn_entry(
+    recording: Recording,
+    scenario: str,
+    *,
+    level: Level,
+    source: Source,
+    cost: LearningCost,
+    now: float,
+    lifetime: float,
+    variant: str = "",
+) -> CacheEntry:
+    """Return the entry of what was recorded. Raises InvalidArgumentError for what no entry can be."""
+    address = _find_address(recording)
+    key = make_key(scenario, address, recording.viewport or _UNKNOWN, recording.variables, variant=variant)
+    return make_entry(
+        key,
+        recording.steps,
+        now=now,
+        expires_at=now + lifetime,
+        level=level,
+        source=source,
+        cost=cost,
+        sensitive=recording.sensitive,
+        features=recording.features if address == recording.url else None,
+    )
+
+
+def repair_entry(
+    before: CacheEntry,
+    kept: tuple[Step | StepGroup, ...],
+    recording: Recording,
+    *,
+    cost: LearningCost,
+    now: float,
+    lifetime: float,
+) -> CacheEntry:
+    """Return an entry of the steps that were kept and of those that were recorded behind them."""
+    names = tuple(sorted({*before.key.variables, *recording.variables}))
+    return make_entry(
+        attrs.evolve(before.key, variables=names),
+        (*kept, *recording.steps),
+        now=now,
+        expires_at=now + lifetime,
+        level=before.level,
+        source="planned",
+        cost=LearningCost(
+            tokens=before.cost.tokens + cost.tokens,
+            milliseconds=before.cost.milliseconds + cost.milliseconds,
+        ),
+        sensitive=tuple(sorted({*before.sensitive, *recording.sensitive})),
+        features=before.features,
+        description=before.description,
+        tags=before.tags,
+        page_type=before.page_type,
+    )
+
+
+def begins_anywhere(entry: CacheEntry) -> bool:
+    """Say whether an entry goes to its page by itself."""
+    first = entry.steps[0]
+    return isinstance(first, Step) and isinstance(first.request, Navigate)
+
+
+def name_goal(goal: str) -> str:
+    """Return a scenario's name for a goal that is none of the known scenarios; alike goals have the same."""
+    words = " ".join(mask_values(goal).lower().split())
+    return f"goal_{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+
+
+def choose_usable(found: Sequence[CacheEntry], config: CacheConfig) -> tuple[list[CacheEntry], str]:
+    """Return those entries that the options and their last runs let be used, or why there are none."""
+    if not found:
+        return [], "there is no entry for this address, or it has expired"
+    of_level = [entry for entry in found if entry.level in config.levels]
+    if not of_level:
+        return [], f"an entry of level {found[0].level} is there, and the options leave that out"
+    sound = [entry for entry in of_level if entry.statistics.failed_in_row < config.failures]
+    return sound, "" if sound else f"its last {of_level[0].statistics.failed_in_row} runs failed"
+
+
+async def read_viewport(page: Page) -> Viewport | None:
+    """Return the size of the page's viewport; None where the page does not answer."""
+    with trio.move_on_after(_MEASURING), suppress(EngineError):
+        metrics = await page.session.request("Page.getLayoutMetrics", {}, LayoutMetricsReply)
+        size = metrics.css_layout_viewport
+        if min(size.client_width, size.client_height) >= 1:
+            return Viewport(width=round(size.client_width), height=round(size.client_height))
+    return None
+
+
+def _find_address(recording: Recording) -> str:
+    first = recording.steps[0]
+    goes = isinstance(first, Step) and isinstance(first.request, Navigate)
+    if goes and not recording.url.startswith(("http:", "https:", "file:")):
+        assert isinstance(first, Step)
+        assert isinstance(first.request, Navigate)
+        return first.request.url
+    return recording.url

@@ -1,0 +1,149 @@
+"""Planning: what the cache does not know is asked of a planner, and done through the one dispatch.
+
+Rule: a planner sees the goal and a snapshot, and answers with requests. Their texts are templates: it writes
+`${password}`, and needs no values. What fails is not repeated: the planner is asked again, with the page as it is
+now, a few times in a row at most. It is asked so often as the limit says, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+import attrs
+import trio
+
+from cdpengine import Page, Snapshot
+from cdpengine.act import ActRequest, ActResponse, dispatch
+from cdpengine.act.actor import Actor
+from cdpengine.act.parsing import parse_request
+from cdpengine.cache.entries import CacheEntry
+from cdpengine.cache.recognition import ScenarioMatch
+from cdpengine.cache.replaying.report import ExecutionReport
+from cdpengine.cache.templates import request_variables
+from cdpengine.cache.variables import Values
+from cdpengine.errors import InvalidArgumentError
+
+FAILED_IN_ROW = 3
+"""How many answers of a planner in a row may come to nothing."""
+
+MOST_REQUESTS = 100
+"""How many requests one answer may have."""
+
+
+@attrs.frozen
+class Plan:
+    """An answer of a planner: what to do next, and whether the goal is reached by that."""
+
+    requests: tuple[ActRequest | Mapping[str, Any], ...] = ()
+    done: bool = True
+
+
+PlannedRequests: TypeAlias = "Plan | Iterable[ActRequest | Mapping[str, Any]] | None"
+
+Planner: TypeAlias = Callable[[str, Snapshot], Awaitable[PlannedRequests]]
+"""Gets the goal and a snapshot of the page, and answers with requests of `cdpengine.act`, as classes or as JSON.
+
+Refs are those of that snapshot. The requests are all that is needed, unless they are in a `Plan` that is not
+`done`: then it is asked again after them. No requests, or None: there is nothing left to do."""
+
+
+Outcome = Literal["replayed", "planned", "repaired", "failed"]
+"""How a goal was reached: from the cache, by the planner, by the planner where a replay stopped, or not at all."""
+
+
+@attrs.frozen(kw_only=True)
+class PerformReport:
+    """How a goal was reached, or why not.
+
+    `replay` is the report of the replay, where there was one; `responses` are those to the planner's requests.
+    `entry` is what was kept of it.
+    """
+
+    outcome: Outcome
+    scenario: str
+    match: ScenarioMatch | None = None
+    replay: ExecutionReport | None = None
+    responses: tuple[ActResponse, ...] = attrs.field(default=(), repr=False)
+    entry: CacheEntry | None = attrs.field(default=None, repr=False)
+    reason: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the goal was reached."""
+        return self.outcome != "failed"
+
+
+@attrs.frozen(kw_only=True)
+class PlanResult:
+    """What came of asking: the responses, whether the goal was reached, why not, and the tokens that were read."""
+
+    responses: tuple[ActResponse, ...]
+    done: bool
+    reason: str = ""
+    tokens: int = 0
+
+
+Resolve: TypeAlias = Callable[[Iterable[str]], Awaitable[Values]]
+"""Gets the names of variables and returns the values of all of them, or raises UndefinedVariablesError."""
+
+
+async def follow_plan(
+    page: Page, goal: str, planner: Planner, resolve: Resolve, *, rounds: int, deadline: float
+) -> PlanResult:
+    """Ask the planner and do what it answers, until the goal is reached, it fails, or the time is over.
+
+    deadline: on trio's clock. What the planner raises leaves as it is. Raises InvalidArgumentError for an answer
+    that is no plan, and UndefinedVariablesError before anything of a plan is done that names a variable without a
+    value.
+    """
+    actor = Actor(page.browser)
+    responses: list[ActResponse] = []
+    failed_in_row = tokens = 0
+    values = await resolve(())
+    for _ in range(rounds):
+        snapshot = await page.snapshot(timeout=_left(deadline))
+        tokens += snapshot.stats.tokens
+        plan = _read_plan(await planner(goal, snapshot))
+        parsed = [parse_request(request) for request in plan.requests]
+        values = await resolve(name for request in parsed for name in request_variables(request))
+        done = await _do(actor, page, [values.fill_request(each) for each in parsed], responses, deadline)
+        if done and (plan.done or not plan.requests):
+            return PlanResult(responses=tuple(responses), done=True, tokens=tokens)
+        failed_in_row = 0 if done else failed_in_row + 1
+        if failed_in_row == FAILED_IN_ROW or trio.current_time() >= deadline:
+            break
+    reason = f"the planner was asked {rounds} times"
+    if failed_in_row and responses and responses[-1].error is not None:
+        reason = f"{responses[-1].kind} failed: {responses[-1].error.message}"
+    elif trio.current_time() >= deadline:
+        reason = "the time was over"
+    return PlanResult(responses=tuple(responses), done=False, reason=values.hide(reason), tokens=tokens)
+
+
+async def _do(
+    actor: Actor, page: Page, requests: Iterable[ActRequest], responses: list[ActResponse], deadline: float
+) -> bool:
+    """Do requests until one fails; say whether all were done."""
+    for request in requests:
+        timeout_ms = max(1, round(min(_left(deadline), request.timeout) * 1_000))
+        response = await dispatch(
+            actor, attrs.evolve(request, target_id=page.target_id, timeout_ms=timeout_ms)
+        )
+        responses.append(response)
+        if not response.ok:
+            return False
+    return True
+
+
+def _read_plan(answer: PlannedRequests) -> Plan:
+    plan = answer if isinstance(answer, Plan) else Plan(tuple(answer or ()))
+    if len(plan.requests) > MOST_REQUESTS:
+        raise InvalidArgumentError(
+            "answer of the planner", f"{len(plan.requests)} requests", f"at most {MOST_REQUESTS}"
+        )
+    return plan
+
+
+def _left(deadline: float) -> float:
+    return max(round(deadline - trio.current_time(), 3), 0.001)

@@ -1,0 +1,201 @@
+"""CacheRequests: what agents ask of a cache through `cdpengine.act`, and what they are told without asking.
+
+Rule: a request about the cache does what the method of `ActionCache` does, and answers in JSON. Each response
+that shows a document says what is known for it, so that a model need not read further. No value of a variable is
+in any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import attrs
+
+from cdpengine.act import (
+    Actor,
+    ActRequest,
+    ActResponse,
+    Back,
+    CacheClear,
+    CachedActions,
+    CacheList,
+    CacheLookup,
+    CacheRequest,
+    CacheStats,
+    DispatchHook,
+    ExecuteCached,
+    ForceRefresh,
+    Forward,
+    Navigate,
+    NewTab,
+    Reload,
+    ReportError,
+    ScenarioList,
+    StartLearning,
+    StopLearning,
+    TakeSnapshot,
+)
+from cdpengine.act.fields import camel_case
+from cdpengine.act.observing.held import find_held, hold
+from cdpengine.act.performing import Performance
+from cdpengine.cache.acting.action_cache import ActionCache
+from cdpengine.cache.acting.learning import Learning
+from cdpengine.cache.entries import CacheEntry
+from cdpengine.errors import InvalidArgumentError
+
+LEARNING = "learning"
+
+_SHOWS = (Navigate, Back, Forward, Reload, NewTab, TakeSnapshot)
+"""Kinds of requests whose responses say what the cache knows."""
+
+_MOST_TOLD = 5
+
+
+class CacheRequests:
+    """Does requests about an `ActionCache`: `Actor(browser, cache=requests, hooks=(requests.hook,))`."""
+
+    def __init__(self, cache: ActionCache) -> None:
+        """Without `hooks`, the requests are done, and responses say nothing of the cache."""
+        self._cache = cache
+
+    async def perform(self, run: Performance, request: CacheRequest) -> Any:
+        """Do a request about the cache, and return its result, as JSON has it."""
+        return await _PERFORM[type(request)](self._cache, run, request)
+
+    @property
+    def hook(self) -> DispatchHook:
+        """What says with each response that shows a document what is known for it."""
+        return DispatchHook(after=self._tell)
+
+    async def _tell(self, actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
+        """Return the response with what is known for its document, where it shows one."""
+        if not response.ok or not isinstance(request, _SHOWS) or response.target_id is None:
+            return response
+        page = actor.browser.page(response.target_id)
+        if page is None or not self._cache.config.enabled:
+            return response
+        known = await self._cache.known_for(page.url)
+        told = tuple(_describe(entry) for entry in known[:_MOST_TOLD])
+        return attrs.evolve(response, cached=told) if told else response
+
+
+def _describe(entry: CacheEntry) -> CachedActions:
+    return CachedActions(
+        entry=entry.key.id,
+        scenario=entry.key.scenario,
+        level=entry.level,
+        steps=len(entry.steps),
+        variables=entry.key.variables,
+        success_rate=entry.statistics.success_rate,
+    )
+
+
+def _to_json(value: Any) -> dict[str, Any]:
+    return {
+        camel_case(field.name): list(item) if isinstance(item, tuple) else item
+        for field in attrs.fields(type(value))
+        if (item := getattr(value, field.name)) is not None
+    }
+
+
+async def _execute(cache: ActionCache, run: Performance, request: ExecuteCached) -> dict[str, Any]:
+    wanted = request.entry if request.entry is not None else request.scenario
+    if wanted is None or (request.entry is not None and request.scenario is not None):
+        raise InvalidArgumentError(
+            what="executeCached", given="neither or both", expected="one of scenario and entry"
+        )
+    report = await cache.execute(
+        run.page,
+        wanted,
+        variables=request.variables,
+        from_index=request.from_index,
+        to_index=request.to_index,
+        dry_run=request.dry_run,
+        force=request.force,
+        timeout=run.left,
+    )
+    result = report.to_json()
+    result.pop("screenshot", None)  # a screenshot request takes one, where a model wants it
+    result.pop("healed", None)
+    return result
+
+
+async def _look_up(cache: ActionCache, run: Performance, request: CacheLookup) -> dict[str, Any]:
+    found = await cache.look_up(run.page, request.goal)
+    result: dict[str, Any] = {"scenario": found.scenario}
+    if found.match is not None:
+        result |= {"confidence": found.match.confidence, "method": found.match.method}
+    return result | (
+        {"reason": found.reason} if found.entry is None else {"entry": _to_json(_describe(found.entry))}
+    )
+
+
+async def _start(cache: ActionCache, run: Performance, request: StartLearning) -> None:
+    scope = cache.record(
+        run.page, scenario=request.scenario, variables=request.variables, description=request.description
+    )
+    await hold(run, (LEARNING, run.page.target_id), scope)
+
+
+async def _stop(_cache: ActionCache, run: Performance, request: StopLearning) -> dict[str, Any]:
+    held = find_held(run, (LEARNING, run.page.target_id), "a startLearning request first")
+    learning: Learning = held.value
+    learning.keep = request.keep
+    await held.end(run.left)
+    result: dict[str, Any] = {"notes": list(learning.recording.notes)}
+    return result | ({} if learning.entry is None else {"entry": _to_json(_describe(learning.entry))})
+
+
+async def _list(cache: ActionCache, _run: Performance, request: CacheList) -> dict[str, Any]:
+    found = await cache.list(request.scenario)
+    return {
+        "count": len(found),
+        "entries": [
+            {
+                **_to_json(_describe(entry)),
+                "address": entry.key.address,
+                "description": entry.description,
+                "version": entry.version,
+                "expiresAt": entry.expires_at,
+            }
+            for entry in found[: request.limit]
+        ],
+    }
+
+
+async def _scenarios(cache: ActionCache, _run: Performance, _request: ScenarioList) -> dict[str, Any]:
+    return {"scenarios": [_to_json(each) for each in await cache.scenarios()]}
+
+
+async def _statistics(cache: ActionCache, _run: Performance, _request: CacheStats) -> dict[str, Any]:
+    found = await cache.statistics()
+    figures = _to_json(found) | {"hitRate": found.hit_rate, "successRate": found.success_rate}
+    return figures | {"store": _to_json(found.store)}
+
+
+async def _clear(cache: ActionCache, _run: Performance, request: CacheClear) -> dict[str, Any]:
+    return {"deleted": await cache.clear(request.scenario)}
+
+
+async def _refresh(cache: ActionCache, _run: Performance, request: ForceRefresh) -> dict[str, Any]:
+    return {"refreshed": await cache.refresh(request.entry)}
+
+
+async def _report(cache: ActionCache, _run: Performance, request: ReportError) -> dict[str, Any]:
+    return {"stillUsed": await cache.report_error(request.entry)}
+
+
+_PERFORM: Mapping[type[CacheRequest], Callable[[ActionCache, Performance, Any], Awaitable[Any]]] = {
+    ExecuteCached: _execute,
+    CacheLookup: _look_up,
+    StartLearning: _start,
+    StopLearning: _stop,
+    CacheList: _list,
+    ScenarioList: _scenarios,
+    CacheStats: _statistics,
+    CacheClear: _clear,
+    ForceRefresh: _refresh,
+    ReportError: _report,
+}
+"""How each kind of request is done."""

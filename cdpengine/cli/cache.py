@@ -1,0 +1,225 @@
+"""`cdpengine cache`: what the action cache knows, as tables; entries deleted, exported and imported."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
+import click
+import trio
+
+from cdpengine.cli.options import F, json_option
+from cdpengine.cli.output import Column, errors_as_json, limit, print_json, print_table, say, say_lines
+from cdpengine.errors import CacheMissError, packages_named
+
+if TYPE_CHECKING:
+    from cdpengine.cache import ActionCache, CacheEntry
+
+T = TypeVar("T")
+
+_HOUR, _DAY = 3_600.0, 86_400.0
+
+
+def _file_options(command: F) -> F:
+    for option in (
+        click.option("--owner", metavar="NAME", help="Whose entries; without, those of the configuration."),
+        click.option(
+            "--file",
+            "path",
+            metavar="FILE",
+            type=click.Path(path_type=Path, dir_okay=False),
+            help="The file of the cache; without, that of the user.",
+        ),
+        json_option,
+    ):
+        command = option(command)
+    return command
+
+
+def _with_cache(
+    path: Path | None, owner: str | None, use: Callable[[ActionCache], Awaitable[T]], *, as_json: bool
+) -> T:
+    """Open the cache, and return what `use` makes of it."""
+
+    async def work() -> T:
+        from cdpengine.cache import ActionCache, read_config
+
+        config = await read_config()
+        if owner is not None:
+            config = attrs.evolve(config, owner=owner)
+        async with ActionCache.open(path, config=config) as opened:
+            return await use(opened)
+
+    with errors_as_json(wanted=as_json), packages_named():
+        return trio.run(work)
+
+
+@click.group("cache", short_help="Show and keep in order what the action cache knows.")
+def cache() -> None:
+    """Show and keep in order what the action cache knows.
+
+    The file is encrypted where CDPENGINE_CACHE_KEY or the user's keyring has its key. Its options are those of
+    cache.toml in the user's folder for configuration, and of CDPENGINE_CACHE_... in the environment.
+    """
+
+
+@cache.command("list", short_help="List the entries.")
+@click.argument("scenario", required=False)
+@_file_options
+def list_(scenario: str | None, as_json: bool, path: Path | None, owner: str | None) -> None:
+    """List the entries, or those of SCENARIO, the latest used first."""
+    entries = _with_cache(path, owner, lambda opened: opened.list(scenario), as_json=as_json)
+    if as_json:
+        print_json({"entries": [_describe(entry) for entry in entries]})
+    elif not entries:
+        say("there are no entries")
+    else:
+        print_table(_columns(entries, time.time()), width=limit(), advice="--json has all")
+
+
+def _columns(entries: Sequence[CacheEntry], now: float) -> list[Column]:
+    return [
+        Column("entry", [entry.key.id for entry in entries], figure=False),
+        Column("scenario", [entry.key.scenario for entry in entries], figure=False),
+        Column("level", [entry.level for entry in entries], figure=False),
+        Column("address", [entry.key.address for entry in entries], 1, figure=False),
+        Column("variables", [", ".join(entry.key.variables) for entry in entries], 2, figure=False),
+        Column("steps", [str(len(entry.steps)) for entry in entries], 4),
+        Column("version", [str(entry.version) for entry in entries], 5),
+        Column("done", [str(entry.statistics.successes) for entry in entries], 3),
+        Column("failed", [str(entry.statistics.failures) for entry in entries], 3),
+        Column("ends in", [_tell_time(entry.expires_at - now) for entry in entries], 6),
+    ]
+
+
+def _tell_time(seconds: float) -> str:
+    if seconds <= 0:
+        return "expired"
+    return f"{seconds / _DAY:.0f} d" if seconds >= 2 * _DAY else f"{seconds / _HOUR:.1f} h"
+
+
+def _describe(entry: CacheEntry) -> dict[str, Any]:
+    from cdpengine.cache import entry_to_json
+
+    return {"id": entry.key.id, **entry_to_json(entry)}
+
+
+@cache.command(short_help="Print an entry with its steps, as JSON.")
+@click.argument("entry")
+@_file_options
+def show(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
+    """Print ENTRY, an id of `cdpengine cache list`, as JSON."""
+
+    async def find(opened: ActionCache) -> CacheEntry:
+        found = await opened.get(entry)
+        if found is None:
+            raise CacheMissError(f"entry {entry}", "any page", "there is no such entry")
+        return found
+
+    print_json(_describe(_with_cache(path, owner, find, as_json=as_json)))
+
+
+@cache.command(short_help="List the scenarios.")
+@_file_options
+def scenarios(as_json: bool, path: Path | None, owner: str | None) -> None:
+    """List the scenarios, with their variables and how their runs ended."""
+    found = _with_cache(path, owner, lambda opened: opened.scenarios(), as_json=as_json)
+    if as_json:
+        print_json({"scenarios": [attrs.asdict(each) for each in found]})
+    elif not found:
+        say("there are no entries")
+    else:
+        columns = [
+            Column("scenario", [each.scenario for each in found], figure=False),
+            Column("entries", [str(each.entries) for each in found]),
+            Column("variables", [", ".join(each.variables) for each in found], 1, figure=False),
+            Column("done", [str(each.successes) for each in found], 2),
+            Column("failed", [str(each.failures) for each in found], 2),
+        ]
+        print_table(columns, width=limit())
+
+
+@cache.command(short_help="Print what the cache is worth.")
+@_file_options
+def stats(as_json: bool, path: Path | None, owner: str | None) -> None:
+    """Print hits, misses, runs, and estimates of the tokens and the time that were saved."""
+    found = _with_cache(path, owner, lambda opened: opened.statistics(), as_json=as_json)
+    if as_json:
+        print_json({**attrs.asdict(found), "hit_rate": found.hit_rate, "success_rate": found.success_rate})
+        return
+    rows = found.to_rows()
+    print_table(
+        [
+            Column("figure", [name for name, _ in rows], figure=False),
+            Column("value", [value for _, value in rows], figure=False),
+        ],
+        width=limit(),
+    )
+
+
+@cache.command(short_help="Delete entries.")
+@click.argument("scenario", required=False)
+@click.option("--all", "everything", is_flag=True, help="Delete the entries of all scenarios.")
+@_file_options
+def clear(
+    scenario: str | None, everything: bool, as_json: bool, path: Path | None, owner: str | None
+) -> None:
+    """Delete the entries of SCENARIO, or with --all those of every scenario."""
+    if everything == (scenario is not None):
+        raise click.UsageError("give a scenario, or --all")
+    deleted = _with_cache(path, owner, lambda opened: opened.clear(scenario), as_json=as_json)
+    if as_json:
+        print_json({"deleted": deleted})
+    else:
+        say(f"{deleted} deleted")
+
+
+@cache.command(short_help="Have an entry learned anew.")
+@click.argument("entry")
+@_file_options
+def refresh(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
+    """Have ENTRY not be used any more: what is learned next becomes its next version."""
+    refreshed = _with_cache(path, owner, lambda opened: opened.refresh(entry), as_json=as_json)
+    if as_json:
+        print_json({"refreshed": refreshed})
+    else:
+        say("it is learned anew" if refreshed else "it was not in use")
+
+
+@cache.command("export", short_help="Print all entries as JSON, to be imported elsewhere.")
+@click.option("--typed", is_flag=True, help="Entries that hold typed text, too; they are left out otherwise.")
+@_file_options
+def export_(typed: bool, as_json: bool, path: Path | None, owner: str | None) -> None:
+    """Print all entries as JSON. How many were left out is said on standard error."""
+    found = _with_cache(path, owner, lambda opened: opened.export(typed=typed), as_json=as_json)
+    say_lines(found.text.rstrip("\n"))
+    say(f"{found.entries} exported, {found.left_out} left out", err=True)
+
+
+@cache.command("import", short_help="Take the entries of an export.")
+@click.argument("source", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option("--replace", is_flag=True, help="Put them in place of those that are there.")
+@_file_options
+def import_(source: Path, replace: bool, as_json: bool, path: Path | None, owner: str | None) -> None:
+    """Take the entries of SOURCE ("-": standard input), which `cdpengine cache export` printed."""
+    text = sys.stdin.buffer.read() if str(source) == "-" else source.read_bytes()
+    done = _with_cache(path, owner, lambda opened: opened.import_(text, replace=replace), as_json=as_json)
+    if as_json:
+        print_json(attrs.asdict(done))
+    else:
+        say(f"{done.added} added, {done.replaced} replaced, {done.kept} kept as they were")
+
+
+@cache.command(short_help="Print what a language model is to know of the cache.")
+@_file_options
+def guide(as_json: bool, path: Path | None, owner: str | None) -> None:
+    """Print the text for the prompt of a language model, with the scenarios that are known."""
+    text = _with_cache(path, owner, lambda opened: opened.guide(), as_json=as_json)
+    if as_json:
+        print_json({"guide": text})
+    else:
+        say_lines(text.rstrip("\n"))

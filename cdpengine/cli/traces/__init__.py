@@ -1,0 +1,1 @@
+"""`cdpengine trace`: recordings read, compared, exported and shown."""

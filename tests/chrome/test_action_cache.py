@@ -1,0 +1,547 @@
+"""ActionCache on a site that keeps its own record: learned, replayed, planned, repaired; asked in code and by requests."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+import trio
+from cache_flows import LOGIN, LOGOUT, run_flow
+from cache_site.server import CacheSite, serve_site
+
+from cdpengine import Page, Snapshot
+from cdpengine.act import Actor, ActResponse, Check, Click, Fill, FormField, dispatch
+from cdpengine.act.requests import ActRequest
+from cdpengine.cache import (
+    ActionCache,
+    CacheConfig,
+    CacheEntry,
+    CacheKey,
+    CacheRequests,
+    LearningCost,
+    Plan,
+    PostCondition,
+    Step,
+    Viewport,
+    describe_target,
+    make_entry,
+    make_key,
+)
+from cdpengine.errors import (
+    CacheMissError,
+    InvalidArgumentError,
+    UndefinedVariablesError,
+)
+
+pytestmark = pytest.mark.chrome
+
+VALUES = LOGIN.examples[0]
+PASSWORD = VALUES["password"]
+GOAL = f"log in as {VALUES['username']}"
+CONFIG = CacheConfig(keyring=False)
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[CacheSite]:
+    async with serve_site() as served:
+        yield served
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "cache.sqlite3"
+
+
+@pytest.fixture
+async def cache(file: Path) -> AsyncIterator[ActionCache]:
+    async with ActionCache.open(file, config=CONFIG) as opened:
+        yield opened
+
+
+async def begin(page: Page, site: CacheSite, design: Any = "a") -> None:
+    LOGIN.reset(site, design)
+    await page.goto(site.url + LOGIN.start)
+
+
+async def make_login(page: Page, site: CacheSite) -> CacheEntry:
+    """Return the entry of the login, described on the page as it is now."""
+    snapshot = await page.snapshot()
+
+    def step(request: ActRequest, role: str, name: str, after: PostCondition | None = None) -> Step:
+        found = snapshot.find_all(role=role, name=name, exact=True)[0]
+        return Step(request=request, targets={"t1": describe_target(snapshot, found.id)}, after=after)
+
+    fields = (FormField(ref="t1", value="${username}"),), (FormField(ref="t1", value="${password}"),)
+    steps = [
+        step(Fill(fields=fields[0]), "textbox", "User name"),
+        step(Fill(fields=fields[1]), "textbox", "Password"),
+        step(Check(ref="t1"), "checkbox", "Remember me"),
+        step(Click(ref="t1"), "button", "Sign in", PostCondition(url=f"{site.url}/account")),
+    ]
+    key = make_key("login", page.url, Viewport(width=780, height=493), ["username", "password"])
+    cost = LearningCost(tokens=1_000, milliseconds=60_000)
+    return make_entry(key, steps, now=1.0, expires_at=1e12, cost=cost, sensitive=("password",))
+
+
+@pytest.fixture
+async def known(page: Page, site: CacheSite, cache: ActionCache) -> CacheEntry:
+    """The login, which the cache knows; the page stands where it begins."""
+    await begin(page, site)
+    return await cache.store.put(await make_login(page, site))
+
+
+def single(entry: CacheEntry, place: int) -> Step:
+    step = entry.steps[place]
+    assert isinstance(step, Step)
+    return step
+
+
+def is_logged_in(site: CacheSite) -> bool:
+    return site.submitted == LOGIN.submitted(VALUES)
+
+
+# --- in code -------------------------------------------------------------------------------------------------
+
+
+async def test_what_was_recorded_once_is_replayed_with_other_values(
+    page: Page, site: CacheSite, cache: ActionCache
+) -> None:
+    await begin(page, site)
+    async with cache.record(page, scenario="login", variables=VALUES, tags=["shop"]) as learning:
+        await run_flow(page, LOGIN, VALUES)
+    entry = learning.entry
+    assert entry is not None
+    assert (entry.key.variables, entry.sensitive, entry.tags) == (
+        ("password", "username"),
+        ("password",),
+        ("shop",),
+    )
+    assert entry.cost.tokens > 0
+    assert entry.cost.milliseconds > 0
+    assert await cache.list() == (entry,)
+    other = LOGIN.examples[1]
+    await begin(page, site)
+    report = await cache.execute(page, "login", variables=other)
+    assert report.ok, report.reason
+    assert site.submitted == LOGIN.submitted(other)
+    assert site.touched == LOGIN.keys(other)
+    found = await cache.statistics()
+    assert (found.hits, found.misses, found.stopped) == ({"L3": 1}, 0, 0)
+    assert found.tokens_saved == entry.cost.tokens
+    assert 0 <= found.seconds_saved < entry.cost.milliseconds / 1_000
+
+
+async def test_what_is_thrown_away_or_did_nothing_is_not_kept(
+    page: Page, site: CacheSite, cache: ActionCache
+) -> None:
+    await begin(page, site)
+    async with cache.record(page, scenario="login") as learning:
+        pass
+    assert learning.entry is None
+    async with cache.record(page, scenario="login") as learning:
+        await page.check(page.locate(role="checkbox", name="Remember me"))
+        learning.keep = False
+    assert len(learning.recording.steps) == 1
+    with pytest.raises(KeyError):
+        async with cache.record(page, scenario="login"):
+            await page.uncheck(page.locate(role="checkbox", name="Remember me"))
+            raise KeyError
+    assert await cache.list() == ()
+    with pytest.raises(InvalidArgumentError):
+        async with cache.record(page, scenario="Log in!"):
+            pytest.fail("the name is refused at once")
+
+
+@pytest.mark.parametrize("way", ["scenario", "key", "id"])
+async def test_an_entry_is_meant_by_its_scenario_its_key_or_its_id(
+    page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry, way: str
+) -> None:
+    meant: dict[str, str | CacheKey] = {"scenario": "login", "key": known.key, "id": known.key.id}
+    wanted = meant[way]
+    assert (await cache.execute(page, wanted, variables=VALUES)).ok
+    assert is_logged_in(site)
+    entry = await cache.get(known.key.id)
+    assert entry is not None
+    assert (entry.statistics.successes, entry.statistics.failures) == (1, 0)
+
+
+async def test_what_cannot_be_replayed_is_named_and_does_nothing(
+    page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
+) -> None:
+    for wanted in ("logout", "0" * 32, attrs.evolve(known.key, variant="b")):
+        with pytest.raises(CacheMissError):
+            await cache.execute(page, wanted, variables=VALUES)
+    with pytest.raises(UndefinedVariablesError, match="password"):
+        await cache.execute(page, "login", variables={"username": "ada"})
+    with pytest.raises(InvalidArgumentError):
+        await cache.execute(page, "login", variables=VALUES, from_index=9)
+    planned = await cache.execute(page, "login", variables=VALUES, dry_run=True)
+    assert planned.ok
+    assert site.touched == []
+    await page.goto(site.url + "/shop")
+    with pytest.raises(CacheMissError, match="no entry for this address"):
+        await cache.execute(page, "login", variables=VALUES)
+    assert await cache.refresh(known.key.id)
+    await page.goto(site.url + LOGIN.start)
+    for wanted in ("login", known.key, known.key.id):
+        with pytest.raises(CacheMissError, match="expired"):
+            await cache.execute(page, wanted, variables=VALUES)
+    assert not await cache.refresh(known.key.id)
+
+
+async def test_values_come_from_the_environment_and_from_who_is_asked(
+    page: Page, site: CacheSite, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def ask(name: str) -> str | None:
+        asked.append(name)
+        return PASSWORD
+
+    monkeypatch.setenv("CDPENGINE_VAR_USERNAME", VALUES["username"])
+    async with ActionCache.open(file, config=CONFIG, ask=ask) as cache:
+        await begin(page, site)
+        await cache.store.put(await make_login(page, site))
+        assert (await cache.execute(page, "login")).ok
+    assert asked == ["password"]
+    assert is_logged_in(site)
+
+
+async def test_after_failures_in_a_row_an_entry_is_not_used_any_more(
+    page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
+) -> None:
+    assert await cache.report_error(known.key.id)
+    assert (await cache.execute(page, "login", variables=VALUES)).ok  # and the count begins anew
+    for still_used in (True, True, False):
+        assert await cache.report_error(known.key.id) is still_used
+    await begin(page, site)
+    with pytest.raises(CacheMissError, match="last 3 runs failed"):
+        await cache.execute(page, "login", variables=VALUES)
+    assert await cache.known_for(page.url) == ()
+    assert (await cache.look_up(page, GOAL)).reason == "its last 3 runs failed"
+    with pytest.raises(CacheMissError):
+        await cache.report_error("0" * 32)
+
+
+# --- goals ---------------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False)
+class Scripted:
+    """A planner that does what it is told to: in each answer the steps with these numbers, with templates for values."""
+
+    answers: list[Sequence[int] | Plan | None]
+    goals: list[str] = attrs.field(factory=list)
+
+    async def __call__(self, goal: str, snapshot: Snapshot) -> Any:
+        self.goals.append(goal)
+        answer = self.answers.pop(0)
+        return answer if answer is None or isinstance(answer, Plan) else requests_of(snapshot, answer)
+
+
+def requests_of(snapshot: Snapshot, numbers: Sequence[int]) -> list[Any]:
+    def ref(role: str, *names: str) -> str:
+        return next(
+            found.id for name in names for found in snapshot.find_all(role=role, name=name, exact=True)
+        )
+
+    made: dict[int, Any] = {}
+    for number in numbers:
+        match number:
+            case 0:
+                made[0] = {"kind": "type", "ref": ref("textbox", "User name"), "text": "${username}"}
+            case 1:
+                made[1] = {"kind": "type", "ref": ref("textbox", "Password"), "text": "${password}"}
+            case 2:
+                made[2] = Check(ref=ref("checkbox", "Remember me"))
+            case 3:
+                made[3] = Click(ref=ref("button", "Sign in", "Log in"))
+            case _:
+                made[number] = Click(ref="e99999")
+    return list(made.values())
+
+
+async def test_a_goal_is_planned_once_and_replayed_after(
+    page: Page, site: CacheSite, cache: ActionCache
+) -> None:
+    await begin(page, site)
+    planner = Scripted([[0, 1, 2, 3]])
+    done = await cache.perform(page, GOAL, variables={"password": PASSWORD}, planner=planner)
+    assert (done.outcome, done.scenario, len(done.responses)) == ("planned", "login", 4)
+    assert is_logged_in(site)
+    assert done.entry is not None
+    assert (done.entry.source, done.entry.level, done.entry.sensitive) == ("planned", "L3", ("password",))
+    await begin(page, site)
+    again = await cache.perform(page, GOAL, variables={"password": PASSWORD}, planner=planner)
+    assert (again.outcome, again.ok) == ("replayed", True)
+    assert planner.goals == [GOAL], "it was asked once"
+    assert is_logged_in(site)
+    found = await cache.statistics()
+    assert (found.hits, found.misses, found.planned) == ({"L3": 1}, 1, 1)
+
+
+async def test_a_plan_that_is_not_done_is_gone_on_with_and_what_failed_is_no_step(
+    page: Page, site: CacheSite, cache: ActionCache
+) -> None:
+    await begin(page, site)
+    snapshot = await page.snapshot()
+    first = Plan(tuple(requests_of(snapshot, [0, 1])), done=False)
+    planner = Scripted([first, [99], [2, 3]])
+    done = await cache.perform(page, GOAL, variables=VALUES, planner=planner)
+    assert done.outcome == "planned", done.reason
+    assert [response.ok for response in done.responses] == [True, True, False, True, True]
+    assert done.entry is not None
+    assert len(done.entry.steps) == 4
+    assert is_logged_in(site)
+
+
+async def test_a_planner_that_comes_to_nothing_keeps_nothing(
+    page: Page, site: CacheSite, cache: ActionCache
+) -> None:
+    await begin(page, site)
+    done = await cache.perform(page, GOAL, variables=VALUES, planner=Scripted([[99]] * 9))
+    assert (done.outcome, done.ok, len(done.responses)) == ("failed", False, 3)
+    assert "click failed" in done.reason
+    endless = Plan(done=False)
+    async with ActionCache.open(cache.store.path, config=attrs.evolve(CONFIG, rounds=2)) as short:
+        done = await short.perform(page, GOAL, variables=VALUES, planner=Scripted([endless] * 9))
+        assert (done.outcome, done.reason) == ("planned", "") or done.outcome == "failed"
+    with pytest.raises(UndefinedVariablesError, match="password"):
+        await cache.perform(page, GOAL, planner=Scripted([[0, 1]]))
+    with pytest.raises(CacheMissError):
+        await cache.perform(page, GOAL, variables=VALUES)
+    assert await cache.list() == ()
+    assert site.touched == []
+
+
+async def test_what_a_replay_leaves_the_planner_ends_and_both_are_the_next_version(
+    page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
+) -> None:
+    button = single(known, 3)
+    gone = attrs.evolve(button, targets={"t1": attrs.evolve(button.targets["t1"], name="Vanished")})
+    broken = await cache.store.put(attrs.evolve(known, steps=(*known.steps[:3], gone)))
+    done = await cache.perform(page, GOAL, variables=VALUES, planner=Scripted([[3]]))
+    assert done.outcome == "repaired", done.reason
+    assert done.replay is not None
+    assert done.replay.stopped_at == 3
+    assert is_logged_in(site)
+    assert done.entry is not None
+    assert (done.entry.key, done.entry.version) == (broken.key, broken.version + 1)
+    assert len(done.entry.steps) == 4
+    await begin(page, site)
+    assert (await cache.perform(page, GOAL, variables=VALUES)).outcome == "replayed"
+    assert is_logged_in(site)
+
+
+async def test_a_goal_that_is_no_known_scenario_is_remembered_by_its_words(
+    page: Page, site: CacheSite, cache: ActionCache
+) -> None:
+    await begin(page, site)
+    goal = "put a tick into the box"
+    planner = Scripted([[2]])
+    done = await cache.perform(page, goal, planner=planner)
+    assert done.entry is not None
+    assert done.entry.level == "L1"
+    await begin(page, site)
+    assert (await cache.perform(page, "  Put a TICK into the box")).outcome == "replayed"
+    with pytest.raises(CacheMissError):
+        await cache.perform(page, "put a tock into the box")
+
+
+@pytest.mark.parametrize(
+    ("change", "asked"), [({"auto_use": False}, 1), ({"enabled": False}, 1), ({"learn": False}, 0)]
+)
+async def test_options_say_what_is_used_and_kept(
+    page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry, change: dict[str, Any], asked: int
+) -> None:
+    async with ActionCache.open(cache.store.path, config=attrs.evolve(CONFIG, **change)) as other:
+        planner = Scripted([[0, 1, 2, 3]])
+        done = await other.perform(page, GOAL, variables=VALUES, planner=planner)
+        assert (done.ok, len(planner.goals)) == (True, asked)
+        assert is_logged_in(site)
+
+
+# --- requests ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def actor(page: Page, cache: ActionCache) -> Actor:
+    requests = CacheRequests(cache)
+    made = Actor(page.browser, cache=requests, hooks=(requests.hook,))
+    made.focus(page)
+    return made
+
+
+async def ask(actor: Actor, kind: str, **fields: Any) -> Any:
+    response = await dispatch(actor, {"kind": kind, **fields})
+    assert response.error is None, response.error
+    json.dumps(response.to_json())
+    return response.result
+
+
+async def test_what_is_known_stands_in_responses_that_show_the_page(
+    page: Page, site: CacheSite, known: CacheEntry, actor: Actor
+) -> None:
+    for request in ({"kind": "snapshot"}, {"kind": "reload"}, {"kind": "navigate", "url": page.url}):
+        response = await dispatch(actor, request)
+        assert [each.entry for each in response.cached] == [known.key.id]
+        assert response.to_json()["cached"][0]["variables"] == ["password", "username"]
+    assert (await dispatch(actor, {"kind": "console"})).cached == ()
+    assert (await dispatch(actor, {"kind": "navigate", "url": site.url + "/shop"})).cached == ()
+
+
+async def test_a_scenario_is_learned_and_replayed_by_requests(
+    page: Page, site: CacheSite, cache: ActionCache, actor: Actor
+) -> None:
+    await begin(page, site)
+    await ask(actor, "startLearning", scenario="login", variables=VALUES)
+    refused = await dispatch(actor, {"kind": "startLearning", "scenario": "login"})
+    assert refused.error is not None
+    seen = await page.snapshot()
+    for request in requests_of(seen, [2, 3]):
+        assert (await dispatch(actor, request)).ok
+    kept = await ask(actor, "stopLearning")
+    assert kept["entry"]["scenario"] == "login"
+    assert (await dispatch(actor, {"kind": "stopLearning"})).error is not None
+    entry = kept["entry"]["entry"]
+    await begin(page, site)
+    found = await ask(actor, "cacheLookup", goal=GOAL)
+    assert (found["scenario"], found["entry"]["entry"]) == ("login", entry)
+    planned = await ask(actor, "executeCached", entry=entry, dryRun=True)
+    assert planned["ok"]
+    site.record.clear()
+    done = await ask(actor, "executeCached", scenario="login", toIndex=1)
+    assert (done["ok"], len(done["steps"])) == (True, 1)
+    assert site.touched == ["login.remember"]
+    listed = await ask(actor, "cacheList")
+    assert (listed["count"], listed["entries"][0]["entry"]) == (1, entry)
+    assert [each["scenario"] for each in (await ask(actor, "scenarioList"))["scenarios"]] == ["login"]
+    assert (await ask(actor, "cacheStats"))["hits"] == {"L3": 1}
+    assert await ask(actor, "reportError", entry=entry) == {"stillUsed": True}
+    assert await ask(actor, "forceRefresh", entry=entry) == {"refreshed": True}
+    for wrong in ({}, {"scenario": "login", "entry": entry}, {"scenario": "login"}):
+        response: ActResponse = await dispatch(actor, {"kind": "executeCached", **wrong})
+        assert response.error is not None
+    assert await ask(actor, "cacheClear", scenario="logout") == {"deleted": 0}
+    assert await ask(actor, "cacheClear") == {"deleted": 1}
+
+
+async def test_what_is_not_to_be_kept_is_thrown_away_by_a_request(
+    page: Page, site: CacheSite, cache: ActionCache, actor: Actor
+) -> None:
+    await begin(page, site)
+    await ask(actor, "startLearning", scenario="login")
+    await page.check(page.locate(role="checkbox", name="Remember me"))
+    assert "entry" not in await ask(actor, "stopLearning", keep=False)
+    assert await cache.list() == ()
+
+
+# --- everything ----------------------------------------------------------------------------------------------
+
+
+CALLS: dict[str, Any] = {
+    "execute": lambda cache, page: cache.execute(page, "login", variables=VALUES),
+    "perform": lambda cache, page: cache.perform(page, GOAL, variables=VALUES),
+    "look_up": lambda cache, page: cache.look_up(page, GOAL),
+    "get": lambda cache, _page: cache.get("0" * 32),
+    "known_for": lambda cache, page: cache.known_for(page.url),
+    "guide": lambda cache, _page: cache.guide(),
+    "list": lambda cache, _page: cache.list(),
+    "scenarios": lambda cache, _page: cache.scenarios(),
+    "statistics": lambda cache, _page: cache.statistics(),
+    "refresh": lambda cache, _page: cache.refresh("0" * 32),
+    "report_error": lambda cache, _page: cache.report_error("0" * 32),
+    "clear": lambda cache, _page: cache.clear("other"),
+    "export": lambda cache, _page: cache.export(),
+    "import_": lambda cache, _page: cache.import_(
+        '{"format": "cdpengine cache", "version": 1, "entries": []}'
+    ),
+}
+
+
+async def test_every_coroutine_can_be_cancelled_and_leaves_the_cache_as_it_was(
+    page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
+) -> None:
+    import inspect
+
+    public = {name for name, each in vars(ActionCache).items() if inspect.iscoroutinefunction(each)}
+    assert CALLS.keys() == {name for name in public if not name.startswith("_")}
+    for name, call in CALLS.items():
+        with trio.move_on_after(0) as scope:
+            await call(cache, page)
+        assert scope.cancelled_caught, name
+    assert site.touched == []
+    assert [entry.key for entry in await cache.list()] == [known.key]
+
+
+async def test_the_time_of_a_run_is_kept_to(
+    page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
+) -> None:
+    never = attrs.evolve(single(known, 0), after=PostCondition(text="never there"))
+    await cache.store.put(attrs.evolve(known, steps=(never,)))
+    report = await cache.execute(page, "login", variables=VALUES, timeout=0.5)
+    assert not report.ok
+    assert "within" in report.reason
+
+
+async def test_the_guide_names_what_is_known(cache: ActionCache, known: CacheEntry) -> None:
+    text = await cache.guide()
+    assert "executeCached" in text
+    assert "- login: variables password, username" in text
+
+
+async def test_no_password_is_anywhere(
+    page: Page,
+    site: CacheSite,
+    file: Path,
+    actor: Actor,
+    cache: ActionCache,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    await begin(page, site)
+    said: list[str] = []
+    goal = f"log in as ada with password {PASSWORD.replace(' ', '')}"
+    async with cache.record(page, scenario="login", variables=VALUES) as learning:
+        await run_flow(page, LOGIN, VALUES)
+    said += [repr(learning), repr(learning.entry), *learning.recording.notes]
+    await begin(page, site, "c")
+    report = await cache.execute(page, "login", variables=VALUES)
+    assert not report.ok
+    said += [repr(report), json.dumps(report.to_json()), report.to_table()]
+    await begin(page, site)
+    response = await dispatch(actor, {"kind": "executeCached", "scenario": "login", "variables": VALUES})
+    assert response.ok
+    said += [repr(response), json.dumps(response.to_json())]
+    found = await cache.look_up(page, goal)
+    said += [
+        repr(found),
+        repr(await cache.statistics()),
+        await cache.guide(),
+        (await cache.export(typed=True)).text,
+    ]
+    said += [record.getMessage() for record in caplog.records]
+    await begin(page, site)
+    with pytest.raises(UndefinedVariablesError) as caught:
+        await cache.execute(page, "login", variables={"password": PASSWORD})
+    said.append(str(caught.value))
+    assert PASSWORD not in "\n".join(said)
+    on_disk = b"".join(each.read_bytes() for each in file.parent.iterdir())
+    assert PASSWORD.encode() not in on_disk
+    assert b"login" in on_disk
+
+
+async def test_a_flow_of_two_pages(page: Page, site: CacheSite, cache: ActionCache) -> None:
+    LOGOUT.reset(site, "a")
+    await page.goto(site.url + LOGOUT.start)
+    async with cache.record(page, scenario="logout"):
+        await run_flow(page, LOGOUT, {})
+    LOGOUT.reset(site, "a")
+    await page.goto(site.url + LOGOUT.start)
+    assert (await cache.perform(page, "please log me out")).outcome == "replayed"
+    assert site.submitted == LOGOUT.submitted({})
