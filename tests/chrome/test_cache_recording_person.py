@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
 from typing import Any
 
 import attrs
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
-from recorded_steps import CANARY, NEW_NAMES, SECRET_FIELDS, kept, shown, site
+from recorded_steps import CANARY, NEW_NAMES, SECRET_FIELDS, kept, pause, shown, site
 
 import cdpengine
 from cdpengine import Page
@@ -31,8 +30,6 @@ from cdpengine.act.requests import (
 from cdpengine.cache import PostCondition, record_steps
 from cdpengine.cache.recording import elements
 from cdpengine.cache.recording import recording as recording_module
-from cdpengine.cache.recording.recording import _Recorder
-from cdpengine.errors import EngineError
 
 
 @pytest.fixture
@@ -47,18 +44,6 @@ async def person(page: Page, shared_endpoint: str) -> AsyncIterator[Page]:
     """The page of the test, over a connection of somebody else."""
     async with cdpengine.connect(shared_endpoint) as other:
         yield await other.wait_for_page(where=lambda each: each.target_id == page.target_id)
-
-
-async def pause(page: Page) -> None:
-    """Wait, as a person does, until the page has come to rest and was seen."""
-    recorder = page._core.target.running.listeners[-1]
-    assert isinstance(recorder, _Recorder)
-    with trio.fail_after(8):
-        for session in list(page._core.target.frame_sessions.values()):
-            with suppress(EngineError):  # a frame that went away
-                await session.call("Runtime.evaluate", expression="0")  # what it reported is here by now
-        while not recorder.is_up_to_date:  # noqa: ASYNC110 - a state of the recorder's own, which tells no event
-            await trio.sleep(0.01)
 
 
 FORM = """<!doctype html><title>form</title><link rel=icon href="data:,"><h1>Shop</h1>

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
+import trio
 from pytest_httpserver import HTTPServer
 
+from cdpengine import Page
 from cdpengine.cache import Recording, Step, Viewport, entry_to_json, make_entry, make_key
+from cdpengine.cache.recording.recording import _Recorder
+from cdpengine.errors import EngineError
 
 
 def site(server: HTTPServer, html: str, path: str = "/") -> str:
@@ -49,3 +54,15 @@ def shown(step: Step, which: str) -> tuple[str, str]:
     assert step.after is not None
     target = getattr(step.after, which)
     return target.role, target.name
+
+
+async def pause(page: Page) -> None:
+    """Wait, as a person does, until the page has come to rest and was seen."""
+    recorder = page._core.target.running.listeners[-1]
+    assert isinstance(recorder, _Recorder)
+    with trio.fail_after(8):
+        for session in list(page._core.target.frame_sessions.values()):
+            with suppress(EngineError):  # a frame that went away
+                await session.call("Runtime.evaluate", expression="0")  # what it reported is here by now
+        while not recorder.is_up_to_date:  # noqa: ASYNC110 - a state of the recorder's own, which tells no event
+            await trio.sleep(0.01)

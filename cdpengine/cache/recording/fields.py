@@ -71,12 +71,18 @@ _NAMED = (
     _words("card_expiry", r"card.?expir|cc.?exp|(?:expiry|expiration).?(?:date|month|year)|有效期"),
     _words("password", r"passw|pass.?phrase|kennwort|\bpwd\b|密码|口令|mot de passe|contraseña"),
     _words("code", r"one.?time|\botp\b|\btotp\b|\b2fa\b|\bmfa\b|(?:verification|auth\w*|sms|login).?code"),
-    _words("code", r"验证码|动态码|^code$"),
+    _words("code", r"验证码|动态码"),
     _words("pin", r"\bpin\b"),
     _words("token", r"token|api.?key|secret"),
     _words("account_number", r"\biban\b|\bssn\b|social.?security"),
 )
 """What names, ids and labels say, in order; the first that fits counts."""
+
+_OTHER_CODE = re.compile(
+    r"post|zip|promo|coupon|voucher|discount|gift|countr|area|dial|currenc|language|product|article|item|colou?r|source",
+    re.IGNORECASE,
+)
+"""What a field that is called just "code" is for where that is no secret."""
 
 _NOT_WORDS = re.compile(r"[^0-9A-Za-z]+")
 
@@ -94,6 +100,10 @@ def secret_name(facts: FieldFacts) -> str | None:
     for words in _NAMED:
         if any(words.pattern.search(text) for text in texts):
             return words.name
+    if "code" in (text.lower() for text in texts) and not any(
+        map(_OTHER_CODE.search, [*texts, facts.autocomplete])
+    ):
+        return "code"
     if facts.type == "password":
         return "password"
     if facts.secret:

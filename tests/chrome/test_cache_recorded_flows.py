@@ -1,0 +1,99 @@
+"""Each flow of the demo site, recorded once, of a program and of a person, and carried out again with other values."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from cache_flows import FLOWS, Flow, run_flow, run_step
+from cache_site.server import CacheSite, serve_site
+from recorded_steps import pause
+
+import cdpengine
+from cdpengine import Page
+from cdpengine.cache import Recording, execute_entry, make_entry, make_key, record_steps, resolve_values
+
+pytestmark = pytest.mark.chrome
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[CacheSite]:
+    async with serve_site() as served:
+        yield served
+
+
+@pytest.fixture
+def page(used_page: Page) -> Page:
+    return used_page
+
+
+CALLED = {"card_code": "cvc", "card_expiry": "expires"}
+"""What fields are called for which a recording makes a variable, and what the flow calls it."""
+
+
+async def check_replayed(page: Page, site: CacheSite, flow: Flow, recording: Recording) -> None:
+    """Carry the recording out with other values, in the same design and in another one."""
+    assert recording.viewport is not None
+    start = site.url + flow.start
+    key = make_key(flow.scenario, start, recording.viewport, recording.variables)
+    entry = make_entry(
+        key, recording.steps, now=1.0, sensitive=recording.sensitive, features=recording.features
+    )
+    for name in flow.sensitive:
+        assert flow.examples[0][name] not in repr(entry)
+    given = flow.examples[1]
+    values = await resolve_values(
+        recording.variables,
+        values={name: given[CALLED.get(name, name)] for name in recording.variables},
+        environment={},
+        sensitive=recording.sensitive,
+    )
+    flow.reset(site, "a")
+    await page.goto(start)
+    report = await execute_entry(page, entry, values, timeout=20)
+    assert report.ok, (report.reason, [(step.label, step.error) for step in report.steps])
+    assert site.touched == flow.keys(given)
+    assert site.submitted == flow.submitted(given)
+    flow.reset(site, "b")
+    await page.goto(start)
+    report = await execute_entry(page, entry, values, force=True, timeout=20, patience=0.2)
+    assert report.ok or report.reason
+    assert site.touched == flow.keys(given)[: len(site.touched)]
+    if report.ok:
+        assert site.submitted == flow.submitted(given)
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("flow", FLOWS.values(), ids=FLOWS)
+async def test_what_a_program_did_can_be_done_again(page: Page, site: CacheSite, flow: Flow) -> None:
+    flow.reset(site, "a")
+    await page.goto(site.url + flow.start)
+    values = flow.examples[0]
+    async with record_steps(page, variables=values, sensitive=flow.sensitive) as recording:
+        await run_flow(page, flow, values, "a")
+    assert recording.notes == ()
+    assert recording.variables == tuple(sorted(values))
+    await check_replayed(page, site, flow, recording)
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("flow", FLOWS.values(), ids=FLOWS)
+async def test_what_a_person_did_can_be_done_again(
+    page: Page, site: CacheSite, flow: Flow, shared_endpoint: str
+) -> None:
+    flow.reset(site, "a")
+    await page.goto(site.url + flow.start)
+    values = flow.examples[0]
+    plain = {name: value for name, value in values.items() if name not in flow.sensitive}
+    async with cdpengine.connect(shared_endpoint) as other:
+        person = await other.wait_for_page(where=lambda each: each.target_id == page.target_id)
+        async with record_steps(page, variables=plain) as recording:
+            await pause(page)
+            for step in flow.steps:
+                called = step.called("a")
+                assert called is not None
+                await run_step(person, step, called, values)
+                await pause(page)
+    assert recording.notes == ()
+    assert {CALLED.get(name, name) for name in recording.variables} == set(values)
+    await check_replayed(page, site, flow, recording)
