@@ -6,7 +6,7 @@ errors, which never show them. `to_json` leaves out what there is not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -307,6 +307,15 @@ def tell_effects(effects: Effects) -> list[str]:
     if effects.delivered is False:
         lines.append("the page took the element away in the middle of the action")
     return lines
+
+
+def tell_cached(known: Iterable[CachedActions]) -> list[str]:
+    """Return what an action cache knows in words, one line each, for people and models."""
+    return [
+        f"known: {each.scenario} in {each.steps} steps, entry {each.entry}"
+        + (f", needs {', '.join(each.variables)}" if each.variables else "")
+        for each in known
+    ]
 
 
 _ANSWERS = {True: "answered OK", False: "answered Cancel", None: "not answered yet"}

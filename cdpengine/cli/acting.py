@@ -11,7 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Collection
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import trio
@@ -172,6 +172,14 @@ def _check_capabilities(
     metavar="NAMES",
     help="Tools besides the usual ones for clients of /mcp: more, scripts, storage, files.",
 )
+@click.option(
+    "--cache",
+    "cache",
+    is_flag=False,
+    flag_value="user",
+    metavar="[FILE]",
+    help="Offer the action cache in FILE; without FILE, that of the user.",
+)
 @click.option("--no-evaluate", is_flag=True, help="Refuse every request that runs a script of the caller's.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
@@ -203,6 +211,7 @@ def serve(
     files: Path | None,
     profiles: Path | None,
     mcp_capabilities: tuple[str, ...],
+    cache: str | None,
     no_evaluate: bool,
     headful: bool,
     executable: str | None,
@@ -226,6 +235,8 @@ def serve(
         from cdpengine.service.serving import serve as run_service
         from cdpengine.service.settings import ServiceSettings, keep_token
         from cdpengine.service.url_policy import UrlPolicy
+    if cache is None and "cache" in mcp_capabilities:
+        cache = "user"
     place = token_file or token_path()
     try:
         token, is_new = keep_token(place)
@@ -241,8 +252,9 @@ def serve(
         url_policy=UrlPolicy(allow_private=allow_private, allow=allow, deny=deny),
         files=files,
         profiles=profiles,
-        mcp_capabilities=mcp_capabilities,
+        mcp_capabilities=(*mcp_capabilities, *([] if cache is None else ["cache"])),
         commands_enabled="wire" in mcp_capabilities,
+        cache=_cache_file(cache),
         endpoint=endpoint,
         executable=executable,
         headless=not headful,
@@ -270,6 +282,10 @@ def serve(
         sys.exit(128 + number)
 
 
+def _cache_file(given: str | None) -> Path | Literal["user"] | None:
+    return None if given is None else "user" if given == "user" else Path(given)
+
+
 def _signals() -> list[int]:
     """Return the signals that end a service, but for those that are ignored, as with nohup."""
     ending = {signal.SIGINT, signal.SIGTERM, *ENDING_SIGNALS}
@@ -291,7 +307,7 @@ async def _end_at_next(signals: AsyncIterator[int]) -> None:
     multiple=True,
     callback=_check_capabilities,
     metavar="NAMES",
-    help="Tools besides the usual ones: some of more, scripts, files, storage, wire, performance, with commas.",
+    help="Tools besides the usual ones: more, scripts, files, storage, wire, performance, cache; with commas.",
 )
 @click.option(
     "--max-tokens", default=2_000, show_default=True, type=click.IntRange(100), help="The most of an answer."
@@ -301,6 +317,14 @@ async def _end_at_next(signals: AsyncIterator[int]) -> None:
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder of what is too long for an answer, kept; without, a temporary one.",
 )
+@click.option(
+    "--cache",
+    "cache",
+    is_flag=False,
+    flag_value="user",
+    metavar="[FILE]",
+    help="Offer the action cache in FILE; without FILE, that of the user.",
+)
 @click.option("--no-private", is_flag=True, help="Keep pages from private networks and this machine.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
@@ -309,6 +333,7 @@ def mcp(
     capabilities: tuple[str, ...],
     max_tokens: int,
     output_dir: Path | None,
+    cache: str | None,
     no_private: bool,
     headful: bool,
     executable: str | None,
@@ -329,6 +354,11 @@ def mcp(
         from cdpengine.service.settings import ServiceSettings, make_token
         from cdpengine.service.url_policy import UrlPolicy
 
+    if cache is None and "cache" in capabilities:
+        cache = "user"
+    elif cache is not None:
+        capabilities = (*capabilities, "cache")
+
     async def serve_client() -> None:
         async with open_outputs(output_dir) as outputs:
             settings = ServiceSettings(
@@ -336,6 +366,7 @@ def mcp(
                 **allowed_by(capabilities),
                 outputs=outputs.path,
                 reads_ahead=True,
+                cache=_cache_file(cache),
                 url_policy=UrlPolicy(allow_private=not no_private),
                 endpoint=endpoint,
                 executable=executable,

@@ -18,7 +18,7 @@ import mcp_types as types
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine.act import ActResponse
 from cdpengine.act.plain import to_plain
-from cdpengine.act.response import shorten_diff, tell_effects
+from cdpengine.act.response import shorten_diff, tell_cached, tell_effects
 from cdpengine.errors import os_reason
 from cdpengine.service.outputs import Outputs
 
@@ -137,6 +137,7 @@ def describe(response: ActResponse) -> str:
             lines.append(json.dumps(result, ensure_ascii=False, separators=(",", ":")))
     if response.diff is not None:
         lines.append(shorten_diff(response.diff))
+    lines += tell_cached(response.cached)
     return "\n".join(lines) or "done"
 
 

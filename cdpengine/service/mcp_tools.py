@@ -17,7 +17,7 @@ from cdpengine.act import KINDS
 from cdpengine.act.schema import request_schema
 from cdpengine.errors import InvalidArgumentError
 
-Capability = Literal["core", "more", "scripts", "files", "storage", "wire", "performance"]
+Capability = Literal["core", "more", "scripts", "files", "storage", "wire", "performance", "cache"]
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 
 
@@ -234,6 +234,59 @@ TOOLS: Sequence[Tool] = (
         kinds={"get": "storage", "set": "setStorage", "clear": "clearStorage"},
         fields=("area", "items", "keys"),
         capability="storage",
+    ),
+    Tool(
+        name="execute_cached",
+        meaning="Replay what is known of a scenario; stops where an element is not surely the same.",
+        kinds={"": "executeCached"},
+        fields=("scenario", "entry", "variables", "fromIndex", "toIndex", "dryRun", "force"),
+        capability="cache",
+    ),
+    Tool(
+        name="learn",
+        meaning="Learn a scenario from what is done from start to stop; values become variables.",
+        kinds={"start": "startLearning", "stop": "stopLearning"},
+        fields=("variables", "keep"),
+        capability="cache",
+    ),
+    Tool(
+        name="cache_lookup",
+        meaning="Say which scenario a sentence is about, and what is known of it for this page.",
+        kinds={"": "cacheLookup"},
+        capability="cache",
+    ),
+    Tool(
+        name="cache_list",
+        meaning="List what is known.",
+        kinds={"": "cacheList"},
+        fields=("scenario", "limit"),
+        capability="cache",
+    ),
+    Tool(
+        name="scenario_list",
+        meaning="List known scenarios with their variables.",
+        kinds={"": "scenarioList"},
+        capability="cache",
+    ),
+    Tool(name="cache_stats", meaning="What was saved.", kinds={"": "cacheStats"}, capability="cache"),
+    Tool(
+        name="cache_clear",
+        meaning="Forget what is known, or what is known of a scenario.",
+        kinds={"": "cacheClear"},
+        fields=("scenario",),
+        capability="cache",
+    ),
+    Tool(
+        name="force_refresh",
+        meaning="Have an entry learned anew.",
+        kinds={"": "forceRefresh"},
+        capability="cache",
+    ),
+    Tool(
+        name="report_error",
+        meaning="Say that a replay did something wrong.",
+        kinds={"": "reportError"},
+        capability="cache",
     ),
     Tool(
         name="command",

@@ -33,6 +33,7 @@ from cdpengine.service.url_policy import split_url
 
 if TYPE_CHECKING:
     from cdpengine import Browser, BrowserContext, Route
+    from cdpengine.cache.acting.sharing import SharedCache
 
 _log = get_logger("cdpengine.service")
 
@@ -128,6 +129,10 @@ class Sessions:
     _browser: Browser | None = None
     _starting: trio.Lock = attrs.field(factory=trio.Lock)
     _being_made: dict[str, trio.Event] = attrs.field(factory=dict)
+    _cache: SharedCache | None = attrs.field(
+        init=False,
+        default=attrs.Factory(lambda self: _make_cache(self._settings, self._nursery), takes_self=True),
+    )
     _leaving: dict[str, trio.Event] = attrs.field(factory=dict)
     """Profiles whose browser runs, or has not ended yet."""
     _closing: trio.Event = attrs.field(factory=trio.Event)
@@ -383,6 +388,8 @@ class Sessions:
             outputs=self._settings.outputs,
             commands_enabled=self._settings.commands_enabled,
             reads_ahead=self._settings.reads_ahead,
+            cache=self._cache,
+            hooks=() if self._cache is None else (self._cache.hook,),
         )
         return Session(name, actor, nursery)
 
@@ -446,3 +453,12 @@ async def _set_after(first: trio.Event, second: trio.Event) -> None:
 
 def _is_alive(browser: Browser) -> bool:
     return browser.connections[0].lost is None
+
+
+def _make_cache(settings: ServiceSettings, nursery: trio.Nursery) -> SharedCache | None:
+    """Return the action cache that all sessions share; None where the settings name none."""
+    if settings.cache is None:
+        return None
+    from cdpengine.cache.acting.sharing import SharedCache  # its packages are those of another extra
+
+    return SharedCache(nursery, None if settings.cache == "user" else settings.cache)

@@ -6,6 +6,7 @@ import os
 import secrets
 import stat
 from pathlib import Path
+from typing import Literal
 
 import attrs
 
@@ -34,7 +35,8 @@ class ServiceSettings:
     and files, and of all sessions. `reads_ahead` as of `Actor`. `mcp_capabilities` and `mcp_structured` are as of
     `McpSettings`, for clients of /mcp. `ending` is how long running requests may take to end when the service
     does. `endpoint` is that of a running browser, which is used and left running; None: the service starts one, by
-    `executable` and `headless`.
+    `executable` and `headless`. `cache` is the file of the action cache that requests may be about, "user" that of
+    the user; None: there is none.
     """
 
     token: str = attrs.field(repr=False)
@@ -51,6 +53,7 @@ class ServiceSettings:
     outputs: Path | None = None
     commands_enabled: bool = False
     reads_ahead: bool = False
+    cache: Path | Literal["user"] | None = None
     endpoint: str | None = None
     executable: str | None = None
     headless: bool = True

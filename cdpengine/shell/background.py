@@ -70,6 +70,7 @@ class BackgroundOptions:
             url_policy=UrlPolicy(schemes=_SCHEMES, allow_private=True),
             files=Path("/"),
             commands_enabled=True,
+            cache="user",
             executable=self.executable,
             headless=self.headless,
             session_idle=self.idle,

@@ -14,7 +14,7 @@ import attrs
 
 from cdpengine.act import ActResponse, Failure
 from cdpengine.act.plain import to_plain
-from cdpengine.act.response import describe_failure, shorten_diff, tell_effects
+from cdpengine.act.response import describe_failure, shorten_diff, tell_cached, tell_effects
 from cdpengine.errors import EngineError
 from cdpengine.errors.texts import escape_json, escape_line, escape_lines, hide_secrets
 
@@ -71,6 +71,7 @@ def print_response(response: ActResponse, *, as_json: bool, script: bool = False
     lines = [*_tell_result(response, script=script), *tell_effects(response.effects)]
     if response.diff is not None:
         lines.append(escape_lines(shorten_diff(response.diff)))
+    lines += tell_cached(response.cached)
     return Printed(DONE, "".join(f"{line}\n" for line in lines or ["done"]))
 
 

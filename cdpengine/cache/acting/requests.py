@@ -66,11 +66,11 @@ class CacheRequests:
     @property
     def hook(self) -> DispatchHook:
         """What says with each response that shows a document what is known for it."""
-        return DispatchHook(after=self._tell)
+        return DispatchHook(after=self.tell)
 
-    async def _tell(self, actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
+    async def tell(self, actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
         """Return the response with what is known for its document, where it shows one."""
-        if not response.ok or not isinstance(request, _SHOWS) or response.target_id is None:
+        if not response.ok or not shows_page(request) or response.target_id is None:
             return response
         page = actor.browser.page(response.target_id)
         if page is None or not self._cache.config.enabled:
@@ -78,6 +78,11 @@ class CacheRequests:
         known = await self._cache.known_for(page.url)
         told = tuple(_describe(entry) for entry in known[:_MOST_TOLD])
         return attrs.evolve(response, cached=told) if told else response
+
+
+def shows_page(request: ActRequest) -> bool:
+    """Say whether the response to a request shows a document, so that it says what is known for that."""
+    return isinstance(request, _SHOWS)
 
 
 def _describe(entry: CacheEntry) -> CachedActions:

@@ -1,0 +1,64 @@
+"""SharedCache: one cache for all actors of a service, opened when it is first needed.
+
+Rule: it is open in a task of a nursery, and closed in order when that ends. Where it cannot be opened, the request
+that needed it says why, and the next one tries again. A response says what is known only where there is a file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import trio
+
+from cdpengine.act import Actor, ActRequest, ActResponse, CacheRequest, DispatchHook
+from cdpengine.act.performing import Performance
+from cdpengine.cache.acting.action_cache import ActionCache
+from cdpengine.cache.acting.requests import CacheRequests, shows_page
+from cdpengine.cache.config import CacheConfig, default_path
+
+
+@attrs.define(eq=False)
+class SharedCache:
+    """A cache for several actors: `Actor(browser, cache=shared, hooks=(shared.hook,))`.
+
+    It is kept open in `nursery`. `path` is its file; None: that of the user. `config` are its options; None: those
+    of `read_config`.
+    """
+
+    _nursery: trio.Nursery
+    _path: Path | None = None
+    _config: CacheConfig | None = None
+    _opened: CacheRequests | None = attrs.field(default=None, init=False)
+    _opening: trio.Lock = attrs.field(factory=trio.Lock, init=False)
+
+    @property
+    def hook(self) -> DispatchHook:
+        """What says with each response that shows a document what is known for it."""
+        return DispatchHook(after=self._tell)
+
+    async def perform(self, run: Performance, request: CacheRequest) -> Any:
+        """Do a request about the cache, and return its result, as JSON has it."""
+        return await (await self._open()).perform(run, request)
+
+    async def _tell(self, actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
+        if not response.ok or not shows_page(request):
+            return response
+        if self._opened is None and not await trio.Path(self._path or default_path()).exists():
+            return response
+        return await (await self._open()).tell(actor, request, response)
+
+    async def _open(self) -> CacheRequests:
+        async with self._opening:
+            if self._opened is None:
+                self._opened = await self._nursery.start(self._keep_open)
+            return self._opened
+
+    async def _keep_open(self, task_status: trio.TaskStatus[CacheRequests]) -> None:
+        try:
+            async with ActionCache.open(self._path, config=self._config) as cache:
+                task_status.started(CacheRequests(cache))
+                await trio.sleep_forever()
+        finally:
+            self._opened = None

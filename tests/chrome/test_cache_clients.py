@@ -1,0 +1,148 @@
+"""The action cache for clients of a service: over HTTP and over MCP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import httpx
+import pytest
+from cache_flows import LOGIN
+from cache_site.server import CacheSite, serve_site
+from mcp import Client
+
+from cdpengine.act import CachedActions
+from cdpengine.act.response import tell_cached
+from cdpengine.service.mcp_server import McpSettings, ToolServer
+from cdpengine.service.serving import open_service, serve
+from cdpengine.service.settings import ServiceSettings
+from cdpengine.service.url_policy import UrlPolicy
+
+pytestmark = pytest.mark.chrome
+
+TOKEN = "the-token-of-the-tests"
+VALUES = LOGIN.examples[0]
+"""What is typed, by variable."""
+
+
+@pytest.fixture(autouse=True)
+def without_keyring(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CDPENGINE_CACHE_KEYRING", "false")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[CacheSite]:
+    async with serve_site() as served:
+        yield served
+
+
+def settings(endpoint: str, cache: Path) -> ServiceSettings:
+    policy = UrlPolicy(allow_private=True)
+    return ServiceSettings(token=TOKEN, endpoint=endpoint, url_policy=policy, cache=cache)
+
+
+@attrs.frozen
+class OverHttp:
+    """Asks over HTTP."""
+
+    http: httpx.AsyncClient
+
+    async def __call__(self, kind: str, **fields: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = (await self.http.post("/act", json={"kind": kind, **fields})).json()
+        return answer
+
+
+@attrs.frozen
+class OverMcp:
+    """Asks the tool that stands for a kind."""
+
+    client: Client
+
+    async def __call__(self, kind: str, **fields: Any) -> dict[str, Any]:
+        names = {
+            "executeCached": "execute_cached",
+            "cacheList": "cache_list",
+            "startLearning": "learn",
+            "stopLearning": "learn",
+        }
+        action = {"startLearning": {"action": "start"}, "stopLearning": {"action": "stop"}}.get(kind, {})
+        result = await self.client.call_tool(names.get(kind, kind), {**fields, **action})
+        assert isinstance(result.structured_content, dict), result
+        return result.structured_content
+
+
+async def learn_and_replay(ask: Any, site: CacheSite) -> None:
+    """Have a login learned and replayed through `ask`."""
+    LOGIN.reset(site, "a")
+    arrived = await ask("navigate", url=site.url + LOGIN.start)
+    assert (arrived["ok"], "cached" in arrived) == (True, False)
+    assert (await ask("startLearning", scenario="login", variables=VALUES))["ok"]
+    refs = {
+        name: (await ask("find", role=role, name=name))["result"]["nodes"][0]["ref"]
+        for role, name in [("textbox", "User name"), ("textbox", "Password"), ("button", "Sign in")]
+    }
+    await ask("type", ref=refs["User name"], text=VALUES["username"])
+    await ask("type", ref=refs["Password"], text=VALUES["password"])
+    assert (await ask("click", ref=refs["Sign in"]))["ok"]
+    kept = await ask("stopLearning")
+    assert kept["result"]["entry"]["variables"] == ["password", "username"]
+    LOGIN.reset(site, "a")
+    arrived = await ask("navigate", url=site.url + LOGIN.start)
+    (known,) = arrived["cached"]
+    done = await ask("executeCached", entry=known["entry"], variables=VALUES)
+    assert done["result"]["ok"], done
+    assert VALUES["password"] not in json.dumps([kept, arrived, done])
+    assert [form for form, _, accepted in site.submitted if accepted] == ["login"]
+    assert (await ask("cacheList"))["result"]["count"] == 1
+
+
+async def test_over_http(site: CacheSite, shared_endpoint: str, tmp_path: Path) -> None:
+    async with (
+        serve(settings(shared_endpoint, tmp_path / "cache.sqlite3")) as listening,
+        httpx.AsyncClient(
+            base_url=listening.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
+        ) as http,
+    ):
+        await learn_and_replay(OverHttp(http), site)
+        assert (await OverHttp(http)("cacheClear"))["result"] == {"deleted": 1}
+
+
+async def test_over_mcp(site: CacheSite, shared_endpoint: str, tmp_path: Path) -> None:
+    file = tmp_path / "cache.sqlite3"
+    async with open_service(settings(shared_endpoint, file)) as service:
+        offered = McpSettings(capabilities=("cache",), structured=True)
+        server = ToolServer(partial(service.perform, "mcp"), offered)
+        async with Client(server.server()) as client:
+            await learn_and_replay(OverMcp(client), site)
+            LOGIN.reset(site, "a")
+            told = await client.call_tool("navigate", {"url": site.url + LOGIN.start})
+            assert "known: login in 3 steps, entry " in str(told.content)
+
+
+async def test_a_cache_that_cannot_be_opened_is_in_the_way_of_its_own_requests_only(
+    site: CacheSite, shared_endpoint: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "cache.sqlite3"
+    file.write_bytes(b"no database at all, but a text" * 99)
+    async with open_service(settings(shared_endpoint, file)) as service:
+        ask = partial(service.perform, "one")
+        LOGIN.reset(site, "a")
+        assert (await ask({"kind": "navigate", "url": site.url + LOGIN.start})).ok
+        refused = await ask({"kind": "cacheList"})
+        assert refused.error is not None
+        assert refused.error.kind == "cacheDamaged"
+        file.unlink()
+        assert (await ask({"kind": "cacheList"})).ok
+
+
+def test_what_is_known_in_words() -> None:
+    known = CachedActions(entry="a1", scenario="login", level="L3", steps=2, variables=("password",))
+    assert tell_cached([known, attrs.evolve(known, variables=())]) == [
+        "known: login in 2 steps, entry a1, needs password",
+        "known: login in 2 steps, entry a1",
+    ]

@@ -1,0 +1,102 @@
+"""`cdpengine cache`: what the action cache knows, shown and kept in order, in the process of the test."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+from command_line import run_here
+
+from cdpengine.act import Click
+from cdpengine.cache import ActionCache, CacheConfig, CacheEntry, Step, Target, Viewport, make_entry, make_key
+
+STEP = Step(request=Click(ref="t1"), targets={"t1": Target(role="button", name="Log in")})
+
+
+def entry(scenario: str, *, ends: float = 1e12) -> CacheEntry:
+    key = make_key(
+        scenario, f"https://a.example/{scenario}", Viewport(width=800, height=600), ["password", "user"]
+    )
+    return make_entry(key, [STEP], now=1.0, expires_at=ends, sensitive=("password",))
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a cache with three entries, one of which has expired."""
+    monkeypatch.setenv("CDPENGINE_CACHE_KEYRING", "false")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
+
+    async def fill() -> None:
+        async with ActionCache.open(tmp_path / "cache.sqlite3", config=CacheConfig(keyring=False)) as cache:
+            for made in (entry("login"), entry("search"), entry("login_old", ends=2.0)):
+                await cache.store.put(made)
+            await cache.store.count({"hits L3": 2, "misses": 1})
+
+    trio.run(fill)
+    return tmp_path / "cache.sqlite3"
+
+
+def command(file: Path, *arguments: str, status: int = 0) -> str:
+    done = run_here("cache", *arguments, "--file", str(file))
+    assert done.returncode == status, done.stderr
+    return done.stdout if status == 0 else done.stderr
+
+
+def test_entries_are_listed_and_shown(file: Path) -> None:
+    listed = json.loads(command(file, "list", "--json"))["entries"]
+    ids = {each["key"]["scenario"]: each["id"] for each in listed}
+    table = command(file, "list")
+    assert all(each in table for each in ids.values())
+    assert "expired" in table
+    assert ids["search"] not in command(file, "list", "login")
+    assert command(file, "list", "logout") == "there are no entries\n"
+    assert json.loads(command(file, "show", ids["login"]))["steps"][0]["request"]["kind"] == "click"
+    assert "there is no such entry" in command(file, "show", "0" * 32, status=1)
+
+
+def test_scenarios_figures_and_the_guide_are_printed(file: Path) -> None:
+    assert "password, user" in command(file, "scenarios")
+    assert {each["scenario"] for each in json.loads(command(file, "scenarios", "--json"))["scenarios"]} == {
+        "login", "login_old", "search",
+    }  # fmt: skip
+    assert "2 (L3 2)" in command(file, "stats")
+    figures = json.loads(command(file, "stats", "--json"))
+    assert (figures["hits"], figures["misses"], figures["store"]["expired"]) == ({"L3": 2}, 1, 1)
+    assert round(figures["hit_rate"], 3) == 0.667
+    assert "- login: variables password, user" in command(file, "guide")
+    assert "executeCached" in json.loads(command(file, "guide", "--json"))["guide"]
+
+
+def test_entries_are_learned_anew_deleted_and_moved(file: Path, tmp_path: Path) -> None:
+    (found,) = json.loads(command(file, "list", "login", "--json"))["entries"]
+    assert command(file, "clear", "login_old") == "1 deleted\n"
+    exported = tmp_path / "export.json"
+    exported.write_text(command(file, "export"))
+    assert command(file, "clear", "search") == "1 deleted\n"
+    assert command(file, "import", str(exported)) == "1 added, 0 replaced, 1 kept as they were\n"
+    assert json.loads(command(file, "import", str(exported), "--replace", "--json"))["replaced"] == 2
+    assert command(file, "refresh", found["id"]) == "it is learned anew\n"
+    assert command(file, "refresh", found["id"]) == "it was not in use\n"
+    assert json.loads(command(file, "clear", "--all", "--json")) == {"deleted": 2}
+    assert command(file, "list") == "there are no entries\n"
+    assert command(file, "scenarios") == "there are no entries\n"
+    for wrong in (["clear"], ["clear", "login", "--all"], ["import", str(tmp_path / "missing")]):
+        command(file, *wrong, status=2)
+
+
+def test_another_owner_sees_nothing(file: Path) -> None:
+    assert command(file, "list", "--owner", "ada") == "there are no entries\n"
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["stats"], ["export"], ["guide"]])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, file: Path, arguments: list[str]) -> None:
+    file.write_bytes(b"not a database" * 999)
+    assert "is damaged" in command(file, *arguments, status=1)
+    options = partial(run_here, "cache", *arguments, "--file", str(tmp_path / "other.sqlite3"))
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setenv("CDPENGINE_CACHE_LEARM", "true")
+        assert "perhaps learn" in options().stderr
