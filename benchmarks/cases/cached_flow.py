@@ -3,7 +3,8 @@
 Rule: the flow was recorded once, on a page of so many rows, and both sides do its very steps: the same requests by the
 same dispatch, the same post-conditions waited for. One side is `execute_entry`; the other reads the page before each step,
 as a program (or a model) does that has to see it: a snapshot of the whole page with its text and its refs, in which it
-finds the element by role and name. "further" may use parts of the page that have not changed, "fresh" may not. Each turn
+finds the element by role and name. "further" may use parts of the page that have not changed, "fresh" may not, "ax" is by Chrome's accessibility tree. Beside them
+stands what the steps take when nothing at all is read. Each turn
 begins with a page that was just opened, which is not counted, and ends with a look at the page's own record: whatever
 was timed has happened, and nothing else. What a model takes to read a snapshot is in no figure.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
@@ -79,22 +81,33 @@ class Flow:
         await self.check()
         return taken * 1000
 
-    def with_snapshots(self, *, fresh: bool) -> Turn:
-        """Return the turn that reads the page before each step."""
+    def with_snapshots(self, **options: Any) -> Turn:
+        """Return the turn that reads the page before each step, by a snapshot with these options."""
 
         async def turn() -> float:
             await opened(self.page, self.url)
             started = time.perf_counter()
             for step in self.entry.all_steps():
-                await self.do_with_snapshot(step, fresh)
+                await self.do(step, await self.page.snapshot(timeout=PATIENCE, **options))
             taken = time.perf_counter() - started
             await self.check()
             return taken * 1000
 
         return turn
 
-    async def do_with_snapshot(self, step: Step, fresh: bool) -> None:
-        snapshot = await self.page.snapshot(fresh=fresh, timeout=PATIENCE)
+    async def without_reading(self) -> float:
+        """Do the steps with refs that are known already: less than this nobody can take."""
+        await opened(self.page, self.url)
+        snapshot = await self.page.snapshot(timeout=PATIENCE)
+        started = time.perf_counter()
+        for step in self.entry.all_steps():
+            await self.do(step, snapshot)
+        taken = time.perf_counter() - started
+        await self.check()
+        return taken * 1000
+
+    async def do(self, step: Step, snapshot: cdpengine.Snapshot) -> None:
+        """Do a step to the elements that a snapshot has, and wait for what it leads to."""
         assert snapshot.text
         refs = {
             slot: snapshot.find(role=target.role, name=self.values.fill(target.name)).id
@@ -128,8 +141,10 @@ async def run(bench: Bench) -> None:
             flow = Flow(page, actor_of(browser), url, entry, Values(dict(VARIABLES)))
             sides: dict[str, Turn] = {
                 "engine": flow.replay,
-                "engine: further snapshots": flow.with_snapshots(fresh=False),
+                "engine: further snapshots": flow.with_snapshots(),
                 "engine: fresh snapshots": flow.with_snapshots(fresh=True),
+                "engine: ax snapshots": flow.with_snapshots(source="ax"),
+                "floor: nothing is read": flow.without_reading,
             }
             variant = f"{len(RECORD)} steps on {rows:,} rows"
             await bench.turns("cached_flow", sides, unit="ms", variant=variant, size=rows)

@@ -154,6 +154,18 @@ def _beside_servers() -> tuple[Promise, ...]:
     )
 
 
+def _cached_flow(what: str, over: str, least: float) -> Promise:
+    return Promise(
+        what,
+        "cached_flow",
+        "6 steps on 1,000 rows",
+        "engine",
+        over=f"engine: {over}",
+        least=least,
+        tolerance=FEW_ROUNDS,
+    )
+
+
 def _at_most(what: str, case: str, variant: str, most: float) -> Promise:
     return Promise(what, case, variant, "engine", most=most, tolerance=OTHER_MACHINE)
 
@@ -206,6 +218,13 @@ PROMISES: tuple[Promise, ...] = (
         "actions", "click on tab 20 of 20", "engine", over="engine", least=0.5,
         over_variant="click on tab 1 of 20", tolerance=OTHER_ROUNDS,
     ),
+    Promise(
+        "a flow that the cache replays takes at most 1.6 times its steps with nothing read, on 1,000 rows",
+        "cached_flow", "6 steps on 1,000 rows", "engine", over="floor: nothing is read", least=1 / 1.6,
+        tolerance=FEW_ROUNDS,
+    ),
+    _cached_flow("it is at least 2 times faster than with a fresh snapshot before every step", "fresh snapshots", 2),
+    _cached_flow("and at least 5 times faster than with one by the accessibility tree", "ax snapshots", 5),
     _at_most(
         "a hung evaluate is given up on within 100 ms of its deadline",
         "hung_evaluate", "given up on, after the deadline", 100,

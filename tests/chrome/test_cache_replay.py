@@ -28,7 +28,7 @@ from cdpengine.cache import (
 
 pytestmark = pytest.mark.chrome
 
-USUAL = {("login", "a"), ("checkout", "a")}
+USUAL = {("login", "a")}
 """What a run without `--run-slow` records and replays."""
 
 COMPLETE = {("a", "b"): {"login", "logout", "search", "settings"}, ("b", "a"): {"search"}}

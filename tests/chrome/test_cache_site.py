@@ -29,7 +29,7 @@ def page(used_page: Page) -> Page:
 @pytest.mark.parametrize("example", [0, 1])
 @pytest.mark.parametrize("design", ["a", "b"])
 @pytest.mark.parametrize("flow", FLOWS.values(), ids=FLOWS)
-@pytest.mark.sample(4)
+@pytest.mark.slow  # the walk of test_cache_targets.py does each flow in each design, in a usual run, too
 async def test_a_flow_ends_right(
     page: Page, site: CacheSite, flow: Flow, design: Design, example: int
 ) -> None:

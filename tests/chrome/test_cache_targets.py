@@ -38,6 +38,9 @@ def seen(shared_endpoint: str) -> dict[Design, list[Seen]]:
             for design in DESIGNS:
                 for flow in FLOWS.values():
                     found[design] += await walk_flow(page, site, flow, design, flow.examples[0])
+                    if design != "c":
+                        assert site.touched == flow.keys(flow.examples[0])
+                        assert site.submitted == flow.submitted(flow.examples[0])
             await page.close()
         return found
 
