@@ -224,7 +224,7 @@ PROMISES: tuple[Promise, ...] = (
         tolerance=FEW_ROUNDS,
     ),
     _cached_flow("it is at least 2 times faster than with a fresh snapshot before every step", "fresh snapshots", 2),
-    _cached_flow("and at least 5 times faster than with one by the accessibility tree", "ax snapshots", 5),
+    _cached_flow("and at least 4 times faster than with one by the accessibility tree", "ax snapshots", 4),
     _at_most(
         "a hung evaluate is given up on within 100 ms of its deadline",
         "hung_evaluate", "given up on, after the deadline", 100,
