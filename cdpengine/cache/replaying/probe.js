@@ -30,6 +30,7 @@
   const UNSAID = new Set(["script", "style", "noscript", "template", "option", "textarea"]);
   const PLACES = new Set(["dialog", "alertdialog", "row", "listitem", "article", "treeitem"]);
   const SAYING = new Set(["input", "select", "textarea", "img", "iframe"]);
+  const LABELABLE = new Set(["button", "input", "meter", "output", "progress", "select", "textarea"]);
   const TELLING = ["aria-label", "title", "value", "alt", "placeholder"];
   const FARTHEST = 60; // nodes that are passed on the way to what is said beside an element
   const collapse = (text) => text.replace(/\s+/g, " ").trim();
@@ -48,12 +49,19 @@
     }
   }
   const select = (css) => new Set([...roots.flatMap((root) => [...search(root, css)]), ...customs]);
-  const labelsOf = new Map(); // asked of all labels once: each control would go through the document for its own
-  for (const root of roots) {
-    for (const label of search(root, "label")) {
-      const control = controlOf(label);
-      if (control) labelsOf.set(control, [...(labelsOf.get(control) || []), label]);
+  let labels = null; // asked of all labels once: each control would go through the document for its own
+  function labelsOf(element) {
+    if (!LABELABLE.has(localName(element))) return [];
+    if (labels === null) {
+      labels = new Map();
+      for (const root of roots) {
+        for (const label of search(root, "label")) {
+          const control = controlOf(label);
+          if (control) labels.set(control, [...(labels.get(control) || []), label]);
+        }
+      }
     }
+    return labels.get(element) || [];
   }
   const modal = search(document, ":modal")[0] || null;
 
@@ -63,14 +71,25 @@
     return parentElement(at) || (root instanceof ShadowRoot ? root.host : null);
   }
 
+  // Whether an element is kept from everybody, by itself or by what it is in. What is known of one is kept for all in it.
+  const hidden = new Map();
   function isHidden(element) {
-    let inModal = modal === null;
+    const chain = [];
+    let is = modal !== null;
     for (let at = element; at !== null; at = parentOf(at)) {
-      if (at instanceof HTMLElement && inert(at)) return true;
-      if ((getAttribute(at, "aria-hidden") || "").toLowerCase() === "true") return true;
-      if (at === modal) inModal = true;
+      if (hidden.has(at)) {
+        is = hidden.get(at);
+        break;
+      }
+      chain.push(at);
+      const silent = hasAttribute(at, "aria-hidden") && getAttribute(at, "aria-hidden").toLowerCase() === "true";
+      if (silent || (at instanceof HTMLElement && inert(at)) || at === modal) {
+        is = silent || inert(at);
+        break;
+      }
     }
-    return !inModal;
+    for (const at of chain) hidden.set(at, is);
+    return is;
   }
 
   function around(element) {
@@ -85,18 +104,20 @@
 
   // Whether an element may have this name: its texts have the letters of it, or nothing at all. What a style sheet
   // adds is not seen here.
-  function mayBeCalled(element, letters) {
+  function mayBeCalled(element, letters, word) {
     if (hasAttribute(element, "aria-labelledby") || hasAttribute(element, "aria-owns") || shadowRoot(element)) return true;
     let text = textContent(element);
-    const holds = firstChild(element) instanceof Element;
-    if (holds && search(element, "[aria-labelledby], slot").length) return true;
-    const telling = holds ? search(element, "[aria-label], [title], [alt], input") : [];
-    const labels = labelsOf.get(element) || [];
-    for (const at of [element, ...telling, ...labels]) {
+    const telling = [element, ...labelsOf(element)];
+    for (const at of [...telling]) {
       if (at !== element) text += ` ${textContent(at)}`;
+      if (firstChild(at) === null) continue;
+      if (search(at, "[aria-labelledby], slot").length) return true;
+      telling.push(...search(at, "[aria-label], [title], [alt], input"));
+    }
+    for (const at of telling) {
       for (const attribute of TELLING) if (hasAttribute(at, attribute)) text += ` ${getAttribute(at, attribute)}`;
     }
-    if (labels.some((label) => search(label, "[aria-label], [title], [alt], [aria-labelledby]").length)) return true;
+    if (word !== "" && /[a-z0-9]/i.test(text) && !text.toLowerCase().includes(word)) return false;
     const squashed = squash(text);
     return squashed === "" || squashed.includes(letters);
   }
@@ -127,8 +148,10 @@
   const found = [];
   const elements = wanted.map(({ css, roles, name }) => {
     const letters = squash(name);
+    // Most are told apart by one plain word of the name, which is cheaper to look for than all of its letters.
+    const word = (name.toLowerCase().match(/[a-z0-9]+/g) || [""]).reduce((one, other) => (other.length > one.length ? other : one));
     const drawn = [...select(css)].filter(
-      (at) => mayBeCalled(at, letters) && isDrawn(at) && nameIn(at) === name && roles.includes(roleOf(at)),
+      (at) => mayBeCalled(at, letters, word) && isDrawn(at) && nameIn(at) === name && roles.includes(roleOf(at)),
     );
     const only = drawn.length === 1 && !isHidden(drawn[0]) ? drawn[0] : null;
     found.push(only);

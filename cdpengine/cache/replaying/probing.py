@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import attrs
 import msgspec
@@ -19,8 +20,9 @@ import msgspec
 from cdpengine._javascript import own, script
 from cdpengine._page.frames import Frame, renderer_of
 from cdpengine._page.navigation.documents import DocumentGone, gone_or, open_document
-from cdpengine._page.scripts.page_functions import deep, object_group, returned
+from cdpengine._page.scripts.page_functions import RemoteHandle, deep, object_group, returned
 from cdpengine._protocol.calls import decode_reply
+from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.roles import chrome_roles, kind_of, role_name
 from cdpengine._snapshot.sources.computed import role_and_name_source
@@ -124,38 +126,21 @@ async def probe_page(
     asked = {slot: each for slot, each in wanted.items() if each.can_be_probed}
     if not asked and not counted:
         return Probed(refs={}, roles={})
-    core = page._core  # noqa: SLF001 - a part of the engine that is kept beside it
-    frame = core.target.frames.main
+    frame = page._core.target.frames.main  # noqa: SLF001 - a part of the engine that is kept beside it
+    loader_id = frame.loader_id
+    request = [
+        {
+            "css": ELEMENTS[each.target.role],
+            "roles": sorted(chrome_roles(each.target.role) | {each.target.role}),
+            "name": collapse(each.name),
+        }
+        for each in asked.values()
+    ]
     try:
-        document = await open_document(core.worlds, frame)
-        request = [
-            {
-                "css": ELEMENTS[each.target.role],
-                "roles": sorted(chrome_roles(each.target.role) | {each.target.role}),
-                "name": collapse(each.name),
-            }
-            for each in asked.values()
-        ]
-        with object_group("probe") as group:
-            pending = document.context.post(
-                _probe(),
-                request,
-                COUNTED if counted else None,
-                how=deep(2),
-                group=group,
-            )
-            reply = await returned(pending)
-        document.release()
-        told, numbers = _decode(bytes(reply.deep_serialized_value))
-        if frame.loader_id != document.loader_id:
-            return None
+        told, numbers = await _ask(page, frame, request, COUNTED if counted else None)
         renderer = await renderer_of(frame.session, frame)
     except DocumentGone:
         return None
-    except RemoteError as error:
-        if isinstance(gone_or(error), DocumentGone):
-            return None
-        raise
     except EvaluationFailedError:
         return None  # a page of XML, or one that changed what the probe stands on: a snapshot is taken
     sure = {
@@ -163,7 +148,7 @@ async def probe_page(
         for (slot, each), found, number in zip(asked.items(), told.elements, numbers, strict=True)
         if number is not None and _is_sure(each, found)
     }
-    if frame.loader_id != document.loader_id:
+    if frame.loader_id != loader_id:
         return None
     return Probed(
         refs={slot: _give_ref(page, frame, asked[slot], number, renderer) for slot, number in sure.items()},
@@ -171,10 +156,40 @@ async def probe_page(
     )
 
 
+_GROUP = "cdpengine.probe"
+"""The remote objects that live as long as a document is probed."""
+
+_CALL = own("function (wanted, counted) { return this(wanted, counted); }")
+
+_probes: WeakKeyDictionary[Session, dict[str, tuple[str, RemoteHandle]]] = WeakKeyDictionary()
+"""The probe of each frame's document, with the document's loader id: made once, as a page is probed many times."""
+
+
+async def _ask(
+    page: Page, frame: Frame, request: list[dict[str, Any]], counted: str | None
+) -> tuple[_Told, list[int | None]]:
+    """Have the probe look. Raises DocumentGone, EvaluationFailedError, and as `Session.call`."""
+    known = _probes.setdefault(frame.session, {})
+    try:
+        if known.get(frame.id, ("", None))[0] != frame.loader_id:
+            document = await open_document(page._core.worlds, frame)  # noqa: SLF001
+            made = await document.context.make(_probe(), group=_GROUP)
+            if made is None:
+                raise DocumentGone(frame.id)
+            known[frame.id] = document.loader_id, made
+        handle = known[frame.id][1]
+        with object_group("probe") as group:
+            reply = await returned(handle.post(_CALL, request, counted, how=deep(2), group=group))
+    except RemoteError as error:
+        known.pop(frame.id, None)
+        raise gone_or(error) from None
+    return _decode(bytes(reply.deep_serialized_value))
+
+
 @cache
 def _probe() -> str:
     probe, names = script("cache/replaying/probe"), role_and_name_source()
-    return own(f"function (wanted, counted) {{ return ({probe})(wanted, counted, ({names})()); }}")
+    return own(f"function () {{ return (wanted, counted) => ({probe})(wanted, counted, ({names})()); }}")
 
 
 def has_counts(features: PageFeatures, roles: Mapping[str, int]) -> bool:
