@@ -1,8 +1,8 @@
 """Announcing: a page's verbs say what they are about to do, to which nodes, and what came of it, to who listens.
 
 Rule: a verb is announced once, by the outermost method that a program calls, and only while something listens:
-without a listener, a call costs one look at an empty list. A listener is called before anything is sent, so it
-can read the page as it was; it adds its own time to the verb's, and takes none of it.
+without a listener, a call costs one look at an empty list. A listener is called before anything is sent, so it can
+read the page as it was, in its own time. Of the verb's time it has a part only where a node had to be looked for.
 """
 
 from __future__ import annotations

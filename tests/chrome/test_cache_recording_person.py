@@ -29,6 +29,7 @@ from cdpengine.act.requests import (
 )
 from cdpengine.cache import PostCondition, record_steps
 from cdpengine.cache.recording import elements
+from cdpengine.cache.recording import person as person_module
 from cdpengine.cache.recording import recording as recording_module
 
 
@@ -364,3 +365,45 @@ async def test_a_page_that_hangs_while_a_person_uses_it_ends_no_recording(
 
 def shown_name(step: Any) -> str:
     return str(step.targets["t1"].name)
+
+
+async def test_a_page_that_hung_before_is_no_obstacle(
+    new_tab: Page, shared_endpoint: str, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elements, "SETTLING", 0.1)
+    monkeypatch.setattr(person_module, "BEGINNING", 0.3)
+    monkeypatch.setattr(person_module, "ANSWERING", 0.2)
+    await new_tab.goto(site(httpserver, "<button onclick='done = 1'>Go</button>"))
+    await new_tab.session.call("Runtime.evaluate", expression="setTimeout(() => { for (;;); })")
+    with trio.fail_after(12):
+        async with record_steps(new_tab) as recording:
+            await new_tab.recover()
+            await new_tab.click(new_tab.locate("button"))
+            await pause(new_tab)
+            async with cdpengine.connect(shared_endpoint) as other:
+                person = await other.wait_for_page(where=lambda each: each.target_id == new_tab.target_id)
+                await person.click(person.locate("button"))
+                await pause(new_tab)
+    assert [shown_name(step) for step in recording.steps] == ["Go", "Go"]
+    assert (recording.features, recording.viewport) == (None, None)
+    assert "cannot be seen until the page answers" in recording.notes[0]
+
+
+async def test_a_recording_can_be_cancelled_at_any_moment(
+    page: Page, person: Page, httpserver: HTTPServer
+) -> None:
+    await page.goto(site(httpserver, FORM))
+    running = page._core.target.running
+    for delay in (0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.24, 0.32, 0.48):
+        with trio.move_on_after(delay) as scope:
+            async with record_steps(page):
+                await person.click(person.locate("#go"))
+                await person.focus(person.locate("#name"))
+                await person.keyboard.type("one")
+                await page.fill(page.locate("#city"), "two")
+                await trio.sleep_forever()
+        assert scope.cancelled_caught
+        assert (running.listeners, running._records) == ([], [])
+    async with record_steps(page) as recording:
+        await page.click(page.locate("#go"))
+    assert [shown_name(step) for step in recording.steps] == ["Order now"]

@@ -176,6 +176,11 @@ class PersonObserver:
             self._group.release()
             self._send.close()
 
+    @property
+    def sees(self) -> bool:
+        """Whether all sessions of the page have a document that says when it changes."""
+        return {session for session, _ in self._contexts} >= set(self._core.target.frame_sessions.values())
+
     # --- sessions ------------------------------------------------------------------------------------------------
 
     def _begin(self, session: Session) -> Sequence[Posted]:

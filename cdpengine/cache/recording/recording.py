@@ -89,9 +89,9 @@ async def record_steps(
         becomes the variable. The values are dropped at the end of the block.
     sensitive: names of variables that are shown nowhere, beside those that `is_sensitive_name` says.
 
-    Each verb of the page, whoever calls it, waits until the page has been read before it: at most 4 seconds, on
-    most pages 0.2. The end waits as long for what the last step led to. An exception of the block leaves as
-    itself; the steps that were done are in the recording all the same.
+    Each verb of the page, whoever calls it, waits until the page has been read before it: 0.2 seconds on most
+    pages, some 3 where it does not answer, 8 at most. The end waits at most 4 seconds for what the last step led
+    to. An exception of the block leaves as itself; the steps that were done are in the recording all the same.
 
     Raises InvalidArgumentError for a wrong name or a value that is no text, and why the page cannot be used.
     """
@@ -160,8 +160,9 @@ class _Recorder:
         recording.url = url.partition("?")[0] if self._templating.holds_secret(url) else url
         with trio.move_on_after(_STARTING):
             view = await self.look()
-            if view.snapshot is not None:
-                recording.features = read_features(view.snapshot)
+            if view.snapshot is None:
+                return  # it does not answer
+            recording.features = read_features(view.snapshot)
             with suppress(EngineError):
                 metrics = await self._page.session.request("Page.getLayoutMetrics", {}, LayoutMetricsReply)
                 size = metrics.css_layout_viewport
@@ -184,6 +185,7 @@ class _Recorder:
         recording.tokens = self._reader.tokens
         self._templating.forget()
         self._running.clear()
+        self._latest = self._unclaimed = None
 
     # --- verbs -------------------------------------------------------------------------------------------------
 
@@ -217,6 +219,7 @@ class _Recorder:
         if running is not None:
             self._take_verb(call, running, error)
             self._note_processed(running.place)
+            self._stale.set()
 
     def _take_verb(self, call: ActionCall, running: _RunningVerb, error: Exception | None) -> None:
         if error is not None:
@@ -239,6 +242,7 @@ class _Recorder:
         if running is not None:
             self.note(call.verb, "it was cancelled")
             self._note_processed(running.place)
+            self._stale.set()
 
     def _leave(self, call: ActionCall) -> _RunningVerb | None:
         """Take note of a verb's end; None where the recording is over."""
@@ -307,10 +311,21 @@ class _Recorder:
     # --- what steps led to -------------------------------------------------------------------------------------
 
     async def look(self) -> PageView:
-        """Read the page. What was done before it began, and nothing after, has led to what it shows."""
+        """Read the page, unless it is as it was read last.
+
+        What was done before it began, if nothing was done until it ended, has led to what it shows.
+        """
         async with self._reading:
-            self.person.watch()
             place = self._place
+            if (
+                self._latest is not None
+                and self._viewed == place
+                and not self._stale.is_set()
+                and self.person.sees
+            ):
+                return self._latest  # it has been read since, and has not changed
+            self._stale = trio.Event()
+            self.person.watch()
             view = await self._reader.look()
             await self.person.note_history()
             if place == self._place:
@@ -365,9 +380,12 @@ class _Recorder:
         """Read the page whenever it has changed, so that it was read before a person's next action."""
         while True:
             await self._stale.wait()
-            self._stale = trio.Event()
             if not self._running:
                 await self.look()
+            else:
+                self._stale = (
+                    trio.Event()
+                )  # the verb that runs reads the page before itself, and says when it ends
             await trio.sleep(_PAUSE)
 
     async def take_actions(self) -> None:
