@@ -23,12 +23,12 @@ from cdpengine._page.running_actions import SideEffects
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
 from cdpengine._protocol.domains.page import LayoutMetricsReply
 from cdpengine.act.reading_requests import Dialog, FileChooser
-from cdpengine.act.requests import Fill, Press, Type
 from cdpengine.cache.changes import PageFeatures, read_features
 from cdpengine.cache.entries import MOST_STEPS, Step, Viewport
 from cdpengine.cache.recording.elements import DESCRIBING, ElementReader
 from cdpengine.cache.recording.fields import FieldFacts, secret_name
 from cdpengine.cache.recording.gestures import Gestures
+from cdpengine.cache.recording.joining import entered_texts, enters_text, join_typing, take_pasted
 from cdpengine.cache.recording.outcomes import PageView, find_condition
 from cdpengine.cache.recording.person import PersonObserver
 from cdpengine.cache.recording.steps import (
@@ -37,8 +37,6 @@ from cdpengine.cache.recording.steps import (
     Element,
     Typing,
     draft_of,
-    is_paste,
-    typed_character,
 )
 from cdpengine.cache.recording.templating import Templating
 from cdpengine.errors import EngineError
@@ -201,7 +199,7 @@ class _Recorder:
             node = self._reader.node_of(target)
             if node is not None:
                 await self._describe(running, name, node, DESCRIBING)
-        if call.verb == "press" and call.arguments["target"] is None and _enters(call.arguments["key"]):
+        if call.verb == "press" and call.arguments["target"] is None and enters_text(call.arguments["key"]):
             focused = await self._reader.focused()
             if focused is not None:
                 await self._describe(running, "target", focused, DESCRIBING)
@@ -275,7 +273,7 @@ class _Recorder:
             return
         last = self._drafts[-1] if self._drafts else None
         if last is not None:
-            if last.typing is not None and _joined(last.typing, draft):
+            if last.typing is not None and join_typing(last.typing, draft):
                 self._note_secret(last.typing)
                 last.entering, last.place = last.entering and draft.entering, place
                 return
@@ -343,9 +341,9 @@ class _Recorder:
             return
         self._take_effects(last)
         if last.before is not None:
-            entered = _literals(self._drafts)
+            entered = entered_texts(self._drafts)
             if last.typing is not None:
-                _take_pasted(last.typing, view)
+                take_pasted(last.typing, view)
                 entered.append(last.typing.text)
             last.after = find_condition(
                 last.before, view, self._templating, entering=last.entering, entered=entered
@@ -449,54 +447,3 @@ def _targets(call: ActionCall) -> list[tuple[str, Any]]:
         for name in ("target", "source", "destination")
         if given.get(name) is not None and not isinstance(given[name], tuple)
     ]
-
-
-_DELETING = "Backspace"
-
-
-def _enters(key: object) -> bool:
-    return isinstance(key, str) and (key == _DELETING or typed_character(key) is not None or is_paste(key))
-
-
-def _joined(typing: Typing, draft: Draft) -> bool:
-    """Join what is entered next into the same field; False where it is a step of its own."""
-    if typing.submit or typing.pasted:
-        return False
-    more = draft.typing
-    if more is None:
-        pressed = draft.request
-        if (
-            isinstance(pressed, Press)
-            and pressed.key == _DELETING
-            and typing.text
-            and draft.element is not None
-            and draft.element.node == typing.element.node
-        ):
-            typing.text = typing.text[:-1]
-            return True
-        return False
-    if more.pasted or more.element.node != typing.element.node:
-        return False
-    typing.text += more.text
-    typing.submit, typing.slowly = more.submit, typing.slowly or more.slowly
-    return True
-
-
-def _take_pasted(typing: Typing, view: PageView) -> None:
-    """Read what a field that is not secret holds after something was pasted into it."""
-    if typing.pasted and not typing.unknown and view.snapshot is not None:
-        for node in view.snapshot.nodes:
-            if node.ref is not None and node.ref.backend_node_id == typing.element.node[1]:
-                typing.text = node.value or ""
-
-
-def _literals(drafts: Iterable[Draft]) -> list[str]:
-    """Return the texts that were entered and that stand in steps themselves."""
-    found: list[str] = []
-    for draft in drafts:
-        request = draft.request
-        if isinstance(request, Type):
-            found.append(request.text)
-        elif isinstance(request, Fill):
-            found += [each.value for each in request.fields if isinstance(each.value, str)]
-    return [text.replace("$$", "$") for text in found if "${" not in text]
