@@ -285,6 +285,7 @@ NOT_HERE = {
     "PageElements": "page_calls.py has its methods",
     "PagePictures": "page_calls.py has its methods",
     "Actor": "it calls a page's own methods, and hands its timeout on",
+    "ActionCache": "its steps are requests, which have their own time: tests/chrome/test_action_cache.py",
     "HeldScope": "an actor's own: tests/chrome/test_act_observing.py",
     "PageCore": "what the methods of a page stand on",
     "ContextCore": "what the methods of a context stand on",
