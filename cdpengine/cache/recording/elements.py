@@ -143,10 +143,13 @@ class ElementReader:
             return None
         return self._element(seen, snapshot, facts)
 
-    def describe_by_name(self, name: str, snapshot: Snapshot | None, facts: FieldFacts) -> Element | None:
-        """Return the description of the only element of a snapshot with this name; None for none and several."""
-        named = [] if snapshot is None or not name else snapshot.find_all(name=name, exact=True)
-        return self._element(named[0], snapshot, facts) if snapshot is not None and len(named) == 1 else None
+    def describe_by_name(self, role: str, name: str, snapshot: Snapshot | None) -> Element | None:
+        """Return the description of the only element of this role and name; None for none and for several."""
+        refs = () if snapshot is None or not name else snapshot.refs.values()
+        named = [ref for ref in refs if (ref.role, ref.name) == (role, name)]
+        return (
+            self._element(named[0], snapshot, NO_FACTS) if snapshot is not None and len(named) == 1 else None
+        )
 
     def _element(self, seen: Ref, snapshot: Snapshot, facts: FieldFacts) -> Element:
         target = clean_target(describe_target(snapshot, seen.id), self._templating)

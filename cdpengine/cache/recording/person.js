@@ -53,9 +53,10 @@
   // What a link or a button says: by that it is known where it is gone before it could be asked for.
   function saidBy(element) {
     const control = element.closest("a, button, summary, [role=button], [role=link], [role=tab], [role=menuitem]");
-    if (control === null || control.isContentEditable) return "";
+    if (control === null || control.isContentEditable) return {};
     const label = Element.prototype.getAttribute.call(control, "aria-label") || control.innerText || "";
-    return label.replace(/\s+/g, " ").trim().slice(0, 200);
+    const role = Element.prototype.getAttribute.call(control, "role") || (control.localName === "a" ? "link" : "button");
+    return { said: label.replace(/\s+/g, " ").trim().slice(0, 200), role };
   }
 
   // What is a password now is a secret for good, also where it is shown as text later.
@@ -129,7 +130,7 @@
     send("click", {
       number: number(element),
       facts: facts(element),
-      said: saidBy(element),
+      ...saidBy(element),
       button: ["left", "middle", "right", "back", "forward"][event.button] || "left",
       count: event.detail === 2 ? 2 : 1,
       modifiers: ["Alt", "Control", "Meta", "Shift"].filter((name) => event[`${name === "Control" ? "ctrl" : name.toLowerCase()}Key`]),
@@ -183,7 +184,7 @@
     const commanding = COMMANDING.some((name) => event[name]) && !event.getModifierState("AltGraph");
     const held = ["Control", "Meta", "Alt", "Shift"].filter((name) => event[`${name === "Control" ? "ctrl" : name.toLowerCase()}Key`]);
     const chord = [...(event.key.length === 1 && !commanding ? [] : held), event.key === " " ? "Space" : event.key].join("+");
-    const press = (sure) => send("key", { number: number(element), facts: facts(element), said: saidBy(element), key: chord, sure });
+    const press = (sure) => send("key", { number: number(element), facts: facts(element), ...saidBy(element), key: chord, sure });
     if (event.key === "Enter" && !(field !== null && (field.localName === "textarea" || field.isContentEditable) && !commanding)) {
       flushAll();
       press(true);

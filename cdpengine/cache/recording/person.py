@@ -63,6 +63,7 @@ class Report(msgspec.Struct):
     facts: FieldFacts = NO_FACTS
     text: str | None = None
     said: str = ""
+    role: str = ""
     button: str = "left"
     count: int = 1
     modifiers: list[str] = []
