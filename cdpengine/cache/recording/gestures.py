@@ -97,7 +97,7 @@ class Gestures:
         node, around = await self._person.nodes_of(action)
         snapshot = None if view is None else view.snapshot
         if node is None:
-            # Its document was left before it could be asked for: it is the only one of its role that says what it said.
+            # Its document was left before it could be asked for. Another of its role and name makes it unsure.
             return self._reader.describe_by_name(action.report.role, action.report.said, snapshot)
         return await self._reader.describe_around(node, around, snapshot, action.report.facts)
 
