@@ -167,7 +167,7 @@ class PersonObserver:
                 except EngineError as error:
                     note(f"what a person does cannot be seen: {type(error).__name__}")
             if scope.cancelled_caught:
-                note("what a person does cannot be seen until the page answers")
+                note("what a person does may not be seen before the next document: the page did not answer")
             yield
         finally:
             await self._override.leave()

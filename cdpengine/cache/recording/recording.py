@@ -145,7 +145,8 @@ class _Recorder:
         self._place = self._processed = 0
         self._viewed = -1
         self._reading = trio.Lock()
-        self._stale, self._progress = trio.Event(), trio.Event()
+        self._is_stale = False
+        self._changed, self._progress = trio.Event(), trio.Event()
         self.person = PersonObserver(page, self._arrive, self._note_change)
         self._gestures = Gestures(self._reader, self.person, self._templating)
 
@@ -217,7 +218,7 @@ class _Recorder:
         if running is not None:
             self._take_verb(call, running, error)
             self._note_processed(running.place)
-            self._stale.set()
+            self._note_change()
 
     def _take_verb(self, call: ActionCall, running: _RunningVerb, error: Exception | None) -> None:
         if error is not None:
@@ -240,7 +241,7 @@ class _Recorder:
         if running is not None:
             self.note(call.verb, "it was cancelled")
             self._note_processed(running.place)
-            self._stale.set()
+            self._note_change()
 
     def _leave(self, call: ActionCall) -> _RunningVerb | None:
         """Take note of a verb's end; None where the recording is over."""
@@ -315,14 +316,9 @@ class _Recorder:
         """
         async with self._reading:
             place = self._place
-            if (
-                self._latest is not None
-                and self._viewed == place
-                and not self._stale.is_set()
-                and self.person.sees
-            ):
+            if self._latest is not None and self._viewed == place and not self._is_stale and self.person.sees:
                 return self._latest  # it has been read since, and has not changed
-            self._stale = trio.Event()
+            self._is_stale = False
             self.person.watch()
             view = await self._reader.look()
             await self.person.note_history()
@@ -366,24 +362,22 @@ class _Recorder:
         return self._place, self._latest, rested
 
     def _note_change(self) -> None:
-        self._stale.set()
+        self._is_stale = True
+        self._changed.set()
 
     @property
     def is_up_to_date(self) -> bool:
         """Whether all that was done is a step or a note, and the page was read since, as it is."""
         caught_up = self._processed == self._viewed == self._place
-        return caught_up and not (self._stale.is_set() or self._reading.locked())
+        return caught_up and not (self._is_stale or self._reading.locked())
 
     async def keep_fresh(self) -> None:
         """Read the page whenever it has changed, so that it was read before a person's next action."""
         while True:
-            await self._stale.wait()
-            if not self._running:
+            await self._changed.wait()
+            self._changed = trio.Event()
+            if self._is_stale and not self._running:  # a verb that runs says when it ends
                 await self.look()
-            else:
-                self._stale = (
-                    trio.Event()
-                )  # the verb that runs reads the page before itself, and says when it ends
             await trio.sleep(_PAUSE)
 
     async def take_actions(self) -> None:
@@ -398,7 +392,7 @@ class _Recorder:
                 if draft is not None:
                     self._add(draft, action.place)
             self._note_processed(action.place)
-            self._stale.set()
+            self._note_change()
 
     async def catch_up(self) -> None:
         """Wait until what a person has done so far is recorded, at most for a moment."""
