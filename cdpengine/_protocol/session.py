@@ -248,6 +248,11 @@ class Session:
         finally:
             self._release_domains(*(need for name in domains for need in (*NEEDS.get(name, ()), name)))
 
+    def _is_enabling(self, domain: str) -> bool:
+        """Whether the `enable` of a domain is on its way: what is told of it meanwhile is of an earlier time."""
+        enabling = self._enabling.get(domain)
+        return enabling is not None and not enabling.done
+
     def _hold(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
         """Do as `enabled`, without a block and without waiting: return the `enable` calls that are on their way.
 

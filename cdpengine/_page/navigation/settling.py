@@ -5,7 +5,8 @@ mutation in any of them, and no request under way. The documents tell of their m
 at the end all of them are asked once more, because one may have moved while another one was waited for.
 
 The model of requests is pure, fed by events; `watch_requests` switches the Network domain on for as long as
-somebody looks, in every session of the page. A request that was sent before is known from the first event of it.
+somebody looks, in every session of the page. A request that was sent before is known from the first event of it
+that comes once the domain is on.
 What never ends by its nature (streams, sockets, media) and what nobody waits for (pings) does not count.
 
 The script of a worker is asked for by the page, under the id of the worker's target, and Chrome tells the page
@@ -155,10 +156,17 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
 
     async def follow(session: Session, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         started = False
+
+        def observe_network(event: Event) -> None:
+            # What somebody who has just left was still told of: nobody is told how it ends.
+            if not session._is_enabling("Network"):
+                observe(event)
+
         with trio.CancelScope() as while_it_lives:
             session.on_end(while_it_lives.cancel)
-            for method in (*_EVENTS, "Target.attachedToTarget"):
-                session.on_event(method, observe)
+            for method in _EVENTS:
+                session.on_event(method, observe_network)
+            session.on_event("Target.attachedToTarget", observe)
             try:
                 # Not waited for: a page that is stuck would not answer; what is sent next comes after it.
                 async with session.enabled("Network", wait=False):
@@ -168,8 +176,9 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
             except SessionGoneError:
                 pass  # ended or crashed: the page's waiters get the reason
             finally:
-                for method in (*_EVENTS, "Target.attachedToTarget"):
-                    session.off_event(method, observe)
+                for method in _EVENTS:
+                    session.off_event(method, observe_network)
+                session.off_event("Target.attachedToTarget", observe)
                 if session.ended:
                     requests.forget_session(session.id)
                     page.changes.notify()
