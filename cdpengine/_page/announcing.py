@@ -1,25 +1,23 @@
 """Announcing: a page's verbs say what they are about to do, to which nodes, and what came of it, to who listens.
 
-Rule: a verb is announced once, by the outermost method that a program calls, and only while something listens:
-without a listener, a call costs one look at an empty list. A listener is called before anything is sent, so it can
-read the page as it was, in its own time. Of the verb's time it has a part only where a node had to be looked for.
+Rule: a verb (`announced` in `running_actions.py`) is announced once, by the outermost method that a program calls,
+and only while something listens: without a listener, a call costs one look at an empty list. A listener is called
+before anything is sent, so it can read the page as it was, in its own time. Of the verb's time it has a part only
+where a node had to be looked for.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import ContextVar
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import attrs
 
 if TYPE_CHECKING:
     from cdpengine._page.scripts.page_functions import Node
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -59,30 +57,22 @@ class _Announced:
 _current: ContextVar[_Announced | None] = ContextVar("announced verb", default=None)
 
 
-def announced(
-    verb: str, running: Callable[[Any], Any] = attrgetter("_core.target.running")
-) -> Callable[[Callable[P, Coroutine[Any, Any, T]]], Callable[P, Coroutine[Any, Any, T]]]:
-    """Have a method of a page, or of a part of it, announce itself as `verb` to the page's listeners.
-
-    `running` gives the page's RunningActions for what the method is of.
-    """
-
-    def decorate(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
-        @functools.wraps(method)
-        async def run(*args: P.args, **kwargs: P.kwargs) -> T:
-            listeners = running(args[0]).listeners
-            if not listeners or _current.get() is not None:
-                return await method(*args, **kwargs)
-            bound = inspect.signature(method).bind(*args, **kwargs)
-            bound.apply_defaults()
-            arguments = dict(bound.arguments)
-            del arguments["self"]
-            announcement = _Announced(ActionCall(verb, arguments), tuple(listeners))
-            return await _announce(announcement, lambda: method(*args, **kwargs))
-
-        return run
-
-    return decorate
+async def announce_call(
+    verb: str,
+    listeners: list[ActionListener],
+    method: Callable[..., Coroutine[Any, Any, T]],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> T:
+    """Call a method as a verb, with its listeners; the verbs that it calls itself are a part of it."""
+    if _current.get() is not None:
+        return await method(*args, **kwargs)
+    bound = inspect.signature(method).bind(*args, **kwargs)
+    bound.apply_defaults()
+    arguments = dict(bound.arguments)
+    del arguments["self"]
+    announcement = _Announced(ActionCall(verb, arguments), tuple(listeners))
+    return await _announce(announcement, lambda: method(*args, **kwargs))
 
 
 async def _announce(announcement: _Announced, do: Callable[[], Awaitable[T]]) -> T:

@@ -8,17 +8,19 @@ reader, as Chrome reports it. That record says what has begun, not what became o
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from operator import attrgetter
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import attrs
 import trio
 
 from cdpengine._notifier import Notifier
-from cdpengine._page.announcing import ActionListener
+from cdpengine._page.announcing import ActionListener, announce_call
 from cdpengine._page.dialogs import REPLIES_TIMEOUT, Dialog, Shown
 from cdpengine._page.scripts.page_functions import post_nothing
 from cdpengine._protocol.calls import Turn
@@ -42,6 +44,27 @@ from cdpengine.errors import (
 )
 
 T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def announced(
+    verb: str, running: Callable[[Any], Any] = attrgetter("_core.target.running")
+) -> Callable[[Callable[P, Coroutine[Any, Any, T]]], Callable[P, Coroutine[Any, Any, T]]]:
+    """Have a method of a page, or of a part of it, announce itself as `verb` to the page's listeners.
+
+    `running` gives the page's RunningActions for what the method is of.
+    """
+
+    def decorate(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+        @functools.wraps(method)
+        async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+            if not (listeners := running(args[0]).listeners):
+                return await method(*args, **kwargs)
+            return await announce_call(verb, listeners, method, args, kwargs)
+
+        return run
+
+    return decorate
 
 
 class RunningActions:

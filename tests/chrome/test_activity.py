@@ -197,7 +197,7 @@ async def test_requests_with_all_that_is_known_of_them(page: cdpengine.Page, htt
 
 
 async def test_streams_while_it_happens(page: cdpengine.Page, httpserver: HTTPServer) -> None:
-    here = serve(httpserver, main="<title>t</title>")
+    here = serve(httpserver, main="<title>t</title><link rel=icon href=data:,>")
     await page.goto(f"{here}/main")
     with pytest.raises(cdpengine.InvalidArgumentError, match="'console', 'errors'"):
         async with page.activity.stream("konsole"):  # type: ignore[arg-type]

@@ -134,6 +134,7 @@ async def test_what_a_person_reads(background: Background, site: str, tmp_path: 
     assert "changed" in changed
     assert "# diff of " not in changed, "checksums are for programs, and stand in the JSON"
     assert await say("click", "#leave") == f"navigation to {site}/second\n"
+    await say("wait", "--url", "*/second")
     assert await say("tabs") == f"* 0  {site}/second\n"
     assert (
         await say("screenshot", "shot.jpg", cwd=tmp_path)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import trio
 
-from cdpengine._page.announcing import ActionCall, announce_block, announce_node, announced
+from cdpengine._page.announcing import ActionCall, announce_block, announce_node
+from cdpengine._page.running_actions import announced
 
 
 class Listener:

@@ -425,14 +425,16 @@ class InputAction:
         """Return the node that the action is done to, and note it where it was healed. Raises as `PageCore`'s."""
         budget = self.context.budget
         node, self.healed = await self._core.resolve_target(target, heal, budget)
-        await announce_node("target", node, budget.remaining)
+        if self._core.target.running.listeners:
+            await announce_node("target", node, budget.remaining)
         return node
 
     async def resolve_destination(self, target: ElementTarget, heal: bool) -> Node:
         """Return the node that a drag ends on, and note it where it was healed. Raises as `PageCore`'s."""
         budget = self.context.budget
         node, self.healed_destination = await self._core.resolve_target(target, heal, budget)
-        await announce_node("destination", node, budget.remaining)
+        if self._core.target.running.listeners:
+            await announce_node("destination", node, budget.remaining)
         return node
 
     async def with_effects(self, outcome: ActionOutcome) -> ActionOutcome:

@@ -24,7 +24,6 @@ from cdpengine._api.page.core import PageCore
 from cdpengine._budget import Budget, within
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.forms.upload import UploadFile, upload
-from cdpengine._page.announcing import announced
 from cdpengine._page.dialogs import AwaitedDialog, Dialog, DialogAnswer
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.downloads.downloads import AwaitedDownload
@@ -32,6 +31,7 @@ from cdpengine._page.file_choosers import AwaitedChooser, FileChooser, OpenedCho
 from cdpengine._page.navigation.liveness import explain_deadline
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import UrlPattern
+from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError
 

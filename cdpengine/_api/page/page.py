@@ -43,7 +43,6 @@ from cdpengine._evaluate.recovery import Recovery, check_recovery, extra_wait_fo
 from cdpengine._javascript import script
 from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.messages import ResourceType
-from cdpengine._page.announcing import announced
 from cdpengine._page.dialogs import Dialog
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.file_choosers import FileChooser
@@ -57,6 +56,7 @@ from cdpengine._page.navigation.navigation import (
     reload,
 )
 from cdpengine._page.patterns import UrlPattern
+from cdpengine._page.running_actions import announced
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError, RecoveryReport, packages_named, shown_url

@@ -40,13 +40,14 @@ from cdpengine._evaluate.recovery import Recovery
 from cdpengine._evaluate.script import JSHandle, Script, World
 from cdpengine._input.view import BoundingBox
 from cdpengine._javascript import own, script
-from cdpengine._page.announcing import announce_block, announced
+from cdpengine._page.announcing import announce_block
 from cdpengine._page.downloads.output_file import checked_path
 from cdpengine._page.finding import FoundNode, Locator, check_index
 from cdpengine._page.frames import Frame, LoadState
 from cdpengine._page.navigation.navigation import check_wait_until
 from cdpengine._page.navigation.settling import watch_requests
 from cdpengine._page.patterns import UrlPattern, Words, check_words
+from cdpengine._page.running_actions import announced
 from cdpengine._pictures.editing import ImageFormat, ImageOptions, format_of
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
 from cdpengine._protocol.calls import span as action_span

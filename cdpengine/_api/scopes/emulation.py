@@ -20,7 +20,7 @@ from cdpengine._budget import within
 from cdpengine._emulation.emulation import Layer
 from cdpengine._emulation.options import EmulationOptions, check_options
 from cdpengine._emulation.permissions import PermissionState, check_permissions
-from cdpengine._page.announcing import announced
+from cdpengine._page.running_actions import announced
 
 
 @attrs.frozen(eq=False)

@@ -22,7 +22,6 @@ from cdpengine.cache.acting.learning import (
     choose_usable,
     learn_entry,
     name_goal,
-    read_viewport,
     repair_entry,
 )
 from cdpengine.cache.acting.planning import PerformReport, Planner, PlanResult, follow_plan
@@ -56,6 +55,7 @@ from cdpengine.cache.recognition import (
     ScenarioRecognizer,
     ScenarioRule,
 )
+from cdpengine.cache.recording.elements import read_viewport
 from cdpengine.cache.recording.recording import record_steps
 from cdpengine.cache.replaying.execution import execute_entry
 from cdpengine.cache.replaying.report import ExecutionReport

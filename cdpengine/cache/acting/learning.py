@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from contextlib import suppress
 
 import attrs
-import trio
 
-from cdpengine import Page
-from cdpengine._protocol.domains.page import LayoutMetricsReply
 from cdpengine.act import Navigate
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import (
@@ -31,13 +27,9 @@ from cdpengine.cache.entries import (
 from cdpengine.cache.recognition import ScenarioMatch
 from cdpengine.cache.recording.recording import Recording
 from cdpengine.cache.sentences import mask_values
-from cdpengine.errors import EngineError
 
 _UNKNOWN = Viewport(width=1280, height=720)
 """The viewport that is taken where the page did not say its own."""
-
-_MEASURING = 2.0
-"""Seconds at most for asking a page for its viewport."""
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -141,16 +133,6 @@ def choose_usable(found: Sequence[CacheEntry], config: CacheConfig) -> tuple[lis
         return [], f"an entry of level {found[0].level} is there, and the options leave that out"
     sound = [entry for entry in of_level if entry.statistics.failed_in_row < config.failures]
     return sound, "" if sound else f"its last {of_level[0].statistics.failed_in_row} runs failed"
-
-
-async def read_viewport(page: Page) -> Viewport | None:
-    """Return the size of the page's viewport; None where the page does not answer."""
-    with trio.move_on_after(_MEASURING), suppress(EngineError):
-        metrics = await page.session.request("Page.getLayoutMetrics", {}, LayoutMetricsReply)
-        size = metrics.css_layout_viewport
-        if min(size.client_width, size.client_height) >= 1:
-            return Viewport(width=round(size.client_width), height=round(size.client_height))
-    return None
 
 
 def _find_address(recording: Recording) -> str:

@@ -19,10 +19,12 @@ from cdpengine._page.finding import Locator
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
 from cdpengine._page.scripts.page_functions import RemoteHandle, deep, object_group
 from cdpengine._protocol.calls import decode_reply
+from cdpengine._protocol.domains.page import LayoutMetricsReply
 from cdpengine._protocol.domains.runtime import CallReply
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import RefsFor
 from cdpengine._snapshot.roles import INTERACTIVE_ROLES
+from cdpengine.cache.entries import Viewport
 from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts
 from cdpengine.cache.recording.outcomes import PageView, clean_target
 from cdpengine.cache.recording.steps import Element
@@ -38,6 +40,9 @@ READING = 3.0
 
 DESCRIBING = 1.0
 """Seconds at most in which a node says what it is as a field, and what is around it."""
+
+_MEASURING = 2.0
+"""Seconds at most for asking a page for its viewport."""
 
 _REFS: tuple[RefsFor, ...] = ("actions", "all")
 
@@ -195,3 +200,13 @@ async def _numbers_around(handle: RemoteHandle) -> list[int]:
 def _limit(seconds: float) -> Iterator[None]:
     with trio.move_on_after(max(seconds, 0)):
         yield
+
+
+async def read_viewport(page: Page) -> Viewport | None:
+    """Return the size of the page's viewport; None where the page does not answer."""
+    with trio.move_on_after(_MEASURING), suppress(EngineError):
+        metrics = await page.session.request("Page.getLayoutMetrics", {}, LayoutMetricsReply)
+        size = metrics.css_layout_viewport
+        if min(size.client_width, size.client_height) >= 1:
+            return Viewport(width=round(size.client_width), height=round(size.client_height))
+    return None

@@ -9,7 +9,7 @@ the end. Nothing that the page does, or leaves undone, makes a verb fail or hang
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import attrs
@@ -21,11 +21,10 @@ from cdpengine._page.announcing import ActionCall
 from cdpengine._page.dialogs import default_answer
 from cdpengine._page.running_actions import SideEffects
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
-from cdpengine._protocol.domains.page import LayoutMetricsReply
 from cdpengine.act.reading_requests import Dialog, FileChooser
 from cdpengine.cache.changes import PageFeatures, read_features
 from cdpengine.cache.entries import MOST_STEPS, Step, Viewport
-from cdpengine.cache.recording.elements import DESCRIBING, ElementReader
+from cdpengine.cache.recording.elements import DESCRIBING, ElementReader, read_viewport
 from cdpengine.cache.recording.fields import FieldFacts, secret_name
 from cdpengine.cache.recording.gestures import Gestures
 from cdpengine.cache.recording.joining import entered_texts, enters_text, join_typing, take_pasted
@@ -39,7 +38,6 @@ from cdpengine.cache.recording.steps import (
     draft_of,
 )
 from cdpengine.cache.recording.templating import Templating
-from cdpengine.errors import EngineError
 from cdpengine.errors.texts import hide_secrets
 
 ENDING = 4.0
@@ -158,17 +156,10 @@ class _Recorder:
         url = hide_secrets(self._page.url)
         recording.url = url.partition("?")[0] if self._templating.holds_secret(url) else url
         with trio.move_on_after(_STARTING):
+            recording.viewport = await read_viewport(self._page)
             view = await self.look()
-            if view.snapshot is None:
-                return  # it does not answer
-            recording.features = read_features(view.snapshot)
-            with suppress(EngineError):
-                metrics = await self._page.session.request("Page.getLayoutMetrics", {}, LayoutMetricsReply)
-                size = metrics.css_layout_viewport
-                if min(size.client_width, size.client_height) >= 1:
-                    recording.viewport = Viewport(
-                        width=round(size.client_width), height=round(size.client_height)
-                    )
+            if view.snapshot is not None:
+                recording.features = read_features(view.snapshot)
 
     def end(self) -> None:
         """Complete the recording, and drop all raw texts. Nothing is awaited here."""
