@@ -185,17 +185,21 @@ def places_of(cases: list[pytest.Function]) -> list[tuple[int, ...]]:
 def of_turn(items: list[pytest.Item], turn: int) -> set[str]:
     """Return the ids of the tests that a turn has: half of the browser tests, and all others.
 
-    A sampled test and one that is marked `always` are in both.
+    The cases of a function stay together, but for those of a sampled one. What is marked `always` is in both turns,
+    and `turn(1)` says in which one a case is.
     """
-    return {
-        item.nodeid
-        for item in items
-        if not item.nodeid.startswith(BROWSER_TESTS)
-        or item.path.name in EVERY_TURN
-        or item.get_closest_marker("sample")
-        or item.get_closest_marker("always")
-        or in_turn(item.nodeid.partition("[")[0], turn)
-    }
+    return {item.nodeid for item in items if _is_in_turn(item, turn)}
+
+
+def _is_in_turn(item: pytest.Item, turn: int) -> bool:
+    if not item.nodeid.startswith(BROWSER_TESTS) or item.get_closest_marker("always"):
+        return True
+    if (chosen := item.get_closest_marker("turn")) is not None:
+        return bool(chosen.args[0] == turn)
+    if item.path.name in EVERY_TURN:
+        return True
+    name = item.nodeid if item.get_closest_marker("sample") else item.nodeid.partition("[")[0]
+    return in_turn(name, turn)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

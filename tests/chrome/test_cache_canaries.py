@@ -25,7 +25,7 @@ CARD, CVC = "4000056655665556", "9182"
 SECRETS = {"password": CANARY, "card_number": CARD, "cvc": CVC}
 
 SCENARIOS = [
-    pytest.param(name, marks=[] if name in ("login", "checkout") else [pytest.mark.slow]) for name in FLOWS
+    pytest.param(name, marks=[] if name in ("login", "logout") else [pytest.mark.slow]) for name in FLOWS
 ]
 
 

@@ -108,6 +108,10 @@ OUTPUTS = {
 }  # fmt: skip
 
 
+TURNS = {"websocket": pytest.mark.turn(1), "pipe": pytest.mark.turn(2)}
+"""Each run takes a quarter of a minute."""
+
+
 class Runs:
     """The outcomes of the runs, each made when it is first asked for."""
 
@@ -150,14 +154,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     return Runs(tmp_path_factory.mktemp("canaries"))
 
 
-def test_a_usual_run_has_every_way_and_every_style_with_all_outputs() -> None:
+def test_two_usual_runs_have_every_way_and_one_has_every_style_with_all_outputs() -> None:
     run = [each.name for client in RUNS for each in ways_of(client)]
     assert set(run) == {each.name for each in WAYS}
     assert {each.style for each in ways_of("websocket")} == {each.style for each in WAYS}
 
 
 @pytest.mark.timeout(BOUND + 60)
-@pytest.mark.parametrize("client", RUNS)
+@pytest.mark.parametrize("client", [pytest.param(client, marks=TURNS[client]) for client in RUNS])
 def test_every_way_does_what_it_says(runs: Runs, client: str) -> None:
     outcome, finder = runs.get(client)
     assert outcome.failures == []
@@ -168,7 +172,12 @@ def test_every_way_does_what_it_says(runs: Runs, client: str) -> None:
 
 @pytest.mark.timeout(BOUND + 60)
 @pytest.mark.parametrize(
-    ("client", "output"), [(client, output) for client, outputs in OUTPUTS.items() for output in outputs]
+    ("client", "output"),
+    [
+        pytest.param(client, output, marks=TURNS[client])
+        for client, outputs in OUTPUTS.items()
+        for output in outputs
+    ],
 )
 def test_no_canary_is_in(runs: Runs, client: str, output: str) -> None:
     outcome, finder = runs.get(client)

@@ -62,7 +62,9 @@ def collect(folder: Path, files: dict[str, str], *options: str) -> list[str]:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    slow: x\n    sample: x\n    always: x\n")
+    (folder / "pytest.ini").write_text(
+        "[pytest]\nmarkers =\n    slow: x\n    sample: x\n    always: x\n    turn: x\n"
+    )
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "conftest", *options],
         cwd=folder,
@@ -90,7 +92,10 @@ def test_each_browser_test_is_in_one_of_two_turns_and_every_other_test_in_both(t
         f"@pytest.mark.parametrize('each', range(3))\ndef test_{n}(each):\n    pass\n" for n in range(40)
     )
     files = {
-        "tests/chrome/action/test_a.py": many + "@pytest.mark.always\ndef test_kept():\n    pass\n",
+        "tests/chrome/action/test_a.py": many
+        + "@pytest.mark.always\ndef test_kept():\n    pass\n"
+        + "@pytest.mark.parametrize('way', [pytest.param(n, marks=pytest.mark.turn(n)) for n in (1, 2)])\n"
+        + "def test_ways(way):\n    pass\n",
         "tests/chrome/test_sampled.py": SAMPLED.replace("test_", "test_s_"),
         "tests/chrome/test_hangs.py": many,
         "tests/peer/test_b.py": many,
@@ -99,9 +104,15 @@ def test_each_browser_test_is_in_one_of_two_turns_and_every_other_test_in_both(t
     turns = [set(collect(tmp_path, files, f"--turn={turn}")) for turn in (1, 2)]
     assert turns[0] | turns[1] == set(whole)
     halves = [name for name in whole if name not in turns[0] & turns[1]]
-    assert {name.partition("::")[0] for name in halves} == {"tests/chrome/action/test_a.py"}
-    assert len(halves) == 40 * 3
-    assert all(25 < len(set(halves) & turn) < 95 for turn in turns)
+    assert {name.partition("::")[0] for name in halves} == {
+        "tests/chrome/action/test_a.py",
+        "tests/chrome/test_sampled.py",
+    }
+    assert sum("test_a.py" in name for name in halves) == 40 * 3 + 2
+    ways = [{name[-2] for name in turn if "test_ways" in name} for turn in turns]
+    assert ways == [{"1"}, {"2"}]
+    assert any("test_s_table[3-0]" in name for name in turns[0] & turns[1]), "it is marked so"
+    assert all(25 < len(set(halves) & turn) < 100 for turn in turns)
     for n in range(40):  # a table stays together
         assert len({f"tests/chrome/action/test_a.py::test_{n}[{each}]" in turns[0] for each in range(3)}) == 1
     assert set(collect(tmp_path, files, "--turn=1", "--run-slow")) > set(whole), "all of it is all of it"
