@@ -71,7 +71,7 @@ async def test_what_is_wrong_in_the_form_is_said_and_kept(page: Page, site: Cach
     await page.fill(page.locate(role="textbox", name="Name"), "Ada")
     await page.fill(page.locate(role="spinbutton", name="Age"), "12")
     await page.click(page.locate(role="button", name="Send"))
-    await page.wait_for(text="Please look at what you wrote again.")
+    await page.wait_for(text="Please look at what you wrote again.", load_state="load")
     assert [(form, accepted) for form, _, accepted in site.submitted] == [("form", False)]
     assert await page.evaluate("document.querySelector('#name').value") == "Ada"
 
