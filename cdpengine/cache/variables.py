@@ -81,8 +81,21 @@ def _forms(value: str) -> Iterator[str]:
         yield quote_plus(each, safe="", errors="replace")
 
 
+_SECRET_WORDS = frozenset({"code", "csc", "cvc", "cvv", "iban", "otp", "pass", "pin", "pwd", "ssn"})
+_OF_PLAIN_CODES = frozenset(
+    {"area", "color", "country", "currency", "language", "post", "postal", "product", "zip"}
+)
+"""Words that make a variable sensitive, and those before "code" that make it none."""
+
+
 def is_sensitive_name(name: str) -> bool:
     """Say whether a variable is sensitive by its name: a password, a code, a token, a card's number."""
+    words = name.lower().split("_")
+    if any(
+        word in _SECRET_WORDS and not (word == "code" and before in _OF_PLAIN_CODES)
+        for before, word in zip(["", *words], words, strict=False)
+    ):
+        return True
     return is_secret_parameter(name) or is_secret_parameter(name.replace("_", ""))
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cdpengine.act import ActRequest, Check, Click, Drag, Fill, FormField, Navigate, Press, Select, Type
 from cdpengine.cache import escape, fill, fill_request, find_variables, request_variables
 from cdpengine.cache.templates import holds_typed_text, shown_variables
+from cdpengine.cache.variables import is_sensitive_name
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
 
 
@@ -130,3 +131,15 @@ def test_which_variables_a_repr_would_show() -> None:
 )
 def test_typed_text_is_told_from_variables(request_: ActRequest, expected: bool) -> None:
     assert holds_typed_text(request_) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "sensitive"),
+    [
+        ("password", True), ("verification_code", True), ("pin_code", True), ("code", True), ("otp", True),
+        ("card_number", True), ("api_token", True), ("postal_code", False), ("Postal_Code", False), ("my_pin", True), ("code_2", True), ("pinned", False), ("code_area", True),
+        ("zipcode", False), ("country_code", False), ("user", False), ("query", False),
+    ],
+)  # fmt: skip
+def test_a_variable_is_sensitive_by_its_name(name: str, sensitive: bool) -> None:
+    assert is_sensitive_name(name) is sensitive
