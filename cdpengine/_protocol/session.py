@@ -249,7 +249,7 @@ class Session:
             self._release_domains(*(need for name in domains for need in (*NEEDS.get(name, ()), name)))
 
     def _is_enabling(self, domain: str) -> bool:
-        """Whether the `enable` of a domain is on its way: what is told of it meanwhile is of an earlier time."""
+        """Whether the `enable` of a domain is on its way: its events until then are of an earlier time."""
         enabling = self._enabling.get(domain)
         return enabling is not None and not enabling.done
 

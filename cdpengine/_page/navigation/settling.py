@@ -158,7 +158,7 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
         started = False
 
         def observe_network(event: Event) -> None:
-            # What somebody who has just left was still told of: nobody is told how it ends.
+            # An earlier watch may have left events on their way; how those requests end is not reported.
             if not session._is_enabling("Network"):
                 observe(event)
 

@@ -156,7 +156,7 @@ class ActionCache:
 
         scenario: its name, such as "login".
         variables: values by name; where one of them is entered, chosen or gone to, the variable is kept. A secret
-            that is none of them becomes a variable of its own.
+            that is not among them becomes a variable of its own.
         level: what the entry covers. description, tags, variant: kept with it.
 
         The entry is kept at the end of the block, unless that ends with an error; `Learning.entry` has it then.

@@ -119,7 +119,7 @@ def begins_anywhere(entry: CacheEntry) -> bool:
 
 
 def name_goal(goal: str) -> str:
-    """Return a scenario's name for a goal that is none of the known scenarios; alike goals have the same."""
+    """Return a scenario's name for a goal of no known scenario; the same words have the same name."""
     words = " ".join(mask_values(goal).lower().split())
     return f"goal_{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 

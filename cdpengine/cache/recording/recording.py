@@ -85,9 +85,9 @@ async def record_steps(
         becomes the variable. The values are dropped at the end of the block.
     sensitive: names of variables that are shown nowhere, beside those that `is_sensitive_name` says.
 
-    Each verb of the page, whoever calls it, waits until the page has been read before it: 0.2 seconds on most
-    pages, some 3 where it does not answer, 8 at most. The end waits at most 4 seconds for what the last step led
-    to. An exception of the block leaves as itself; the steps that were done are in the recording all the same.
+    Each verb of the page waits until the page has been read before it, in all tasks: 0.2 seconds on most pages,
+    some 3 where it does not answer, 8 at most. The end waits at most 4 seconds for what the last step led to. An
+    exception of the block leaves as itself; the steps that were done are in the recording all the same.
 
     Raises InvalidArgumentError for a wrong name or a value that is no text, and why the page cannot be used.
     """
