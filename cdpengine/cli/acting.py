@@ -137,6 +137,16 @@ def _check_capabilities(
     return names
 
 
+_cache_option = click.option(
+    "--cache",
+    "cache",
+    is_flag=False,
+    flag_value="user",
+    metavar="[FILE]",
+    help="Offer the action cache in FILE; without FILE, that of the user.",
+)
+
+
 @click.command(short_help="Run the engine as a service over HTTP.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
@@ -172,14 +182,7 @@ def _check_capabilities(
     metavar="NAMES",
     help="Tools besides the usual ones for clients of /mcp: more, scripts, storage, files.",
 )
-@click.option(
-    "--cache",
-    "cache",
-    is_flag=False,
-    flag_value="user",
-    metavar="[FILE]",
-    help="Offer the action cache in FILE; without FILE, that of the user.",
-)
+@_cache_option
 @click.option("--no-evaluate", is_flag=True, help="Refuse every request that runs a script of the caller's.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
@@ -317,14 +320,7 @@ async def _end_at_next(signals: AsyncIterator[int]) -> None:
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder of what is too long for an answer, kept; without, a temporary one.",
 )
-@click.option(
-    "--cache",
-    "cache",
-    is_flag=False,
-    flag_value="user",
-    metavar="[FILE]",
-    help="Offer the action cache in FILE; without FILE, that of the user.",
-)
+@_cache_option
 @click.option("--no-private", is_flag=True, help="Keep pages from private networks and this machine.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
