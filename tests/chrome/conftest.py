@@ -172,7 +172,7 @@ async def kept_page(
 async def emptied(page: cdpengine.Page, window: Window, url: str) -> bool:
     """Empty the blank document that the test before began with; say whether that is all that it takes."""
     before, window.blank = window.blank, None
-    if before is None or page.url != url:
+    if before is None or page.url != url or page._core.target.worker_sessions:
         return False
     call = page.session.call
     try:
