@@ -10,21 +10,25 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Unpack
 
 import attrs
 import trio
 
 from cdpengine import Page
+from cdpengine._budget import within
 from cdpengine.cache.acting.learning import (
     Learning,
     Lookup,
     begins_anywhere,
     choose_usable,
+    is_id,
+    is_replaced,
     learn_entry,
     name_goal,
     repair_entry,
 )
-from cdpengine.cache.acting.planning import PerformReport, Planner, PlanResult, follow_plan
+from cdpengine.cache.acting.planning import PerformReport, Planner, follow_plan, time_left
 from cdpengine.cache.acting.statistics import (
     HEALED,
     MISS,
@@ -57,7 +61,7 @@ from cdpengine.cache.recognition import (
 )
 from cdpengine.cache.recording.elements import read_viewport
 from cdpengine.cache.recording.recording import record_steps
-from cdpengine.cache.replaying.execution import execute_entry
+from cdpengine.cache.replaying.execution import ExecutionOptions, execute_entry
 from cdpengine.cache.replaying.report import ExecutionReport
 from cdpengine.cache.sentences import extract_variables
 from cdpengine.cache.store import CacheStore, StoreLimits
@@ -193,11 +197,8 @@ class ActionCache:
         scenario_or_key: str | CacheKey,
         *,
         variables: Mapping[str, str] | None = None,
-        from_index: int = 0,
-        to_index: int | None = None,
-        dry_run: bool = False,
-        force: bool = False,
         timeout: float = LONGEST_RUN,
+        **options: Unpack[ExecutionOptions],
     ) -> ExecutionReport:
         """Replay an entry on the page, and return the report of it.
 
@@ -206,19 +207,20 @@ class ActionCache:
         from_index, to_index: which of the entry's steps are done, as in a slice.
         dry_run: finds the elements, and does nothing.
         force: goes on though the page has changed as a whole; each element is checked all the same.
-        timeout: seconds for all of it.
+        actor: who acts, within the limits that it has; without, the one that a program is for the whole browser.
+        patience: seconds that an element may take to appear (2). timeout: seconds for all of it.
 
         What stops a replay is in the report. Raises CacheMissError where there is nothing to replay,
-        UndefinedVariablesError with all variables that have no value, and InvalidArgumentError for wrong indexes.
+        UndefinedVariablesError with all variables that have no value, InvalidArgumentError for wrong indexes, and
+        DeadlineExceededError where the values do not come in time.
         """
-        entry = await self._find(page, scenario_or_key)
-        if self._config.statistics and not dry_run:
+        deadline = trio.current_time() + timeout
+        with within("find what is to be replayed, and the values for it", timeout):
+            entry = await self._find(page, scenario_or_key)
+            values = await self._resolve(entry, variables)
+        if self._config.statistics and not options.get("dry_run", False):
             await self._store.count(count_hit(entry.level))
-        values = await self._resolve(entry, variables)
-        return await self._replay(
-            page, entry, values, from_index=from_index, to_index=to_index,
-            dry_run=dry_run, force=force, timeout=timeout,
-        )  # fmt: skip
+        return await self._replay(page, entry, values, timeout=time_left(deadline), **options)
 
     async def perform(
         self,
@@ -237,28 +239,27 @@ class ActionCache:
         timeout: seconds for all of it.
 
         Why a goal was not reached is in the report. Raises CacheMissError where nothing is known and no planner is
-        there, UndefinedVariablesError before anything is done that needs a variable without a value, and what the
-        planner raises.
+        there, UndefinedVariablesError before anything is done that needs a variable without a value,
+        DeadlineExceededError where a classifier or values do not come in time, and what the planner raises.
         """
         deadline = trio.current_time() + timeout
-        found = await self.look_up(page, goal)
+        with within("find out what the goal means", timeout):
+            found = await self.look_up(page, goal)
         said = extract_variables(goal, found.scenario).values if self._config.extract_variables else {}
         known = {**said, **(variables or {})}
         report: ExecutionReport | None = None
         if found.entry is not None and self._config.auto_use:
+            with within("find the values for what is known", time_left(deadline)):
+                values = await self._resolve(found.entry, known)
             if self._config.statistics:
                 await self._store.count(count_hit(found.entry.level))
-            values = await self._resolve(found.entry, known)
-            report = await self._replay(page, found.entry, values, timeout=timeout)
+            report = await self._replay(page, found.entry, values, timeout=time_left(deadline))
             if report.ok:
                 self._remember(goal, found)
                 return PerformReport(
-                    outcome="replayed",
-                    scenario=found.scenario,
-                    match=found.match,
-                    replay=report,
+                    outcome="replayed", scenario=found.scenario, match=found.match, replay=report,
                     entry=found.entry,
-                )
+                )  # fmt: skip
         elif self._config.statistics and self._config.enabled:
             await self._store.count({MISS: 1})
         if planner is None:
@@ -267,12 +268,8 @@ class ActionCache:
                     found.scenario, page.url, found.reason or "entries are not used by themselves"
                 )
             return PerformReport(
-                outcome="failed",
-                scenario=found.scenario,
-                match=found.match,
-                replay=report,
-                reason=report.reason,
-            )
+                outcome="failed", scenario=found.scenario, match=found.match, replay=report, reason=report.reason
+            )  # fmt: skip
         return await self._plan(page, goal, planner, found, known, report, deadline)
 
     async def look_up(self, page: Page, goal: str) -> Lookup:
@@ -296,7 +293,6 @@ class ActionCache:
     ) -> PerformReport:
         """Have the planner reach the goal, and keep what it did behind what a replay did before it stopped."""
         began = trio.current_time()
-        result: PlanResult | None = None
 
         async def resolve(names: Iterable[str]) -> Values:
             return await resolve_values(names, values=known, ask=self._ask)
@@ -338,6 +334,8 @@ class ActionCache:
                     lifetime=self._config.lifetime(level),
                 )
             entry = await self._store.put(made)
+            if report is not None and found.entry is not None and is_replaced(found.entry.key, entry.key):
+                await self._store.expire(found.entry.key)
         if self._config.statistics:
             await self._store.count({REPAIRED if repairs else PLANNED: 1})
         self._remember(goal, found)
@@ -353,24 +351,20 @@ class ActionCache:
         values: Values,
         *,
         timeout: float,
-        from_index: int = 0,
-        to_index: int | None = None,
-        dry_run: bool = False,
-        force: bool = False,
+        **options: Unpack[ExecutionOptions],
     ) -> ExecutionReport:
         """Carry out an entry, and keep what that says of it."""
         began = trio.current_time()
-        report = await execute_entry(
-            page, entry, values, from_index=from_index, to_index=to_index, dry_run=dry_run,
-            force=force or not self._config.detect_changes, thresholds=self._config.thresholds, timeout=timeout,
-        )  # fmt: skip
-        if dry_run:
+        options["force"] = options.get("force", False) or not self._config.detect_changes
+        options["thresholds"] = self._config.thresholds
+        report = await execute_entry(page, entry, values, timeout=timeout, **options)
+        if report.dry_run:
             return report
         milliseconds = (trio.current_time() - began) * 1_000
         await self._store.note_run(entry.key, succeeded=report.ok, milliseconds=milliseconds)
         figures: dict[str, float] = {}
         if report.ok:
-            whole = from_index == 0 and to_index is None
+            whole = not options.get("from_index") and options.get("to_index") is None
             figures |= count_savings(entry, milliseconds) if whole else {}
             if report.healed is not None:
                 figures[HEALED] = 1
@@ -388,7 +382,7 @@ class ActionCache:
         if isinstance(scenario_or_key, CacheKey):
             entry = await self._store.get(scenario_or_key)
             wanted = scenario_or_key.scenario
-        elif _is_id(scenario_or_key):
+        elif is_id(scenario_or_key):
             entry = await self.get(scenario_or_key)
             wanted = f"entry {scenario_or_key}"
         else:
@@ -492,7 +486,3 @@ class ActionCache:
     async def import_(self, text: str | bytes, *, replace: bool = False) -> ImportReport:
         """Put the entries of an export; with `replace` in place of those that are there. See `CacheStore`."""
         return await self._store.import_entries(text, replace=replace)
-
-
-def _is_id(text: str) -> bool:
-    return len(text) == 32 and all(each in "0123456789abcdef" for each in text)

@@ -15,6 +15,7 @@ from cdpengine.act import Navigate
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import (
     CacheEntry,
+    CacheKey,
     LearningCost,
     Level,
     Source,
@@ -112,6 +113,12 @@ def repair_entry(
     )
 
 
+def is_replaced(before: CacheKey, now: CacheKey) -> bool:
+    """Say whether what was learned now, with other variables, stands in the place of an entry that has failed."""
+    same_place = attrs.evolve(before, variables=now.variables) == now
+    return same_place and before != now
+
+
 def begins_anywhere(entry: CacheEntry) -> bool:
     """Say whether an entry goes to its page by itself."""
     first = entry.steps[0]
@@ -143,3 +150,8 @@ def _find_address(recording: Recording) -> str:
         assert isinstance(first.request, Navigate)
         return first.request.url
     return recording.url
+
+
+def is_id(text: str) -> bool:
+    """Say whether a text is the id of an entry, and no scenario's name."""
+    return len(text) == 32 and all(each in "0123456789abcdef" for each in text)

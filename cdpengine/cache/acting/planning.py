@@ -27,6 +27,9 @@ from cdpengine.errors import InvalidArgumentError
 FAILED_IN_ROW = 3
 """How many answers of a planner in a row may come to nothing."""
 
+LOOKING = 30.0
+"""Seconds that the page may take to be read for the planner."""
+
 MOST_REQUESTS = 100
 """How many requests one answer may have."""
 
@@ -102,9 +105,12 @@ async def follow_plan(
     failed_in_row = tokens = 0
     values = await resolve(())
     for _ in range(rounds):
-        snapshot = await page.snapshot(timeout=_left(deadline))
-        tokens += snapshot.stats.tokens
-        plan = _read_plan(await planner(goal, snapshot))
+        with trio.move_on_at(deadline) as asking:
+            snapshot = await page.snapshot(timeout=LOOKING)
+            tokens += snapshot.stats.tokens
+            plan = _read_plan(await planner(goal, snapshot))
+        if asking.cancelled_caught:
+            break
         parsed = [parse_request(request) for request in plan.requests]
         values = await resolve(name for request in parsed for name in request_variables(request))
         done = await _do(actor, page, [values.fill_request(each) for each in parsed], responses, deadline)
@@ -126,7 +132,7 @@ async def _do(
 ) -> bool:
     """Do requests until one fails; say whether all were done."""
     for request in requests:
-        timeout_ms = max(1, round(min(_left(deadline), request.timeout) * 1_000))
+        timeout_ms = max(1, round(min(time_left(deadline), request.timeout) * 1_000))
         response = await dispatch(
             actor, attrs.evolve(request, target_id=page.target_id, timeout_ms=timeout_ms)
         )
@@ -145,5 +151,6 @@ def _read_plan(answer: PlannedRequests) -> Plan:
     return plan
 
 
-def _left(deadline: float) -> float:
+def time_left(deadline: float) -> float:
+    """Return the seconds until a deadline on trio's clock, in whole milliseconds, at least one."""
     return max(round(deadline - trio.current_time(), 3), 0.001)

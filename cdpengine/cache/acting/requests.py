@@ -118,6 +118,7 @@ async def _execute(cache: ActionCache, run: Performance, request: ExecuteCached)
         to_index=request.to_index,
         dry_run=request.dry_run,
         force=request.force,
+        actor=run.actor,
         timeout=run.left,
     )
     result = report.to_json()

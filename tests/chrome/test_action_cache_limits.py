@@ -1,0 +1,163 @@
+"""What limits an actor limits the replays that it asks for; and nothing that the cache waits for outlasts its time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+import trio
+from cache_flows import LOGIN
+from cache_site.server import CacheSite, serve_site
+
+from cdpengine import Page, Snapshot
+from cdpengine.act import Actor, Check, Navigate, Upload, dispatch
+from cdpengine.act.requests import ActRequest
+from cdpengine.cache import (
+    ActionCache,
+    CacheConfig,
+    CacheEntry,
+    CacheRequests,
+    ScenarioMatch,
+    Step,
+    Target,
+    Viewport,
+    make_entry,
+    make_key,
+)
+from cdpengine.errors import DeadlineExceededError
+
+pytestmark = pytest.mark.chrome
+
+CONFIG = CacheConfig(keyring=False)
+BOX = Target(role="checkbox", name="Remember me")
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[CacheSite]:
+    async with serve_site() as served:
+        yield served
+
+
+def entry_of(page: Page, scenario: str, step: Step, *variables: str) -> CacheEntry:
+    key = make_key(scenario, page.url, Viewport(width=780, height=493), variables)
+    return make_entry(key, [step], now=1.0, expires_at=1e12)
+
+
+# A step, with the variable that makes it what the actor may not do, and a word of the refusal.
+FORBIDDEN: dict[str, tuple[ActRequest, dict[str, Target], str, str]] = {
+    "a script as a URL": (Navigate(url="${place}"), {}, "javascript:window.__ran = 1", "switched off"),
+    "a document as a URL": (
+        Navigate(url="${place}"),
+        {},
+        "data:text/html,<script>1</script>",
+        "switched off",
+    ),
+    "a file elsewhere": (
+        Upload(ref="t1", paths=("${place}",)),
+        {"t1": Target(role="button", name="File")},
+        __file__,
+        "file",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+async def test_a_replay_may_do_no_more_than_who_asks_for_it(
+    page: Page, site: CacheSite, tmp_path: Path, what: str
+) -> None:
+    request, targets, value, word = FORBIDDEN[what]
+    LOGIN.reset(site, "a")
+    await page.goto(site.url + LOGIN.start)
+    await page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<label>File <input type=file></label>')"
+    )
+    before = page.url
+    async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG) as cache:
+        await cache.store.put(entry_of(page, "settings", Step(request=request, targets=targets), "place"))
+        actor = Actor(page.browser, evaluate_enabled=False, files=None, cache=CacheRequests(cache))
+        actor.focus(page)
+        response = await dispatch(
+            actor, {"kind": "executeCached", "scenario": "settings", "variables": {"place": value}}
+        )
+    assert response.ok
+    assert response.result["ok"] is False
+    assert word in response.result["reason"], response.result["reason"]
+    assert page.url == before
+    assert await page.evaluate("[window.__ran, document.querySelector('[type=file]').files.length]") == [
+        None,
+        0,
+    ]
+
+
+async def never(*_: Any) -> Any:
+    await trio.sleep_forever()
+
+
+async def test_a_planner_that_does_not_answer_is_ended_in_time(
+    page: Page, site: CacheSite, tmp_path: Path
+) -> None:
+    LOGIN.reset(site, "a")
+    await page.goto(site.url + LOGIN.start)
+    async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG) as cache:
+        with trio.fail_after(20):
+            done = await cache.perform(page, "log in", planner=never, timeout=1)
+        assert (done.outcome, done.reason) == ("failed", "the time was over")
+
+
+@pytest.mark.parametrize("call", ["perform", "execute"])
+async def test_values_that_do_not_come_are_not_waited_for(
+    page: Page, site: CacheSite, tmp_path: Path, call: str
+) -> None:
+    await page.goto(site.url + LOGIN.start)
+    async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG, ask=never) as cache:
+        step = Step(request=Navigate(url="https://a.example/${place}"))
+        await cache.store.put(entry_of(page, "login", step, "place"))
+        with trio.fail_after(20), pytest.raises(DeadlineExceededError):
+            if call == "perform":
+                await cache.perform(page, "log in", timeout=0.3)
+            else:
+                await cache.execute(page, "login", timeout=0.3)
+
+
+async def test_a_classifier_that_does_not_answer_is_not_waited_for(
+    page: Page, site: CacheSite, tmp_path: Path
+) -> None:
+    async def classify(*_: Any) -> ScenarioMatch | None:
+        result: ScenarioMatch | None = await never()
+        return result
+
+    await page.goto(site.url + LOGIN.start)
+    async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG, classifier=classify) as cache:
+        with trio.fail_after(20), pytest.raises(DeadlineExceededError):
+            await cache.perform(page, "something else", timeout=0.3)
+
+
+async def test_what_was_learned_with_other_variables_replaces_what_failed(
+    page: Page, site: CacheSite, tmp_path: Path
+) -> None:
+    LOGIN.reset(site, "a")
+    await page.goto(site.url + LOGIN.start)
+    gone = attrs.evolve(BOX, name="Vanished")
+
+    async def plan(_goal: str, snapshot: Snapshot) -> list[ActRequest]:
+        return [Check(ref=snapshot.find(role="checkbox", name="Remember me").id)]
+
+    async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG) as cache:
+        size = await page.evaluate(
+            "[document.documentElement.clientWidth, document.documentElement.clientHeight]"
+        )
+        viewport = Viewport(width=size[0], height=size[1])
+        step = Step(request=Check(ref="t1"), targets={"t1": gone})
+        key = make_key("login", page.url, viewport, ["user"])
+        await cache.store.put(make_entry(key, [step], now=1.0, expires_at=1e12))
+        done = await cache.perform(page, "log in", variables={"user": "ada"}, planner=plan)
+        assert done.outcome == "planned", done.reason
+        assert done.entry is not None
+        assert done.entry.key.variables == ()
+        await page.goto(site.url + LOGIN.start)
+        site.record.clear()
+        assert (await cache.perform(page, "log in")).outcome == "replayed"
+        assert site.touched == ["login.remember"]
