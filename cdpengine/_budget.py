@@ -16,6 +16,7 @@ from types import TracebackType
 import attrs
 import trio
 
+from cdpengine._pickling import not_picklable
 from cdpengine.errors import DeadlineExceededError, EngineError, InvalidArgumentError
 
 
@@ -37,6 +38,7 @@ def check_timeout(timeout: float) -> float:
     )
 
 
+@not_picklable("the seconds that remain")
 @attrs.define(eq=False)
 class Budget:
     """The time that one action may take, and a record of what it was spent on.

@@ -20,6 +20,7 @@ import attrs
 import trio
 
 from cdpengine._page.patterns import UrlPattern, url_test
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import PendingCall, decode_bytes
 from cdpengine._protocol.domains.network import ResponseBodyReply, StreamResourceContentReply
 from cdpengine._protocol.session import Session
@@ -178,6 +179,7 @@ PIECE = 2**16
 """Bytes of a piece, where a body that is there as a whole is given in pieces."""
 
 
+@not_picklable("the bytes that it gave")
 class BodyStream:
     """An async iterator over the pieces of a body. Get it from `Response.stream`."""
 

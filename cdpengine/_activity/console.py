@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from cdpengine._budget import undoing, within
+from cdpengine._pickling import restore_state, state_without_page
 from cdpengine._protocol.domains.runtime import (
     ConsoleAPICalled,
     ExceptionThrown,
@@ -94,6 +95,12 @@ class ConsoleMessage:
         else:
             self.source, self.type = "console", event.type
         self.level: Level = _LEVELS.get(self.type, "info")
+
+    def __getstate__(self) -> dict[str, object]:
+        return state_without_page(self, _reader=None)
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        restore_state(self, state)
 
     def __repr__(self) -> str:
         return f"<ConsoleMessage {self.type} {self.text[:80]!r}>"
@@ -219,6 +226,12 @@ class PageError:
                 self.message = ""
         elif details.exception is not None:
             self.message = shown(thrown)
+
+    def __getstate__(self) -> dict[str, object]:
+        return state_without_page(self, _reader=None)
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        restore_state(self, state)
 
     def __repr__(self) -> str:
         return f"<PageError {self.kind} {fit_to_show(str(self))}>"

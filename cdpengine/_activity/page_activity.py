@@ -24,6 +24,7 @@ from cdpengine._budget import check_timeout, within
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._page.navigation.liveness import explain_deadline
 from cdpengine._page.patterns import UrlPattern
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.streams import caller
 from cdpengine.errors import ActivityOffError, ConnectionLostError, InvalidArgumentError, SessionGoneError
@@ -37,6 +38,7 @@ A stuck page does so later.
 """
 
 
+@not_picklable("a list of its messages, errors or requests")
 class PageActivity:
     """What one page does: its console, its errors, its requests; those of its frames and dedicated workers too.
 

@@ -32,6 +32,7 @@ from cdpengine._activity.bodies import (
 from cdpengine._activity.exchange import Exchange, Exchanges
 from cdpengine._budget import within
 from cdpengine._page.page_target import PageTarget
+from cdpengine._pickling import restore_state, state_without_page
 from cdpengine._protocol.domains import network
 from cdpengine._protocol.domains.network import Initiator, Timing
 from cdpengine._protocol.session import Session
@@ -85,6 +86,14 @@ class Request:
         self._response_delivered = False
         self._response: Response | None = None
         self._lot: trio.lowlevel.ParkingLot | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        return state_without_page(
+            self, _following=Following(active=False), _incoming=None, _streams=[], _lot=None
+        )
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        restore_state(self, state)
 
     def __repr__(self) -> str:
         state = self.failure or (str(self.response.status) if self.response else "under way")

@@ -33,6 +33,7 @@ from cdpengine._page.navigation.navigation import check_url, go_to
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import UrlPattern, url_test
 from cdpengine._page.tabs import Tabs
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.connection import Connection, ConnectionStatistics
 from cdpengine._protocol.domains.browser import BrowserVersion
@@ -63,6 +64,7 @@ _FIRST_DOCUMENT = 2.0
 """Seconds that a page which just opened gets to show the document that it was opened with; it may never come."""
 
 
+@not_picklable("what was read from its pages")
 class Browser:
     """A browser that this program started or connected to. Get it from `launch` or `connect`.
 

@@ -31,6 +31,7 @@ from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stag
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.patterns import UrlPattern
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
 from cdpengine._storage.storage_state import StorageState, apply_state
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from cdpengine._api.page.page import Page
 
 
+@not_picklable("its storage state")
 class BrowserContext:
     """A context. Get one from `browser.new_context(...)`; `browser.context` is the default one.
 

@@ -28,6 +28,7 @@ from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._notifier import BoundedHistory
 from cdpengine._page.scripts.page_functions import ExecutionContext, context_gone
 from cdpengine._page.tabs import Posted, Tabs
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.page import AddScriptReply
 from cdpengine._protocol.domains.runtime import BindingCalled
@@ -61,6 +62,7 @@ class BindingFailure:
     reason: str
 
 
+@not_picklable("what its function was given")
 class Binding:
     """One function while it is exposed. Calls run in `nursery`, each for at most `limit` seconds.
 

@@ -25,6 +25,7 @@ from cdpengine._evaluate.values import LARGEST_EXACT, deserialize
 from cdpengine._javascript import script
 from cdpengine._page.frames import Frame
 from cdpengine._page.scripts.page_functions import Node, ObjectGroup, RemoteHandle, deep
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.runtime import EvaluateReply, ExceptionDetails, RemoteObject
 from cdpengine._protocol.messages import decode_payload
 from cdpengine._protocol.session import Session
@@ -48,6 +49,7 @@ _LONG_ENOUGH = 6
 """Characters from which on a text that a script was given is taken out of what it throws."""
 
 
+@not_picklable("the value: evaluate without a handle")
 @attrs.frozen(eq=False)
 class JSHandle:
     """A value that stays in the page. `description` is Chrome's own, such as "Array(3)" or "HTMLDivElement"."""

@@ -27,6 +27,7 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import PageScope, SessionOverride
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.tabs import Tabs
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.css import CoverageDelta, StyleSheetAdded, StyleSheetTextReply
 from cdpengine._protocol.domains.page import FrameNavigated
@@ -47,6 +48,7 @@ _COVERED: set[tuple[str, str | None]] = set()
 """Browsers and contexts with a page that is covered: Chrome counts for all pages of a process, or for none."""
 
 
+@not_picklable("its `report`")
 @attrs.define(eq=False)
 class Coverage:
     """Coverage under way. `report` is there once its block has ended."""

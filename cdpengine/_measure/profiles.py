@@ -18,6 +18,7 @@ import trio
 from cdpengine._budget import undoing, within
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.downloads.output_file import OutputFile, output_file
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import decode_reply
 from cdpengine._protocol.domains.profiler import (
     HeapSnapshotChunk,
@@ -160,6 +161,7 @@ class CpuProfile:
     seconds: float
 
 
+@not_picklable("its `profile`")
 @attrs.define(eq=False)
 class Profiling:
     """A profile under way. `profile` is there once its block has ended."""

@@ -20,6 +20,7 @@ from cdpengine._budget import undoing, within
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.downloads.output_file import OutputFile, chrome_stream, close_stream
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.tracing import BufferUsage, TracingComplete
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
@@ -70,6 +71,7 @@ class TraceReport:
     buffer_full: float
 
 
+@not_picklable("its `report`")
 @attrs.define(eq=False)
 class Trace:
     """A trace under way. `report` is there once its block has ended."""

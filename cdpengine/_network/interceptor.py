@@ -27,6 +27,7 @@ from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._network.messages import InterceptedRequest, is_at_response, to_request, to_response
 from cdpengine._network.route import Exchange, Route
 from cdpengine._notifier import BoundedHistory
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.fetch import AuthRequired, RequestPaused, RequestPausedId
 from cdpengine._protocol.session import Session
@@ -292,6 +293,7 @@ def chrome_url_of(pattern: object) -> str:
     return pattern.replace("\\", "\\\\").replace("?", "\\?")
 
 
+@not_picklable("a list of its failures")
 class RouteRegistration:
     """One route in effect. Handlers run in `nursery`, each for at most `limit` seconds; failures go to `log`, too.
 

@@ -24,6 +24,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.fetch import PausedRequest, RequestPaused
 from cdpengine.errors import BodyUndecodableError, InterceptedBodyUnavailableError, InvalidArgumentError
 
@@ -69,6 +70,7 @@ class InterceptedRequest:
             raise BodyUndecodableError(url=self.url, read_as="JSON", reason=str(error)) from None
 
 
+@not_picklable("its status, its headers, or its body")
 @attrs.define(eq=False)
 class InterceptedResponse:
     """A response of which the page knows nothing yet.

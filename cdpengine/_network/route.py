@@ -30,6 +30,7 @@ from cdpengine._network.messages import (
     read_file,
     secret_values,
 )
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.network import ResponseBodyReply
 from cdpengine._protocol.session import Session
@@ -47,6 +48,7 @@ from cdpengine.errors import (
 _METHODS_LONGEST = 40
 
 
+@not_picklable("its `request`")
 class Route:
     """What a handler is given: look at `request` (and `response`), and answer it, once.
 

@@ -44,7 +44,7 @@ class Dialog:
     `answered_by`: "policy"; "handler"; "expectation" (`page.expect_dialog`); "default" where a handler left it to
     the default; "elsewhere" where another client, a person or a recovery was faster, or the page went away; ""
     while it is open. `failure` tells how the handler failed ("ValueError: ...", or that it took too long); ""
-    where it did not.
+    where it did not. A copy by pickle has no `page`.
     """
 
     type: str
@@ -57,6 +57,13 @@ class Dialog:
     answered_by: str = ""
     failure: str = ""
     page: Any = attrs.field(default=None, repr=False, eq=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in attrs.fields(Dialog)} | {"page": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
 
 
 @attrs.frozen

@@ -33,6 +33,7 @@ from cdpengine._page.patterns import (
     with_name,
 )
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, number_of, objects_of_nodes
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import pending_group
 from cdpengine._protocol.domains.accessibility import AXQueryReply, AXValue
 from cdpengine._protocol.domains.runtime import PropertiesReply
@@ -65,6 +66,7 @@ class FoundNode:
         return self.description
 
 
+@not_picklable("what it finds: a text, a value, a snapshot")
 @attrs.frozen(eq=False)
 class Locator:
     """What an element of a page is like, as a target of actions: each looks for it anew. `page.locate` gives one.

@@ -10,11 +10,14 @@ share a process.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 from weakref import WeakKeyDictionary
 
 import attrs
 
+from cdpengine._pickling import not_picklable
+from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import (
     FrameAttached,
     FrameDetached,
@@ -53,6 +56,7 @@ FRAME_EVENTS: dict[str, type[FrameEvent]] = {
 }
 
 
+@not_picklable("its `url` and `name`")
 @attrs.define(eq=False)
 class Frame:
     """One frame. `loader_id` names its present document; `session` reports it, and runs in its process.
@@ -227,14 +231,44 @@ async def renderer_of(session: Session, frame: Frame) -> str | None:
 
     Should the document be replaced meanwhile, it may be that of the next one. Raises as `Session.call` does.
     """
-    loader_id = frame.loader_id
-    known = _known.setdefault(session, {})
-    told = known.get(loader_id)
-    if told is None:
-        told = await renderer_id(session)
+    with ask_renderer(session, frame) as asked:
+        return await asked.result()
+
+
+class AskedRenderer:
+    """The id of the process that a frame's present document is in, on its way. See `renderer_of`."""
+
+    def __init__(self, session: Session, frame: Frame, call: PendingCall | None) -> None:
+        self._session = session
+        self._frame = frame
+        self._loader_id = frame.loader_id
+        self._call = call
+
+    async def result(self) -> str | None:
+        """Return the id; None from a browser that tells none. Raises as `Session.call` does."""
+        session, frame, loader_id = self._session, self._frame, self._loader_id
+        known = _known.setdefault(session, {})
+        if self._call is None:
+            return known.get(loader_id)
+        try:
+            told = (await self._call.decoded(IsolateIdReply)).id
+        except RemoteError:
+            return None
         # Chrome tells of a new document before that document's process answers anything.
         if told is not None and frame.loader_id == loader_id and frame.session is session:
             known[loader_id] = told
             while len(known) > _RENDERERS_REMEMBERED:
                 del known[next(iter(known))]
-    return told
+        return told
+
+
+@contextmanager
+def ask_renderer(session: Session, frame: Frame) -> Iterator[AskedRenderer]:
+    """Ask for it, where it is not known, and give what its `result` can be waited for by, inside of the block."""
+    known = frame.loader_id in _known.get(session, {})
+    call = None if known else session.post("Runtime.getIsolateId")
+    try:
+        yield AskedRenderer(session, frame, call)
+    finally:
+        if call is not None:
+            call.abandon()

@@ -25,6 +25,7 @@ import trio
 
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._nursery import open_body_nursery
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import PendingCall, SharedCall, current_span
 from cdpengine._protocol.domains.target import (
     AttachedToTarget,
@@ -90,6 +91,7 @@ class ConnectionStatistics:
     longest_reader_lag: float = 0.0
 
 
+@not_picklable("its statistics")
 class Connection:
     """Runs a mux over a transport. Make one with `open_connection`.
 

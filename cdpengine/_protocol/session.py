@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import trio
 
 from cdpengine._logs import get_logger
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import PendingCall, SharedCall
 from cdpengine._protocol.domains import NEEDS, REPORTING_DOMAINS
 from cdpengine._protocol.streams import Event, EventStream, caller, compile_pattern, domain_of
@@ -36,6 +37,7 @@ _ALLOWED_AFTER_CRASH = frozenset({"Page.reload", "Page.navigate", "Page.close", 
 """Commands that the browser process itself answers for a target whose renderer is dead."""
 
 
+@not_picklable("replies, as dicts")
 class Session:
     """A flattened session. `id` is Chrome's session id, `target_id` its target; both None for the browser.
 

@@ -23,6 +23,7 @@ import msgspec
 import trio
 
 from cdpengine._logs import get_logger
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.messages import decode_payload
 from cdpengine.errors import EventsLostError, InvalidArgumentError, TargetCrashedError, UndecodableReplyError
 
@@ -42,6 +43,9 @@ class Event:
         self.session_id = session_id
         self.raw = raw or b"{}"
         self._params: dict[str, Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Event, (self.method, self.session_id, bytes(self.raw))
 
     @property
     def params(self) -> dict[str, Any]:
@@ -233,6 +237,7 @@ class Stream(Generic[T]):
             self._arrived.unpark_all()
 
 
+@not_picklable("a list of the events that it gave")
 class EventStream(Stream[Event]):
     """Events of one session that match one of some patterns, in the order in which Chrome sent them.
 

@@ -12,8 +12,8 @@ from typing import Any
 import attrs
 
 from cdpengine import errors
+from cdpengine._plain import to_plain
 from cdpengine.act.fields import camel_case
-from cdpengine.act.plain import to_plain
 from cdpengine.errors import CoveredError, EngineError, NotDeliveredError, StaleRefError
 from cdpengine.errors.texts import escape_line
 
@@ -238,6 +238,15 @@ ADVICE: Mapping[type[EngineError], Advice] = {
         "Go on without the cache, or make room; then try again.", retryable=True
     ),
     errors.CacheKeyError: Advice("Go on without the cache: only its owner can set the key."),
+    errors.LeaseEndedError: Advice("Lease another page; then try again.", retryable=True),
+    errors.PoolClosedError: Advice("Ask a pool that runs."),
+    errors.PoolUnavailableError: Advice("Check what the message says of each browser.", retryable=True),
+    errors.JobCancelledError: Advice("Nothing is to be done: the program cancelled it."),
+    errors.ResultsNotWrittenError: Advice("Make room on the disk; the same command goes on.", retryable=True),
+    errors.WorkerLostError: Advice("Look whether the job was done before doing it again."),
+    errors.ClusterUnavailableError: Advice("Check the scheduler and its workers.", retryable=True),
+    errors.NotSendableError: Advice("Give and return plain values, such as a text or a snapshot."),
+    errors.DisallowedByRobotsError: Advice("Leave this URL out. The message says why."),
     errors.ResourcesExhaustedError: Advice("Close pages or programs; then try again.", retryable=True),
     errors.PackageMissingError: Advice("Install what the message names."),
     EngineError: Advice("The message says what went wrong."),

@@ -64,7 +64,7 @@ def show_progress(text: str) -> None:
 
 def print_json(document: object) -> None:
     """Print a value as one JSON document, bytes as base64; what a terminal could obey is escaped."""
-    from cdpengine.act.plain import to_plain
+    from cdpengine._plain import to_plain
 
     plain = to_plain(document)
     text = escape_json(json.dumps(plain, ensure_ascii=False, indent=2))

@@ -38,6 +38,14 @@
       CacheDamagedError, CacheUnavailableError  the file of an action cache cannot be read, or written
       CacheKeyError                         the key to a cache's file is missing, or another one
       CacheMissError                        the cache has nothing to replay there
+      LeaseEndedError                       the browser of a pooled page went away or was replaced
+      PoolClosedError, PoolUnavailableError  a pool gives no pages any more, or has no browser
+      JobCancelledError                     a job of a pool was cancelled by its number
+      DisallowedByRobotsError               robots.txt of a site, or its absence, forbids the visit
+      ResultsNotWrittenError                results of many jobs could not be written to their file
+      WorkerLostError                       the worker that did a job of a cluster was lost
+      ClusterUnavailableError               a cluster has no scheduler, or no worker with pages
+      NotSendableError                      what cannot go to another process, or come from it
 
 Rule: a message says what was tried, on what, what stood in the way, and what to do. It never holds a
 payload, a typed text or a secret. All errors can be pickled, so they cross process borders.
@@ -69,6 +77,7 @@ from cdpengine.errors.connection import (
     TargetCrashedError,
     UndecodableReplyError,
 )
+from cdpengine.errors.crawling import DisallowedByRobotsError
 from cdpengine.errors.page import (
     AmbiguousNodeError,
     Became,
@@ -97,6 +106,16 @@ from cdpengine.errors.page import (
     UnstableError,
     ValueRefusedError,
     ValueTooLargeError,
+)
+from cdpengine.errors.pool import (
+    ClusterUnavailableError,
+    JobCancelledError,
+    LeaseEndedError,
+    NotSendableError,
+    PoolClosedError,
+    PoolUnavailableError,
+    ResultsNotWrittenError,
+    WorkerLostError,
 )
 from cdpengine.errors.root import (
     ActionSyntaxError,
@@ -142,6 +161,7 @@ __all__ = [
     "CacheKeyError",
     "CacheMissError",
     "CacheUnavailableError",
+    "ClusterUnavailableError",
     "ConnectFailedError",
     "ConnectionLostError",
     "CookieRefusedError",
@@ -149,6 +169,7 @@ __all__ = [
     "DeadlineExceededError",
     "DialogOpenedError",
     "DisabledError",
+    "DisallowedByRobotsError",
     "DownloadFailedError",
     "EmulationRefusedError",
     "EngineError",
@@ -162,7 +183,9 @@ __all__ = [
     "InterceptedBodyUnavailableError",
     "InvalidArgumentError",
     "InvisibleError",
+    "JobCancelledError",
     "LaunchFailedError",
+    "LeaseEndedError",
     "MeasurementBusyError",
     "MeasurementFailedError",
     "NavigationFailedError",
@@ -170,10 +193,13 @@ __all__ = [
     "NodeNotFoundError",
     "NotDeliveredError",
     "NotInteractableError",
+    "NotSendableError",
     "OptionNotFoundError",
     "PackageMissingError",
     "PageUnresponsiveError",
     "PictureTooLargeError",
+    "PoolClosedError",
+    "PoolUnavailableError",
     "ProtocolError",
     "RecordingDamagedError",
     "RecordingFailedError",
@@ -183,6 +209,7 @@ __all__ = [
     "RemoteError",
     "ReplayDivergedError",
     "ResourcesExhaustedError",
+    "ResultsNotWrittenError",
     "RouteAnsweredError",
     "SessionGoneError",
     "Shortage",
@@ -196,6 +223,7 @@ __all__ = [
     "UnstableError",
     "ValueRefusedError",
     "ValueTooLargeError",
+    "WorkerLostError",
     "exhausted",
     "missing_package",
     "os_reason",

@@ -58,7 +58,9 @@ _OPTIONAL = {
     "PIL": ("pillow", "draws on pictures", "pictures"),
     "platformdirs": ("platformdirs", "says where the user's data is", "cache"),
     "cryptography": ("cryptography", "encrypts what is kept", "cache"),
+    "protego": ("protego", "reads robots.txt", "crawl"),
     "keyring": ("keyring", "keeps the key to it", "cache"),
+    "distributed": ("distributed", "gives jobs to many machines", "cluster"),
 }
 """By the names of modules: the package, what it is for, and the extra that brings it (pyproject.toml)."""
 

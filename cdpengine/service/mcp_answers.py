@@ -15,9 +15,9 @@ from typing import Any
 import attrs
 import mcp_types as types
 
+from cdpengine._plain import to_plain
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine.act import ActResponse
-from cdpengine.act.plain import to_plain
 from cdpengine.act.response import shorten_diff, tell_cached, tell_effects
 from cdpengine.errors import os_reason
 from cdpengine.service.outputs import Outputs

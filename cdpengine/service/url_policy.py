@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import attrs
 import trio
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+from cdpengine._urls import Address, is_public, parse_address
 
 _NO_NETWORK = frozenset({"about"})
 """Schemes of documents that come from no server and hold nothing of the caller's."""
@@ -131,49 +131,6 @@ def split_url(url: str) -> tuple[str, str]:
     except ValueError:
         host = ""
     return scheme, host.rstrip(".").lower()
-
-
-def parse_address(host: str) -> Address | None:
-    """Return the address that a host is, None for a name. "0x7f.1" is 127.0.0.1, as browsers read it."""
-    try:
-        return ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
-        return _parse_number_parts(host)
-
-
-def _parse_number_parts(host: str) -> ipaddress.IPv4Address | None:
-    """Return the IPv4 address that one to four numbers are: decimal, octal (0...) or hexadecimal (0x...)."""
-    parts = host.split(".")
-    if not 1 <= len(parts) <= 4:
-        return None
-    numbers = []
-    for part in parts:
-        match = re.fullmatch(r"0x([0-9a-f]*)|0([0-7]+)|(0|[1-9][0-9]*)", part, re.IGNORECASE)
-        if match is None:
-            return None
-        if match[1] is not None:
-            numbers.append(int(match[1] or "0", 16))
-        else:
-            numbers.append(int(match[2], 8) if match[2] is not None else int(match[3]))
-    *first, last = numbers
-    if any(number > 255 for number in first) or last >= 256 ** (4 - len(first)):
-        return None
-    value = last + sum(number * 256 ** (3 - place) for place, number in enumerate(first))
-    return ipaddress.IPv4Address(value)
-
-
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-
-
-def is_public(address: Address) -> bool:
-    """Whether an address is one of the internet. An IPv4 address within an IPv6 one is judged as itself."""
-    if isinstance(address, ipaddress.IPv6Address):
-        within = address.ipv4_mapped or address.sixtofour
-        if within is None and address in _NAT64:
-            within = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
-        if within is not None:
-            return is_public(within)
-    return address.is_global and not address.is_multicast
 
 
 async def resolve(host: str) -> Sequence[Address]:

@@ -12,8 +12,8 @@ from typing import Any
 
 import attrs
 
+from cdpengine._plain import to_plain
 from cdpengine.act import ActResponse, Failure
-from cdpengine.act.plain import to_plain
 from cdpengine.act.response import describe_failure, shorten_diff, tell_cached, tell_effects
 from cdpengine.errors import EngineError
 from cdpengine.errors.texts import escape_json, escape_line, escape_lines, hide_secrets

@@ -6,7 +6,8 @@ import ipaddress
 
 import pytest
 
-from cdpengine.service.url_policy import UrlPolicy, is_public, parse_address, split_url
+from cdpengine._urls import is_public, parse_address
+from cdpengine.service.url_policy import UrlPolicy, split_url
 
 LOOPBACK = (
     "127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "017700000001", "127.255.255.254",

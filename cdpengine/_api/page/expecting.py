@@ -33,11 +33,13 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import UrlPattern
 from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
+from cdpengine._pickling import not_picklable
 from cdpengine.errors import InvalidArgumentError, NotInteractableError
 
 T = TypeVar("T")
 
 
+@not_picklable("its `value`")
 @attrs.define(eq=False)
 class Expected(Generic[T]):
     """What an `expect_...` block gives. `value` is there once the block has ended."""
@@ -185,6 +187,7 @@ async def expect_file_chooser(core: PageCore, *, timeout: float) -> AsyncIterato
             )
 
 
+@not_picklable("its `value`")
 @attrs.frozen(eq=False)
 class ExpectedFileChooser:
     """What `page.expect_file_chooser()` gives: the next file chooser of the page, once it has opened."""

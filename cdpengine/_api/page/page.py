@@ -57,6 +57,7 @@ from cdpengine._page.navigation.navigation import (
 )
 from cdpengine._page.patterns import UrlPattern
 from cdpengine._page.running_actions import announced
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError, RecoveryReport, packages_named, shown_url
@@ -78,6 +79,7 @@ class Navigation(Arrival):
     response: Response | None = attrs.field(default=None, eq=False, repr=False)
 
 
+@not_picklable("what was read from it: its URL, its title, a snapshot")
 class Page(PageActions, PageReading):
     """One page (tab, popup). Get it from `browser.new_page()` or `browser.pages`.
 

@@ -27,6 +27,7 @@ from cdpengine._input.view import BoundingBox, bounding_box, check_color, highli
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.finding import Locator
 from cdpengine._page.running_actions import announced
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.domains.browser import WindowForTargetReply, WindowState
 from cdpengine._protocol.domains.dom import OuterHTMLReply
@@ -34,6 +35,7 @@ from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError, InvisibleError
 
 
+@not_picklable("what was typed")
 @attrs.define(eq=False)
 class Keyboard:
     """The keyboard of a page: `page.keyboard`. Keys go to whatever has the focus.
@@ -105,6 +107,7 @@ class Keyboard:
         return await self._device.insert_text(text)
 
 
+@not_picklable("where it was")
 @attrs.define(eq=False)
 class Mouse:
     """The mouse of a page: `page.mouse`. Coordinates are CSS pixels of the viewport.
@@ -172,6 +175,7 @@ class Mouse:
         return await self._device.wheel(dx, dy)
 
 
+@not_picklable("where it was")
 @attrs.define(eq=False)
 class Touch:
     """The touch screen of a page: `page.touch`. Coordinates are CSS pixels of the viewport."""
@@ -186,6 +190,7 @@ class Touch:
         return await self._device.tap(x, y, modifiers=modifiers)
 
 
+@not_picklable("a list of the dialogs in it")
 @attrs.frozen(eq=False)
 class Dialogs:
     """The JavaScript dialogs of a page: `page.dialogs`. They never wait for a human."""
@@ -213,6 +218,7 @@ class Dialogs:
         self._core.target.dialogs.set_policy(DialogPolicy.checked(policy, prompt_text))
 
 
+@not_picklable("what was read of the elements")
 @attrs.frozen(eq=False)
 class PageElements:
     """What there is to say of single elements of a page, and to see of them: `page.elements`."""
@@ -272,6 +278,7 @@ class PageElements:
             yield
 
 
+@not_picklable("its bounds")
 @attrs.frozen(eq=False)
 class PageWindow:
     """The window that a page is in: `page.window`."""

@@ -21,6 +21,7 @@ from cdpengine._budget import Budget
 from cdpengine._input.view import BoundingBox, bounding_box, scroll_into_view
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._page.scripts.page_functions import context_gone
+from cdpengine._pickling import not_picklable
 from cdpengine._pictures.editing import (
     Area,
     ImageFormat,
@@ -52,6 +53,7 @@ class LabelledScreenshot:
     snapshot: Snapshot
 
 
+@not_picklable("the bytes of a picture")
 class PagePictures:
     """Further pictures of a page, and the page on paper: `page.pictures`."""
 

@@ -21,8 +21,10 @@ from cdpengine._emulation.emulation import Layer
 from cdpengine._emulation.options import EmulationOptions, check_options
 from cdpengine._emulation.permissions import PermissionState, check_permissions
 from cdpengine._page.running_actions import announced
+from cdpengine._pickling import not_picklable
 
 
+@not_picklable("the options that were set")
 @attrs.frozen(eq=False)
 class PageEmulation:
     """What one page emulates: `page.emulation`."""
@@ -91,6 +93,7 @@ class PageEmulation:
             await self._core.state.emulations.forget(self._core.target.target_id)
 
 
+@not_picklable("the options that were set")
 @attrs.frozen(eq=False)
 class ContextEmulation:
     """What all pages of a context emulate, and what they are permitted: `context.emulation`."""

@@ -30,10 +30,12 @@ from cdpengine._measure.tracing import Trace, TraceOptions, TraceProgress, trace
 from cdpengine._page.downloads.output_file import checked_path
 from cdpengine._page.navigation.liveness import explain_deadline
 from cdpengine._page.running_actions import QUICK_PROBE
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError
 
 
+@not_picklable("what it measured")
 @attrs.frozen(eq=False)
 class PageMeasure:
     """What a page costs: `page.measure`."""
@@ -179,6 +181,7 @@ class PageMeasure:
             pass
 
 
+@not_picklable("what it measured")
 @attrs.frozen(eq=False)
 class BrowserMeasure:
     """What a whole browser does: `browser.measure`."""

@@ -37,6 +37,7 @@ from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, SessionOverride
 from cdpengine._page.patterns import UrlPattern, url_test, url_words
+from cdpengine._pickling import not_picklable
 from cdpengine.errors import InvalidArgumentError
 
 
@@ -51,6 +52,7 @@ class Routes:
     failures: BoundedHistory[RouteFailure] = attrs.field(factory=BoundedHistory)
 
 
+@not_picklable("the settings that were made")
 class Network:
     """The network of a page, or of a context: `page.network`, `context.network`.
 

@@ -24,6 +24,7 @@ from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import SessionOverride
 from cdpengine._page.scripts.page_functions import USERS_WORLD_NAME, ExecutionContext, object_group
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.runtime import CompileScriptReply, EvaluateReply
 from cdpengine._protocol.session import Session
 from cdpengine.errors import EvaluationDisabledError, InvalidArgumentError
@@ -42,6 +43,7 @@ class Bindings:
     failures: BoundedHistory[BindingFailure] = attrs.field(factory=BoundedHistory)
 
 
+@not_picklable("the sources of the scripts")
 class Scripts:
     """Scripts and functions in the documents of a page, or of a context: `page.scripts`, `context.scripts`.
 

@@ -23,6 +23,7 @@ from cdpengine._page.navigation.liveness import explain_deadline
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import check_origin, origin_of
 from cdpengine._page.running_actions import announced
+from cdpengine._pickling import not_picklable
 from cdpengine._storage.cookies import (
     Cookie,
     checked_cookies,
@@ -126,6 +127,7 @@ class Cookies:
             await clear_cookies(self._state.session, self._context_id)
 
 
+@not_picklable("its cookies")
 class PageStorage(Cookies):
     """What a page stores: `page.storage`. Its cookies are those of its context.
 
@@ -143,6 +145,7 @@ class PageStorage(Cookies):
         self.session = DocumentStorage(core.target, local=False)
 
 
+@not_picklable("its cookies, or `await state()`")
 class ContextStorage(Cookies):
     """What the sites of a context store: `context.storage`."""
 
@@ -231,6 +234,7 @@ class ContextStorage(Cookies):
             await apply_state(root, creations, self._core.id, self._core.origin_page, checked)
 
 
+@not_picklable("its items")
 @attrs.frozen(eq=False)
 class DocumentStorage:
     """The local (or session) storage of a page's main document, or of the one in `frame`.
@@ -288,6 +292,7 @@ class DocumentStorage:
                 yield StorageItems(session, key, local=self.local)
 
 
+@not_picklable("its items")
 @attrs.frozen(eq=False)
 class OriginStorage:
     """The local storage of one origin of a context, whether or not a page is there.

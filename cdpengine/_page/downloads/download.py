@@ -23,6 +23,7 @@ from cdpengine._budget import within
 from cdpengine._launch.owned_folder import DOWNLOADS_PREFIX, OwnedFolder, remove_owned
 from cdpengine._launch.private_files import move_new
 from cdpengine._logs import get_logger
+from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.browser import DownloadProgressed
 from cdpengine.errors import DownloadFailedError, InvalidArgumentError, os_reason, shown_url
 
@@ -42,6 +43,7 @@ class DownloadProgress:
     state: DownloadState
 
 
+@not_picklable("its URL, or the path that it was saved to")
 class Download:
     """A download. Get it from `page.expect_download(...)`, or look at `browser.downloads`.
 

@@ -15,11 +15,11 @@ import trio
 
 from cdpengine._budget import within
 from cdpengine._page.patterns import url_test
+from cdpengine._plain import to_plain
 from cdpengine.act.observing import requests
 from cdpengine.act.observing.held import find_held, hold
 from cdpengine.act.observing.requests import Measurement
 from cdpengine.act.performing import Performance
-from cdpengine.act.plain import to_plain
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import describe_url
 from cdpengine.errors import EngineError, InvalidArgumentError, packages_named

@@ -21,11 +21,12 @@ import msgspec
 from cdpengine._protocol.domains import REPORTING_DOMAINS, Description, Part, descriptions
 
 ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
-    ("DOMDebugger.getEventListeners", "reply", "_snapshot.sources.computed:_Listeners"),
+    ("DOMDebugger.getEventListeners", "reply", "_snapshot.sources.listeners:_Listeners"),
     ("Runtime.callFunctionOn", "reply", "_evaluate.script:_ReadReply"),
     ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_TextReply"),
-    ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_NodeReply"),
-    ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_NodesReply"),
+    ("Runtime.callFunctionOn", "reply", "_snapshot.sources.serialized:HostsReply"),
+    ("Runtime.callFunctionOn", "reply", "_snapshot.sources.serialized:NodesReply"),
+    ("Runtime.evaluate", "reply", "_snapshot.sources.serialized:InstalledReply"),
     ("Runtime.executionContextCreated", "event", "_evaluate.evaluation:_ContextCreated"),
 )
 """Structures that stand beside their decoders: which reply, event or type each decodes; and where it is."""

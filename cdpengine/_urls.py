@@ -1,0 +1,78 @@
+"""What parts of URLs say: ports, parameters that only follow a visitor around, and what address a host is.
+
+Rule: pure. A host is read as browsers read it: "0x7f.1" is 127.0.0.1. An IPv4 address within an IPv6 one is judged
+as itself.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Collection
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+TRACKING_PARAMETERS: frozenset[str] = frozenset(
+    {
+        "utm_*", "mtm_*", "pk_*", "piwik_*", "hsa_*", "_hsenc", "_hsmi", "__hstc", "__hssc", "__hsfp",
+        "hsctatracking", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "_ga", "_gl", "fbclid",
+        "fb_action_ids", "msclkid", "yclid", "ysclid", "ttclid", "twclid", "li_fat_id", "igshid", "igsh",
+        "mc_cid", "mc_eid", "mkt_tok", "vero_id", "oly_anon_id", "oly_enc_id", "s_cid", "wickedid",
+        "rb_clickid", "epik", "spm", "scm", "_openstat",
+    }
+)  # fmt: skip
+"""Names of parameters that say where a visitor came from, in small letters; `*` at the end is any ending.
+
+After the lists of EasyPrivacy and of browsers that remove them (Firefox's query stripping, Brave).
+"""
+
+
+def is_listed(name: str, names: Collection[str]) -> bool:
+    """Say whether the name of a parameter is among names, of which "utm_*" is all that begin so, in any case."""
+    lower = name.lower()
+    return lower in names or any(each.endswith("*") and lower.startswith(each[:-1]) for each in names)
+
+
+def parse_address(host: str) -> Address | None:
+    """Return the address that a host is, None for a name. "0x7f.1" is 127.0.0.1, as browsers read it."""
+    try:
+        return ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return _parse_number_parts(host)
+
+
+def _parse_number_parts(host: str) -> ipaddress.IPv4Address | None:
+    """Return the IPv4 address that one to four numbers are: decimal, octal (0...) or hexadecimal (0x...)."""
+    parts = host.split(".")
+    if not 1 <= len(parts) <= 4:
+        return None
+    numbers = []
+    for part in parts:
+        match = re.fullmatch(r"0x([0-9a-f]*)|0([0-7]+)|(0|[1-9][0-9]*)", part, re.IGNORECASE)
+        if match is None:
+            return None
+        if match[1] is not None:
+            numbers.append(int(match[1] or "0", 16))
+        else:
+            numbers.append(int(match[2], 8) if match[2] is not None else int(match[3]))
+    *first, last = numbers
+    if any(number > 255 for number in first) or last >= 256 ** (4 - len(first)):
+        return None
+    value = last + sum(number * 256 ** (3 - place) for place, number in enumerate(first))
+    return ipaddress.IPv4Address(value)
+
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address is one of the internet. An IPv4 address within an IPv6 one is judged as itself."""
+    if isinstance(address, ipaddress.IPv6Address):
+        within = address.ipv4_mapped or address.sixtofour
+        if within is None and address in _NAT64:
+            within = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+        if within is not None:
+            return is_public(within)
+    return address.is_global and not address.is_multicast
