@@ -73,6 +73,11 @@ def data(chosen: random.Random) -> str:
 KINDS: dict[str, Callable[[random.Random], str]] = {"markup": markup, "script": script, "JSON": data}
 
 
+ASKED = b'{"id":1,"method":"Network.streamResourceContent","params":{"requestId":"1.2"},"sessionId":"S"}'
+ANSWERED = b'{"id":1,"result":{"bufferedData":""},"sessionId":"S"}'
+"""What comes before the pieces, so that the recorder knows where each of them stands."""
+
+
 def messages(kind: str) -> list[bytes]:
     """Return the events of a body, one for each piece."""
     chosen = random.Random(kind)
@@ -103,6 +108,7 @@ def decode(pieces: Sequence[bytes]) -> None:
 def record(pieces: Sequence[bytes], redactor: Redactor | None) -> None:
     """Make the lines of the pieces."""
     maker = LineMaker(began=0.0, limit=0, redactor=redactor)
+    maker.pieces(Traffic(1.0, "sent", "main", ASKED), Traffic(1.0, "received", "main", ANSWERED))
     for piece in pieces:
         maker.pieces(Traffic(1.0, "received", "main", piece))
 

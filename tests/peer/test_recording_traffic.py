@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import json
+import logging
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +16,10 @@ import trio
 import cdpengine
 from cdpengine._javascript import own
 from cdpengine._protocol.instruments import Instruments, Span, Traffic
+from cdpengine.act.observing.messages import MessageLog
 from cdpengine.debug import Redactor, open_recording
 from cdpengine.debug.recording.entered_texts import Fingerprints
-from cdpengine.debug.recording.recorder import Recorder, record_traffic
+from cdpengine.debug.recording.recorder import Recorder, log_traffic, record_traffic
 from cdpengine.debug.recording_format import Line
 
 HALF = '{"id":2,"result":{"half":"\ud83d"}}'
@@ -112,6 +117,67 @@ async def test_what_does_not_fit_is_counted_where_it_is_missing(tmp_path: Path) 
     lines = read(path)
     assert [line.k for line in lines] == ["event", "event", "event", "lost", "event", "end"]
     assert [line.n for line in lines] == [1, 2, 3, 4, 6, 7]
+
+
+PIECES = ('{"a":1,"token":"Zx9kQ2', 'mP7vL4tR8w","z":1}')
+TWO_BODIES = [
+    *(
+        (
+            "sent",
+            {"id": number, "method": "Network.streamResourceContent", "params": {"requestId": str(number)}},
+        )
+        for number in (1, 2)
+    ),
+    *(
+        ("received", {"id": number, "result": {"bufferedData": base64.b64encode(piece.encode()).decode()}})
+        for number, piece in enumerate((PIECES[0], '{"b":2,'), 1)
+    ),
+    (
+        "received",
+        {
+            "method": "Network.dataReceived",
+            "params": {"requestId": "1", "data": base64.b64encode(PIECES[1].encode()).decode()},
+        },
+    ),
+]
+"""What is read of two bodies at once, one of which was cut within a secret."""
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.zst", "proxy.jsonl", "log", "messages"])
+@pytest.mark.parametrize("binary", [False, True])
+async def test_a_secret_that_is_cut_in_two_is_in_nothing_that_is_written(
+    tmp_path: Path, name: str, binary: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In all that is made of the traffic, whether it came over a websocket (texts) or a pipe (bytes)."""
+    instruments = Instruments()
+    messages = MessageLog()
+    with contextlib.ExitStack() as stack:
+        recorder = None
+        if name == "log":
+            caplog.set_level(logging.DEBUG, "cdpengine.wire")
+            stack.enter_context(log_traffic(instruments))
+        elif name == "messages":
+            stack.enter_context(instruments.attached(messages))
+        else:
+            foreign = name == "proxy.jsonl"
+            recorder = recorder_at(tmp_path / name, redactor=Redactor(), foreign=foreign)
+            recorder._start()
+            stack.enter_context(instruments.attached(recorder))
+        for direction, message in TWO_BODIES:
+            text = json.dumps(message)
+            made = text.encode() if binary else text
+            instruments.pass_on(Traffic(trio.current_time(), direction, "c", made))  # type: ignore[arg-type]
+    if recorder is not None:
+        await trio.to_thread.run_sync(recorder._finish, trio.current_time())
+        written = "".join(bytes(line.msg).decode() for line in read(tmp_path / name))
+    else:
+        written = caplog.text if name == "log" else json.dumps(messages.newest(None, 100))
+    assert "dataReceived" in written
+    held = [base64.b64decode(text) for text in re.findall(r'ata\\*": ?\\*"([\w+/]*=*)', written)]
+    assert not any(
+        each in b"|".join((*held, written.encode())) for each in (b"Zx9kQ2", b"mP7vL4", b"vL4tR8w")
+    )
+    assert held or name in ("log", "messages")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")

@@ -111,6 +111,29 @@ def test_a_question_without_effects_may_be_asked_more_or_less_often() -> None:
     assert hasty.playback.divergence is not None
 
 
+@pytest.mark.parametrize("recorded", [1, 2])
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_page_that_is_still_there_may_be_closed_again(recorded: int, times: int) -> None:
+    """What comes between the answer and the end of the page is held back by a call that the program leaves out."""
+    tape = Tape()
+    for number in range(recorded):
+        tape.call(1 + number, "Target.closeTarget", targetId="T")
+        tape.reply(1 + number, success=True)
+    tape.call(7, "Target.attachToTarget", targetId="T")
+    tape.event("Target.targetDestroyed", targetId="T")
+    tape.reply(7, sessionId="S")
+    program = Program(tape.play())
+    for _ in range(times):
+        (told,) = program.ask("Target.closeTarget", targetId="T")
+        assert told["result"] == {"success": True}
+    program.playback.pass_over()
+    ended, *_ = program.playback.due()
+    assert b"targetDestroyed" in ended.message
+    assert program.playback.divergence is None
+    assert [call.method for call in program.playback.left] == ["Target.attachToTarget"]
+    assert program.ask("Target.closeTarget", targetId="another")[0]["error"]["code"] == DIVERGED
+
+
 def test_the_first_divergence_is_named_with_a_diff() -> None:
     tape = Tape()
     tape.call(1, "Page.navigate", s="S", url="http://a/", referrer="r")

@@ -153,6 +153,8 @@ def test_no_secret_stays_in_the_head_of_what_is_cut() -> None:
 
 def test_a_secret_that_begins_in_a_piece_that_is_cut_is_not_in_the_next_one() -> None:
     maker = LineMaker(began=1.0, limit=1000, redactor=Redactor())
+    maker.lines(sent({"id": 1, "method": "Network.streamResourceContent", "params": {"requestId": "1.1"}}))
+    maker.lines(received({"id": 1, "result": {"bufferedData": ""}}))
     lines = b""
     for piece in ("x" * 2000 + '{"password":"cAnArY', 'cAnArY7f3","n":1}'):
         data = base64.b64encode(piece.encode()).decode()

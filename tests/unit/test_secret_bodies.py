@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+from cdpengine._protocol.instruments import Traffic
 from cdpengine.debug import Redactor
 from cdpengine.debug.recording import secret_bodies
+from cdpengine.debug.recording.content_streams import Piece
+from cdpengine.debug.recording.lines import LineMaker
 
 WORD = "correct horse"
 
@@ -48,6 +51,9 @@ CARRIERS: dict[str, tuple[str, str, Any]] = {
 }
 
 
+WHOLE = Piece(("a stream",), "first")
+"""Of those that come in pieces, the place of the first."""
+
 FORMS = {WORD.encode(), WORD.encode("utf-16-le"), WORD.encode("utf-16-be")}
 
 
@@ -69,7 +75,7 @@ def test_a_known_secret_goes_from_every_body(method: str, place: str, carrier: A
     redactor = Redactor()
     redactor.add_secret(WORD)
     message = {"id": 1, "method": method, place: carrier(base64.b64encode(body).decode())}
-    clean = json.loads(redactor.redact(json.dumps(message).encode(), method))
+    clean = json.loads(redactor.redact(json.dumps(message).encode(), method, piece=WHOLE))
     assert clean != message
     decoded = b"".join(decoded_texts(clean[place]))
     assert not any(form in decoded for form in FORMS)
@@ -81,7 +87,7 @@ def test_a_body_without_secrets_stays(method: str, place: str, carrier: Any) -> 
         raw = json.dumps(
             {"id": 1, "method": method, place: carrier(base64.b64encode(body).decode())}
         ).encode()
-        assert Redactor().redact(raw, method) is raw
+        assert Redactor().redact(raw, method, piece=WHOLE) is raw
 
 
 def test_what_is_too_large_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,14 +107,43 @@ def test_what_is_too_large_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
     assert bomb.encode() not in clean
 
 
+class Wire:
+    """One recording: what goes in is what went over the wire, what comes out is the messages as they were written."""
+
+    def __init__(self, redactor: Redactor | None = None) -> None:
+        self._maker = LineMaker(began=0, limit=0, redactor=redactor or Redactor())
+        self._calls = 0
+
+    def send(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Pass on a command."""
+        return self._pass("sent", message)
+
+    def receive(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Pass on a reply or an event."""
+        return self._pass("received", message)
+
+    def answer(self, method: str, params: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+        """Pass on a command and the reply to it; return the reply."""
+        self._calls += 1
+        self.send({"id": self._calls, "method": method, "params": params})
+        return self.receive({"id": self._calls, "result": result})
+
+    def _pass(self, direction: Any, message: dict[str, Any]) -> dict[str, Any]:
+        (line,) = self._maker.lines(Traffic(1.0, direction, "c", json.dumps(message)))
+        made: dict[str, Any] = json.loads(line)["msg"]
+        return made
+
+
 def test_a_secret_that_two_pieces_of_a_stream_share_is_in_neither() -> None:
-    redactor = Redactor()
-    redactor.add_secret(WORD)
     for encoded in (True, False):
+        redactor = Redactor()
+        redactor.add_secret(WORD)
+        wire = Wire(redactor)
+        wire.answer("IO.resolveBlob", {"objectId": "1"}, {"uuid": "7"})
         for piece in (b"<p>correct h", b"orse</p>"):
             data = base64.b64encode(piece).decode() if encoded else piece.decode()
-            message = {"id": 1, "result": {"data": data, "base64Encoded": encoded, "eof": False}}
-            clean = json.loads(redactor.redact(json.dumps(message).encode(), "IO.read"))["result"]["data"]
+            result = {"data": data, "base64Encoded": encoded, "eof": False}
+            clean = wire.answer("IO.read", {"handle": "blob:7"}, result)["result"]["data"]
             text = base64.b64decode(clean).decode() if encoded else clean
             assert "correct" not in text
             assert "orse" not in text
@@ -144,29 +179,69 @@ def in_base64(piece: bytes) -> str:
     return base64.b64encode(piece).decode()
 
 
-STREAMS: dict[str, Callable[[bytes], tuple[str, dict[str, Any]]]] = {
-    "a body": lambda piece: ("", event("dataReceived", dataLength=1, data=in_base64(piece))),
-    "a stream": lambda piece: (
-        "IO.read",
-        {"id": 1, "result": {"data": in_base64(piece), "base64Encoded": True, "eof": False}},
+Give = Callable[[Wire, bytes], dict[str, Any]]
+
+
+def read(encoded: bool) -> Give:
+    """Give pieces as IO.read returns them."""
+
+    def give(wire: Wire, piece: bytes) -> dict[str, Any]:
+        data = in_base64(piece) if encoded else piece.decode()
+        result = {"data": data, "base64Encoded": encoded, "eof": False}
+        return wire.answer("IO.read", {"handle": "7"}, result)
+
+    return give
+
+
+def tell(name: str, **params: Callable[[bytes], Any]) -> Give:
+    """Give pieces as an event has them."""
+    return lambda wire, piece: wire.receive(event(name, **{key: make(piece) for key, make in params.items()}))
+
+
+STREAMS: dict[str, Give] = {
+    "a body": tell("dataReceived", data=in_base64),
+    "a stream": read(True),
+    "a stream of text": read(False),
+    "messages received": tell(
+        "webSocketFrameReceived", response=lambda piece: frame(1, piece.decode())["response"]
     ),
-    "a stream of text": lambda piece: (
-        "IO.read",
-        {"id": 1, "result": {"data": piece.decode(), "base64Encoded": False, "eof": False}},
+    "messages sent": tell("webSocketFrameSent", response=lambda piece: frame(1, piece.decode())["response"]),
+    "binary messages": tell(
+        "webSocketFrameReceived", response=lambda piece: frame(2, in_base64(piece))["response"]
     ),
-    "messages received": lambda piece: ("", event("webSocketFrameReceived", **frame(1, piece.decode()))),
-    "messages sent": lambda piece: ("", event("webSocketFrameSent", **frame(1, piece.decode()))),
-    "binary messages": lambda piece: ("", event("webSocketFrameReceived", **frame(2, in_base64(piece)))),
+    "server-sent events": tell("eventSourceMessageReceived", data=bytes.decode),
+    "a TCP socket": tell("directTCPSocketChunkReceived", identifier=lambda _: "7.1", data=in_base64),
+    "UDP datagrams": tell(
+        "directUDPSocketChunkSent",
+        identifier=lambda _: "7.1",
+        message=lambda piece: {"data": in_base64(piece)},
+    ),
 }
-"""What a piece of each kind of stream is: the method of the command that it answers ("" for none), and the message."""
+"""What passes on the next piece of a stream of each kind."""
+
+BODY = "Network.streamResourceContent"
+
+
+def wire_with(kind: str, redactor: Redactor | None = None, begun: bytes = b"") -> tuple[Wire, bytes]:
+    """Return a recording in which a stream of a kind has begun, and what is written of what came of it so far."""
+    wire = Wire(redactor)
+    if kind == "a body":
+        reply = wire.answer(BODY, {"requestId": "7.1"}, {"bufferedData": in_base64(begun)})
+        return wire, piece_of(reply)
+    if kind in ("a stream", "a stream of text"):
+        wire.answer("Page.printToPDF", {"transferMode": "ReturnAsStream"}, {"data": "", "stream": "7"})
+    elif kind == "a TCP socket":
+        wire.receive(event("directTCPSocketCreated", identifier="7.1"))
+    return wire, b""
 
 
 def piece_of(message: dict[str, Any]) -> bytes:
     """Return the bytes of the piece that a message holds."""
     held = message.get("params") or message["result"]
-    inside = held.get("response", held)
+    inside = held.get("response", held.get("message", held))
     data = inside.get("data", inside.get("payloadData", inside.get("bufferedData")))
-    is_text = inside.get("base64Encoded") is False or inside.get("opcode") == 1
+    is_event = message.get("method") == "Network.eventSourceMessageReceived"
+    is_text = is_event or inside.get("base64Encoded") is False or inside.get("opcode") == 1
     return data.encode() if is_text or data == "[redacted]" else base64.b64decode(data)
 
 
@@ -176,14 +251,10 @@ def stream_in_pieces(text: str, cuts: Sequence[int], kind: str, *, begun: bool =
     `begun`: its first piece is what had come before it was asked for.
     """
     data = text.encode()
-    redactor = Redactor()
-    clean = b""
-    for start, end in itertools.pairwise([0, *cuts, len(data)]):
-        method, message = STREAMS[kind](data[start:end])
-        if begun and not start:
-            method = "Network.streamResourceContent"
-            message = {"id": 1, "result": {"bufferedData": in_base64(data[:end])}}
-        clean += b"|" + piece_of(json.loads(redactor.redact(json.dumps(message).encode(), method)))
+    cuts = [0, *cuts, len(data)]
+    wire, clean = wire_with(kind, begun=data[: cuts[1]] if begun else b"")
+    for start, end in itertools.pairwise(cuts[1:] if begun else cuts):
+        clean += b"|" + piece_of(STREAMS[kind](wire, data[start:end]))
     return clean
 
 
@@ -239,12 +310,12 @@ def test_a_long_secret_may_be_cut_anywhere(text: str, kind: str, length: int) ->
 
 
 def test_streams_do_not_run_into_each_other() -> None:
-    redactor = Redactor()
+    wire = Wire()
 
     def pass_on(name: str, piece: str, request: str) -> bytes:
-        message = {**event(name, **frame(1, piece))}
+        message = event(name, **frame(1, piece))
         message["params"]["requestId"] = request
-        return piece_of(json.loads(redactor.redact(json.dumps(message).encode())))
+        return piece_of(wire.receive(message))
 
     assert UNKNOWN[:8].encode() not in pass_on("webSocketFrameReceived", '{"password":"' + UNKNOWN[:8], "1")
     assert pass_on("webSocketFrameReceived", 'hello","n":12', "2") == b'hello","n":12'
@@ -259,13 +330,11 @@ def test_a_long_known_secret_may_be_cut_anywhere(kind: str, length: int) -> None
     whole = f"<p>here: {secret} and more</p>"
     at = whole.index(secret)
     for cut in (10, 300, 511, 512, 513, length // 2, length - 10):
-        redactor = Redactor(secrets=[secret])
-        clean = b""
+        wire, clean = wire_with(kind, Redactor(secrets=[secret]))
         for piece in (whole[: at + cut], whole[at + cut :]):
-            method, message = STREAMS[kind](piece.encode())
-            clean += b"|" + piece_of(json.loads(redactor.redact(json.dumps(message).encode(), method)))
+            clean += b"|" + piece_of(STREAMS[kind](wire, piece.encode()))
         assert not left_of(secret, clean, 8), (cut, clean)
-        assert clean.startswith(b"|<p>here: ")
+        assert clean.lstrip(b"|").startswith(b"<p>here: ")
         assert clean.endswith(b" and more</p>")
 
 

@@ -17,10 +17,11 @@ import msgspec
 from cdpengine._javascript import is_own
 from cdpengine._protocol.instruments import HttpExchange, Traffic
 from cdpengine._protocol.messages import Envelope, envelope_or_none
+from cdpengine.debug.recording.content_streams import STREAMS, Asked, ContentStreams, Piece
 from cdpengine.debug.recording.entered_texts import KEYS, Entered, EnteredTexts
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.redact import Redactor
-from cdpengine.debug.recording.secret_words import CALLS, SECRET_PARAMETERS, STREAMS, holds_secrets
+from cdpengine.debug.recording.secret_words import CALLS, SECRET_PARAMETERS, holds_secrets
 from cdpengine.debug.recording_format import CUT, Kind, Line, http_params
 
 _HEAD = 200
@@ -76,26 +77,31 @@ class _ScriptCall(msgspec.Struct, rename="camel"):
 
 
 class _Sent(msgspec.Struct):
-    """A command that waits for its reply. `own`: its script is the engine's own."""
+    """A command that waits for its reply.
+
+    `own`: its script is the engine's own; `asked`: the piece of a stream that it asks for.
+    """
 
     method: str
     time: float
     span: int
     target_id: str = ""
     own: bool = False
+    asked: Asked | None = None
 
 
 class _Seen(msgspec.Struct, gc=False):
     """A message on its way to become a line.
 
     `envelope` is None where the bytes are not a message. `free`: whether its bytes hold nothing that may be
-    secret; None where they were not looked through.
+    secret; None where they were not looked through. `piece`: where the piece of a stream in it stands.
     """
 
     raw: bytes
     traffic: Traffic
     envelope: Envelope | None
     free: bool | None
+    piece: Piece | None = None
 
 
 class LineMaker:
@@ -126,6 +132,7 @@ class LineMaker:
         self._types: dict[str, str] = {}
         self._sides: dict[tuple[Kind, str, str], str] = {}
         self._sifted_at = 0
+        self._streams = ContentStreams()
         self._spans: dict[int, str] = {}  # the names of those whose line was written
         self._ended: dict[int, str] = {}  # a command that was posted before the end may still come
 
@@ -179,6 +186,7 @@ class LineMaker:
         """Return the line that says that `count` messages could not be taken; their numbers are left out."""
         line = self._line(time, "lost", count=count)
         self._number += count
+        self._streams.lose()
         return line
 
     def span_ended(self, time: float, number: int, began: float, failed: str = "") -> bytes:
@@ -273,8 +281,10 @@ class LineMaker:
             own = is_own(called.function_declaration or called.expression)
             self._redactor.note_script(envelope.session_id or "")
         if envelope.id is not None:
+            where = seen.traffic.connection, envelope.session_id or ""
+            asked = self._streams.take_call(*where, method, envelope.params) if method in STREAMS else None
             self._sent[seen.traffic.connection, envelope.id] = _Sent(
-                method, seen.traffic.time, span, target_id, own
+                method, seen.traffic.time, span, target_id, own, asked
             )
             if len(self._sent) > _MOST_PENDING:
                 del self._sent[next(iter(self._sent))]
@@ -292,6 +302,9 @@ class LineMaker:
             return
         milliseconds = f'"ms":{(traffic.time - sent.time) * 1000:.3f},'
         more = milliseconds + _encode_span(sent.span)
+        seen.piece = self._streams.take_reply(
+            traffic.connection, sent.method, sent.asked, envelope.result, refused=kind == "error"
+        )
         self._message(lines, seen, envelope, kind, sent.method, more, own=sent.own)
         if sent.target_id and kind == "reply":
             session_id = _decode(envelope.result, _AttachedByHand).session_id
@@ -313,6 +326,7 @@ class LineMaker:
         elif method == "Target.targetCreated":
             info = _decode(params, _Changed).target_info
             self._types[info.target_id] = info.type
+        seen.piece = self._streams.take_event(traffic.connection, envelope.session_id or "", method, params)
         self._message(lines, seen, envelope, "event", method, "")
         if method == "Target.detachedFromTarget":
             self._target_of.pop(_decode(params, _AttachedByHand).session_id, None)
@@ -346,13 +360,16 @@ class LineMaker:
     ) -> None:
         kept, free, redactor = seen.raw, seen.free, self._redactor
         if hidden or (self._limit and len(kept) > self._limit):
-            kept, free = self._cut(seen.raw, envelope, method, hidden=hidden, own=own), None
+            if redactor is not None and (method in SECRET_PARAMETERS or method in STREAMS):
+                # What it holds is secret in other messages too, or begins in this one and goes on in the next.
+                redactor.redact(kept, method, piece=seen.piece)
+            kept, free = self._cut(envelope, method, hidden=hidden, own=own), None
         if redactor is None:
             pass
         elif kind == "call" and not free and kept is seen.raw:
             kept = redactor.redact_call(kept, method, envelope.id, suspicious=free is False, own=own)
         elif not free or holds_secrets(method):
-            kept = redactor.redact(kept, method, suspicious=free is False, own=own)
+            kept = redactor.redact(kept, method, suspicious=free is False, own=own, piece=seen.piece)
         elif redactor.learned != self._sifted_at:
             kept = redactor.redact(kept, method, own=own)
         if kind == "reply" and kept is not seen.raw and self._withholds(method, own=own):
@@ -387,10 +404,7 @@ class LineMaker:
             side = self._sides[kind, connection, session_id] = _fields(line)
         return side
 
-    def _cut(self, raw: bytes, envelope: Envelope, method: str, *, hidden: bool, own: bool) -> bytes:
-        if self._redactor is not None and (method in SECRET_PARAMETERS or method in STREAMS):
-            # What it holds is secret in other messages too, or begins in this one and goes on in the next.
-            self._redactor.redact(raw, method)
+    def _cut(self, envelope: Envelope, method: str, *, hidden: bool, own: bool) -> bytes:
         message: dict[str, object] = {}
         if envelope.id is not None:
             message["id"] = envelope.id

@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from cdpengine.debug.recording.content_streams import Piece
 from cdpengine.debug.recording.entered_texts import TypedText, types_text
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
 from cdpengine.debug.recording.secret_bodies import BodyRedactor, CleanBody
@@ -106,12 +107,14 @@ class Redactor:
         *,
         suspicious: bool = False,
         own: bool = False,
+        piece: Piece | None = None,
     ) -> bytes:
         """Return the message without its secrets; the same object where there is none to be seen.
 
         `method` is that of the call, which a reply does not name. What is not JSON is redacted as one text.
         `suspicious` says that it is known already that there may be some; `own`, that the script which is called,
-        or answers, is the engine's own, so that what it is given and returns is kept.
+        or answers, is the engine's own, so that what it is given and returns is kept. `piece` says where a piece
+        of a stream stands; one of which that is not said is withheld.
         """
         if not method and (named := _METHOD.search(message)):
             method = named[1].decode()
@@ -136,7 +139,7 @@ class Redactor:
         found = loaded.get("method") if isinstance(loaded, dict) else None
         method = found if isinstance(found, str) else method
         try:
-            clean = self._clean_message(loaded, method, withheld=withheld)
+            clean = self._clean_message(loaded, method, withheld=withheld, piece=piece)
         except RecursionError:
             return msgspec.json.encode(
                 {"id": loaded.get("id"), "method": method, REDACTED: "nested too deeply"}
@@ -285,7 +288,7 @@ class Redactor:
 
     # --- going through -------------------------------------------------------------------------------------
 
-    def _clean_message(self, message: Any, method: str, *, withheld: bool) -> Any:
+    def _clean_message(self, message: Any, method: str, *, withheld: bool, piece: Piece | None) -> Any:
         fields = SECRET_PARAMETERS.get(method, ())
         cookies = bool(COOKIE_METHODS.match(method))
         if not isinstance(message, dict):
@@ -304,7 +307,7 @@ class Redactor:
                 if withheld:
                     change = withhold_given if name == "params" else withhold_returned
                     payload = change(payload)
-                message[name] = self._payloads.redact(payload, method)
+                message[name] = self._payloads.redact(payload, method, piece)
         remember: Remember = self._known.add_entered if method in ENTERED else self._known.add_seen
         if method in FORGOTTEN:
             remember = _forget
@@ -347,7 +350,7 @@ class Redactor:
             value, inside = self._clean_node(value)
             secret, fields = (*secret, *inside), (*fields, *inside)
         if value.get("encoding") == "base64" or value.get("opcode") == 2:  # of an archive (HAR)
-            value = self._bodies.redact_fields(value, ("text", "data"), source=None)
+            value = self._bodies.redact_fields(value, ("text", "data"), piece=None)
         clean: dict[str, Any] = {}
         for key, item in value.items():
             kind = type(item)

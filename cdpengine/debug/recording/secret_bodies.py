@@ -5,7 +5,8 @@ bound is withheld. The pieces of a stream are redacted together: what ends one m
 and is looked at once more with what comes next. So a secret may be cut at any place, into any number of pieces,
 and may be of any length. What was written of the first piece cannot be taken back, so a piece ends before what is
 secret already: a value that has a secret's name, credentials, the beginning of a known secret, a password in a
-URL.
+URL. A piece of which nobody knows where it stands (`content_streams.py`) is withheld: it may begin with the rest
+of a secret.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from typing import Any, Self
 
 import attrs
 
+from cdpengine.debug.recording.content_streams import MOST_STREAMS, Piece, StreamName
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
 from cdpengine.debug.recording.secret_text import redact_text
-from cdpengine.debug.recording.secret_words import STREAMS
 
 LARGEST = 16_000_000
 """Bytes that are decoded and looked through."""
@@ -43,7 +44,6 @@ _USER_BEGUN = re.compile(rb"://[^/?#\s\"'<>@\[({\\|*:]*:(?![0-9]*\Z)[^/?#\s\"'<>
 """A user and the beginning of a password, where a URL breaks off; a host and its port are no such thing."""
 
 _LONGEST_UNFINISHED = 8_192
-_MOST_UNFINISHED = 64
 
 _CONTEXT = 160
 """Characters before what is unfinished that say what it is, such as the name of a parameter."""
@@ -95,19 +95,6 @@ class _Unfinished:
 _NOTHING = _Unfinished("", "", "")
 
 
-def source_of(method: str, payload: dict[str, Any]) -> str | None:
-    """Return the name of the stream of which a message holds a piece; None where its body is a whole one.
-
-    A body in pieces has the request's name. A websocket has two streams: its messages are cut by the programs that
-    send them (Chrome reports the frames of one message together).
-    """
-    if method not in STREAMS:
-        return None
-    request = payload.get("requestId")
-    name = request if isinstance(request, str) else ""
-    return f"{method} {name}" if "webSocket" in method else name
-
-
 @attrs.frozen(eq=False)
 class BodyRedactor:
     """Redacts bodies: as texts by `text`, as bytes by what is `known`.
@@ -120,16 +107,19 @@ class BodyRedactor:
     known: KnownSecrets
     looks_secret: Callable[[bytes], bool]
     patterned: bool = False
-    _unfinished: OrderedDict[str, _Unfinished] = attrs.field(factory=OrderedDict)
-    """How the latest piece of each stream ended; by its source, "" where the message does not name one."""
+    _ends: OrderedDict[StreamName, _Unfinished] = attrs.field(factory=OrderedDict)
+    """How the latest piece of each stream ended."""
+
+    _inflating: dict[StreamName, zlib._Decompress] = attrs.field(factory=dict)
+    """What unpacks the streams that are compressed."""
 
     def redact_fields(
-        self, payload: dict[str, Any], names: Sequence[str], *, source: str | None
+        self, payload: dict[str, Any], names: Sequence[str], *, piece: Piece | None
     ) -> dict[str, Any]:
         """Return parameters or a result with the bodies in fields of those names redacted.
 
         `base64Encoded`, or the opcode of a websocket's frame, says whether they are base64; else they may be.
-        `source` names the stream of which they are pieces, None where they are whole.
+        `piece` says where they stand in their stream, None where they are whole.
         """
         encoded = payload.get("base64Encoded")
         if encoded is True:
@@ -138,14 +128,27 @@ class BodyRedactor:
         for name in names:
             held = clean.get(name)
             if isinstance(held, dict):
-                clean = {**clean, name: self.redact_fields(held, ("payloadData", "body"), source=source)}
+                clean = {
+                    **clean,
+                    name: self.redact_fields(held, ("payloadData", "body", "data"), piece=piece),
+                }
             elif not isinstance(held, str) or isinstance(held, CleanBody) or name not in payload:
                 continue
             elif encoded is False or payload.get("opcode") == 1:
-                clean = clean if source is None else {**clean, name: self._redact_text_piece(held, source)}
+                clean = self.redact_text_piece(clean, name, piece)
             else:
-                clean = {**clean, name: self._redact_base64_body(held, source)}
+                clean = {**clean, name: self._redact_base64_body(held, piece)}
         return clean
+
+    def redact_text_piece(self, payload: dict[str, Any], name: str, piece: Piece | None) -> dict[str, Any]:
+        """Return parameters or a result with the piece of a text in the field of that name redacted.
+
+        A whole text (`piece` is None) is left to be gone through as other texts are.
+        """
+        text = payload.get(name)
+        if piece is None or not isinstance(text, str):
+            return payload
+        return {**payload, name: self._redact_text(text, piece)}
 
     def redact_base64(self, encoded: str) -> str:
         """Return base64 without the secrets in what it encodes; the same text where there is none.
@@ -155,8 +158,10 @@ class BodyRedactor:
         clean = self._redact_base64_body(encoded, None)
         return str(clean) if isinstance(clean, CleanBody) else clean
 
-    def _redact_base64_body(self, encoded: str, source: str | None) -> str:
+    def _redact_base64_body(self, encoded: str, piece: Piece | None) -> str:
         if len(encoded) > LARGEST * 4 // 3:
+            if piece is not None:
+                self._ends.pop(piece.stream, None)
             return REDACTED
         plain = encoded
         if "%" in encoded or "-" in encoded or "_" in encoded:
@@ -164,13 +169,13 @@ class BodyRedactor:
         try:
             data = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
         except (binascii.Error, ValueError):
-            return encoded if source is None else self._redact_text_piece(encoded, source)
-        clean = self.redact_bytes(data) if source is None else self._redact_piece(data, source)
+            return encoded if piece is None else self._redact_text(encoded, piece)
+        clean = self.redact_bytes(data) if piece is None else self._redact_piece(data, piece)
         return self._mark(encoded if clean == data else base64.b64encode(clean).decode())
 
-    def _redact_text_piece(self, text: str, source: str) -> str:
+    def _redact_text(self, text: str, piece: Piece) -> str:
         data = text.encode("utf-8", "surrogatepass")
-        clean = self._redact_piece(data, source)
+        clean = self._redact_piece(data, piece)
         return self._mark(text if clean == data else clean.decode("utf-8", "surrogatepass"))
 
     def _mark(self, text: str) -> str:
@@ -178,29 +183,50 @@ class BodyRedactor:
 
     # --- pieces of streams -----------------------------------------------------------------------------------
 
-    def _redact_piece(self, data: bytes, source: str) -> bytes:
+    def _redact_piece(self, data: bytes, piece: Piece) -> bytes:
         """Return a piece of a stream without secrets, also those that began in the piece before it."""
-        last = self._unfinished.pop(source, None) or self._unfinished.get("", _NOTHING)
+        last = self._ends.pop(piece.stream, None)
+        inflating = self._inflating.pop(piece.stream, None)
+        if piece.place == "first" or (last is None and piece.place == "message"):
+            last, inflating = _NOTHING, None
+        if last is None or piece.place == "unknown":
+            return _REDACTED if data else data
+        if not data:
+            self._note_end(piece, last, inflating)
+            return data
+        if inflating is None and piece.place == "first" and _GZIP.startswith(data[: len(_GZIP)]):
+            inflating = zlib.decompressobj(wbits=31)
+        if inflating is None:
+            return self._redact_following(data, last, piece)
+        try:
+            plain = inflating.decompress(data, LARGEST)
+        except zlib.error:
+            return self._redact_following(data, last, piece)  # it only began as compressed data do
+        if inflating.unconsumed_tail:
+            return _REDACTED
+        clean = self._redact_following(plain, last, piece)
+        self._inflating[piece.stream] = inflating
+        return data if clean == plain else _REDACTED
+
+    def _redact_following(self, data: bytes, last: _Unfinished, piece: Piece) -> bytes:
         text = _decode(data)
         for before in dict.fromkeys((last, attrs.evolve(last, before=""))):
             joined = before.before + before.name + before.value + text
             whole = self.redact_bytes(_encode(joined))
             if (clean := before.cut_from(whole)) is not None:
-                self._note_end(source, joined, whole, text)
+                self._note_end(piece, _find_end(joined, whole, text))
                 return self.known.replace_edges(_drop_begun_password(data if clean == data else clean))
         # What came before reads otherwise with what comes now, so nothing says where it ends.
-        self._note_end(source, text, self.redact_bytes(data), text)
+        self._note_end(piece, _find_end(text, self.redact_bytes(data), text))
         return _REDACTED
 
-    def _note_end(self, source: str, joined: str, clean: bytes, piece: str) -> None:
-        """Remember what the end of a piece, seen with what came before it, may begin."""
-        if "\0" in piece:
-            return
-        end = _find_begun_secret(joined, clean) or _find_unfinished(joined, clean)
-        if end is not None:
-            self._unfinished[source] = end
-            if len(self._unfinished) > _MOST_UNFINISHED:
-                self._unfinished.popitem(last=False)
+    def _note_end(self, piece: Piece, end: _Unfinished, inflating: zlib._Decompress | None = None) -> None:
+        self._ends[piece.stream] = end
+        if inflating is not None:
+            self._inflating[piece.stream] = inflating
+        if len(self._ends) > MOST_STREAMS:
+            forgotten, _ = self._ends.popitem(last=False)
+            self._inflating.pop(forgotten, None)
 
     # --- whole bodies ----------------------------------------------------------------------------------------
 
@@ -241,6 +267,13 @@ class BodyRedactor:
 def _drop_begun_password(data: bytes) -> bytes:
     found = _USER_BEGUN.search(data, max(0, len(data) - _LONGEST_UNFINISHED))
     return data if found is None else data[: found.start()] + b"://" + _REDACTED
+
+
+def _find_end(joined: str, clean: bytes, piece: str) -> _Unfinished:
+    """Return what the end of a piece, seen with what came before it, may begin."""
+    if "\0" in piece:
+        return _NOTHING
+    return _find_begun_secret(joined, clean) or _find_unfinished(joined, clean) or _NOTHING
 
 
 def _find_begun_secret(joined: str, clean: bytes) -> _Unfinished | None:

@@ -15,13 +15,15 @@ from typing import Any
 
 import attrs
 
+from cdpengine.debug.recording.content_streams import NOWHERE, STREAMS, Piece
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
-from cdpengine.debug.recording.secret_bodies import BodyRedactor, source_of
+from cdpengine.debug.recording.secret_bodies import BodyRedactor
 from cdpengine.debug.recording.secret_fields import hide_in_ax_nodes, hide_in_dom_snapshot
 from cdpengine.debug.recording.secret_words import (
     AX_METHODS,
     BASE64_FIELDS,
     HEADER_METHODS,
+    TEXT_PIECES,
     WITHHELD,
     is_secret_header,
     is_secret_name,
@@ -40,8 +42,11 @@ class PayloadRedactor:
     bodies: BodyRedactor
     keep_arguments: bool
 
-    def redact(self, payload: dict[str, Any], method: str) -> dict[str, Any]:
-        """Return parameters or a result without what is secret by the structure that the method gives them."""
+    def redact(self, payload: dict[str, Any], method: str, piece: Piece | None = None) -> dict[str, Any]:
+        """Return parameters or a result without what is secret by the structure that the method gives them.
+
+        `piece` says where a piece of a stream stands; where it is None, a piece is withheld.
+        """
         for field in WITHHELD.get(method, ()):
             if field in payload:
                 payload = {**payload, field: withhold_texts(payload[field])}
@@ -61,9 +66,11 @@ class PayloadRedactor:
             payload = {**payload, "data": self._clean_archive(payload.get("data"))}
         if method in HEADER_METHODS:
             payload = self._clean_headers(payload)
-        return self.bodies.redact_fields(
-            payload, BASE64_FIELDS.get(method, ()), source=source_of(method, payload)
-        )
+        if piece is None and method in STREAMS:
+            piece = NOWHERE
+        if method in TEXT_PIECES:
+            return self.bodies.redact_text_piece(payload, TEXT_PIECES[method], piece)
+        return self.bodies.redact_fields(payload, BASE64_FIELDS.get(method, ()), piece=piece)
 
     def _clean_entries(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return what a storage holds, (key, value) pairs, without the values."""

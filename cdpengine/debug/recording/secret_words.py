@@ -200,6 +200,10 @@ WITHHELD: dict[str, tuple[str, ...]] = {
     "HeapProfiler.addHeapSnapshotChunk": ("chunk",),  # pieces of a page's memory
     "Fetch.fulfillRequest": ("binaryResponseHeaders",),
     "Fetch.continueResponse": ("binaryResponseHeaders",),
+    "SmartCardEmulation.transmitRequested": ("data",),  # what is said to a card holds its PIN
+    "SmartCardEmulation.controlRequested": ("data",),
+    "SmartCardEmulation.setAttribRequested": ("data",),
+    "SmartCardEmulation.reportDataResult": ("data",),
 }
 """Fields that are withheld whole; they are too large or too varied to be looked for elsewhere."""
 
@@ -209,23 +213,35 @@ BASE64_FIELDS: dict[str, tuple[str, ...]] = {
     "Network.getResponseBody": ("body",),
     "Network.getResponseBodyForInterception": ("body",),
     "Network.dataReceived": ("data",),
+    "Network.directTCPSocketChunkReceived": ("data",),
+    "Network.directTCPSocketChunkSent": ("data",),
+    "Network.directUDPSocketChunkReceived": ("message",),
+    "Network.directUDPSocketChunkSent": ("message",),
     "Network.streamResourceContent": ("bufferedData",),
     "Network.webSocketFrameSent": ("response",),
     "Network.webSocketFrameReceived": ("response",),
     "CacheStorage.requestCachedResponse": ("response",),
     "IO.read": ("data",),
     "Page.getResourceContent": ("content",),
+    "Audits.getEncodedResponse": ("body",),
+    "BluetoothEmulation.characteristicOperationReceived": ("data",),
+    "BluetoothEmulation.descriptorOperationReceived": ("data",),
+    "BluetoothEmulation.simulateCharacteristicOperationResponse": ("data",),
+    "BluetoothEmulation.simulateDescriptorOperationResponse": ("data",),
+    "Debugger.getWasmBytecode": ("bytecode",),
+    "HeadlessExperimental.beginFrame": ("screenshotData",),
+    "Page.addCompilationCache": ("data",),
+    "Page.compilationCacheProduced": ("data",),
+    "Page.getAnnotatedPageContent": ("content",),
+    "Page.getManifestIcons": ("primaryIcon",),
     "Page.captureScreenshot": ("data",),
     "Page.printToPDF": ("data",),
     "Page.screencastFrame": ("data",),
 }
 """Fields that may be base64: it is decoded and looked through. A message that says whether it is, is believed."""
 
-STREAMS = frozenset({
-    "IO.read", "Network.dataReceived", "Network.streamResourceContent", "Network.webSocketFrameSent",
-    "Network.webSocketFrameReceived",
-})  # fmt: skip
-"""Methods that bring a content in pieces, so that a secret may be cut in two."""
+TEXT_PIECES: dict[str, str] = {"Network.eventSourceMessageReceived": "data"}
+"""Of what comes in pieces, the fields that are a text and no base64."""
 
 AX_METHODS = re.compile(r"Accessibility\.")
 
@@ -293,7 +309,8 @@ IN_COOKIES = Search(
 @lru_cache(2_000)
 def holds_secrets(method: str) -> bool:
     """Say whether messages of this method may hold secrets by their place, whatever these look like."""
-    by_table = method in SECRET_PARAMETERS or method in WITHHELD or method in BASE64_FIELDS
+    tables = SECRET_PARAMETERS, WITHHELD, BASE64_FIELDS, TEXT_PIECES
+    by_table = any(method in table for table in tables)
     by_structure = method in HEADER_METHODS or method in _STRUCTURED or method in CALLS or types_text(method)
     return by_table or by_structure or any(each.match(method) for each in (COOKIE_METHODS, AX_METHODS))
 

@@ -5,8 +5,9 @@ parameters and was not asked yet, so tasks of a program may run in another order
 browser said is given in the order in which it came, over all connections: a reply when its call was asked, an
 event when every call that was sent before it was asked. What a program leaves out is passed over when nothing
 happens any more. The first call that nothing fits is the divergence; but what is gone in the recording is
-answered as Chrome would. What was asked over HTTP is a call too. A question that only tells something may be asked
-more or less often than it was. Generated names that differ are renamed, in calls and in what the program is sent.
+answered as Chrome would. What was asked over HTTP is a call too. A question that only tells something, and a
+command that changes nothing the second time, may be asked more or less often than it was. Generated names that
+differ are renamed, in calls and in what the program is sent.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from cdpengine.debug.replaying.tape import (
     NO_SESSION_TO_DETACH,
     NO_TARGET,
     QUESTIONS,
+    REPEATED,
     Asked,
     Client,
     HttpReply,
@@ -142,7 +144,7 @@ class Playback:
         self._told.learn(method, raw)
         self._typing.add(typist, method, envelope.params)
         call = self._find(client, envelope)
-        if call is None and (told := self._find_told(method)) is not None:
+        if call is None and (told := self._find_told(client, envelope)) is not None:
             self._at_once.append(self._reply(told, asked))
         elif call is None:
             code, text = self._answer_gone(envelope) or (DIVERGED, str(self._report(client, envelope)))
@@ -239,11 +241,21 @@ class Playback:
         if call.late is not None:
             self._at_once.append(self._reply(call.late, asked))
 
-    def _find_told(self, method: str) -> Received | None:
-        """Return the recorded answer to a question without effects, which may be asked again at any time."""
-        if method not in QUESTIONS:
+    def _find_told(self, client: Client, envelope: Envelope) -> Received | None:
+        """Return the recorded answer to what may be asked again at any time, and changes nothing then."""
+        method = envelope.method or ""
+        if method not in QUESTIONS and method not in REPEATED:
             return None
-        answers = (item for item in self._received[: self._next] if item.call and item.method == method)
+        params = decode_params(envelope.params)
+
+        def is_asked(call: RecordedCall) -> bool:
+            if call.method != method or method in QUESTIONS:
+                return call.method == method
+            there = (call.connection, call.session) == (client.connection, envelope.session_id or "")
+            fitting = fits(method, call.params(), params, self._names.trial(), self._told.strictness(call))
+            return there and call.asked is not None and fitting
+
+        answers = (item for item in self._received[: self._next] if item.call and is_asked(item.call))
         return next(answers, None)
 
     def _first_unasked(self) -> float:

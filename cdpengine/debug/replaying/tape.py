@@ -35,6 +35,9 @@ QUESTIONS = frozenset({"Browser.getVersion"})
 How often a program asks them, to see whether the browser still answers, depends on timing.
 """
 
+REPEATED = frozenset({"Target.closeTarget"})
+"""Commands that change nothing the second time: a program may send one until it sees what came of it."""
+
 HTTP = "(http)"
 """What stands for a connection of what was asked over HTTP: such an exchange is a call and its reply, too."""
 
@@ -104,6 +107,11 @@ class RecordedCall:
         if self._places is None:
             self._places = prints_by_place(self.params(), self.prints)
         return self._places
+
+    def is_as(self, other: RecordedCall) -> bool:
+        """Say whether it asks for the very same."""
+        own = (self.connection, self.session, self.method, bytes(self.raw))
+        return own == (other.connection, other.session, other.method, bytes(other.raw))
 
     def __str__(self) -> str:
         path = f" {self.params()['path']}" if self.connection == HTTP else ""
@@ -205,7 +213,10 @@ class Tape:
             call = RecordedCall(
                 position, line.n, line.c, line.s, line.id, line.m, message.params, seconds=line.t
             )
-            again = line.m in QUESTIONS and any(before.method == line.m for before in self.calls)
+            again = any(
+                before.method == line.m and (line.m in QUESTIONS or before.is_as(call))
+                for before in (self.calls if line.m in QUESTIONS or line.m in REPEATED else ())
+            )
             call.optional = line.m in FAREWELLS or again
             self.calls.append(call)
             self._by_line[line.n] = call
