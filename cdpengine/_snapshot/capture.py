@@ -21,7 +21,7 @@ import trio
 
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.frames import Frame, renderer_of
+from cdpengine._page.frames import Frame, ask_renderer
 from cdpengine._page.navigation.liveness import answers
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import IsolatedWorlds
@@ -329,11 +329,12 @@ class _Capturing:
                 owners=reading.owners,
             )
             try:
-                renderer = await renderer_of(session, frame)
-                if self._scope.reader is not None:
-                    document = await self._scope.reader(request)
-                else:
-                    document = await read_document(request, self._scope.source, self._captures)
+                with ask_renderer(session, frame) as asked:
+                    if self._scope.reader is not None:
+                        document = await self._scope.reader(request)
+                    else:
+                        document = await read_document(request, self._scope.source, self._captures)
+                    renderer = await asked.result()
             except (RemoteError, SessionGoneError) as refusal:
                 # A frame on its way to another document or process is refused shortly before that is reported.
                 over = self._page.closed or isinstance(refusal, TargetCrashedError)

@@ -60,16 +60,47 @@ async def test_a_page_seen_before_costs_one_round_trip(
     assert document.source == "computed"
 
 
-async def test_ids_are_those_that_chrome_gives(page: cdpengine.Page) -> None:
+async def test_documents_to_come_need_not_be_sent_the_walk(
+    browser: cdpengine.Browser, new_tab: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    page = new_tab
+    httpserver.expect_request("/inner").respond_with_data("<button>Inner</button>", content_type="text/html")
+    frames = "<iframe src=/inner></iframe><iframe srcdoc='<button>Written</button>'></iframe>"
+    httpserver.expect_request("/").respond_with_data(
+        f"<button>Outer</button>{frames}", content_type="text/html"
+    )
+    sent: list[int] = []
+
+    def watch(traffic: Traffic) -> None:
+        if traffic.direction == "sent":
+            command = json.loads(traffic.message)
+            if command["method"] == "Runtime.evaluate":
+                sent.append(len(command["params"]["expression"]))
+
+    for number in range(5):
+        await page.goto(httpserver.url_for("/"))
+        sent.clear()
+        with browser.instruments.attached(watch):
+            snapshot = await page.snapshot()
+        assert [ref.name for ref in snapshot.find_all("button")] == ["Outer", "Inner", "Written"]
+        for ref in snapshot.find_all("button"):
+            assert await page.evaluate("(button) => button.textContent", target=ref) == ref.name
+        if number >= 2:
+            assert max(sent) < 1000
+    assert await page.evaluate("typeof cdpengineWalk") == "undefined"
+
+
+@pytest.mark.parametrize("clickables", [False, True])
+async def test_ids_are_those_that_chrome_gives(page: cdpengine.Page, clickables: bool) -> None:
     await page.set_content("<button id=a>A</button><p>text</p><button id=b>B</button>")
     worlds = IsolatedWorlds()
-    first = await read_computed(request_of(page, worlds))
+    first = await read_computed(request_of(page, worlds, clickables=clickables))
     assert named(first, "A").backend_node_id == await backend_id(page, "a")
     await page.evaluate("() => { const moved = a; a.remove(); b.after(moved); moved.id = 'c'; }")
     await page.evaluate(
         "() => { const made = document.createElement('button'); made.textContent = 'N'; made.id = 'n'; b.after(made); }"
     )
-    second = await read_computed(request_of(page, worlds))
+    second = await read_computed(request_of(page, worlds, clickables=clickables))
     assert named(second, "A").backend_node_id == named(first, "A").backend_node_id
     assert named(second, "B").backend_node_id == await backend_id(page, "b")
     assert named(second, "N").backend_node_id == await backend_id(page, "n")
@@ -193,7 +224,8 @@ CLOBBERED = (
 """Names by which a page can put its own elements in the place of a form's, or the document's, own properties."""
 
 
-async def test_a_hostile_page_sees_and_changes_nothing(page: cdpengine.Page) -> None:
+@pytest.mark.parametrize("clickables", [False, True])
+async def test_a_hostile_page_sees_and_changes_nothing(page: cdpengine.Page, clickables: bool) -> None:
     fields = "".join(f"<input name={name}>" for name in CLOBBERED)
     images = "".join(f"<img alt='' name={name}>" for name in CLOBBERED)
     await page.set_content(
@@ -217,7 +249,7 @@ async def test_a_hostile_page_sees_and_changes_nothing(page: cdpengine.Page) -> 
     )
     before = await page.session.call("Runtime.evaluate", expression="Object.keys(window).length")
     worlds = IsolatedWorlds()
-    document = await read_computed(request_of(page, worlds, boxes=True, pointer=True))
+    document = await read_computed(request_of(page, worlds, clickables=clickables, boxes=True, pointer=True))
     assert [(node.role, node.name) for node in document.roots] == [("button", "Real"), ("form", "F")]
     assert [node.role for node in document.roots[1].children] == ["textbox"] * len(CLOBBERED)
     assert document.url == page.url
@@ -227,12 +259,13 @@ async def test_a_hostile_page_sees_and_changes_nothing(page: cdpengine.Page) -> 
     assert touched["result"]["value"] == ""
 
 
-async def test_elements_are_not_kept_alive(page: cdpengine.Page) -> None:
+@pytest.mark.parametrize("clickables", [False, True])
+async def test_elements_are_not_kept_alive(page: cdpengine.Page, clickables: bool) -> None:
     await page.set_content("<button id=b>B</button><p>rest</p>")
     worlds = IsolatedWorlds()
-    await read_computed(request_of(page, worlds))
+    await read_computed(request_of(page, worlds, clickables=clickables))
     await page.evaluate("() => { window.weak = new WeakRef(b); b.remove(); }")
-    await read_computed(request_of(page, worlds))
+    await read_computed(request_of(page, worlds, clickables=clickables))
     with trio.fail_after(20):
         while True:
             await page.session.call("HeapProfiler.collectGarbage")
@@ -240,13 +273,14 @@ async def test_elements_are_not_kept_alive(page: cdpengine.Page) -> None:
                 break
 
 
-async def test_two_snapshots_at_once_agree(page: cdpengine.Page) -> None:
+@pytest.mark.parametrize("clickables", [False, True])
+async def test_two_snapshots_at_once_agree(page: cdpengine.Page, clickables: bool) -> None:
     await page.set_content("".join(f"<button>B{number}</button>" for number in range(300)))
     worlds = IsolatedWorlds()
     documents: list[Document] = []
 
     async def read() -> None:
-        documents.append(await read_computed(request_of(page, worlds)))
+        documents.append(await read_computed(request_of(page, worlds, clickables=clickables)))
 
     async with trio.open_nursery() as nursery:
         for _ in range(4):
@@ -257,17 +291,102 @@ async def test_two_snapshots_at_once_agree(page: cdpengine.Page) -> None:
     assert len(set(ids[0])) == 300
 
 
-async def test_cancelled_anywhere_it_leaves_the_mapping_right(page: cdpengine.Page) -> None:
+async def listeners(page: cdpengine.Page) -> list[str]:
+    """Return the types of all listeners of the page's document."""
+    found = await page.session.call("Runtime.evaluate", expression="document")
+    told = await page.session.call(
+        "DOMDebugger.getEventListeners", objectId=found["result"]["objectId"], depth=-1, pierce=True
+    )
+    return [each["type"] for each in told["listeners"]]
+
+
+async def test_no_mark_is_left(page: cdpengine.Page) -> None:
+    await page.set_content("<form><input name=a></form><ul><li>One<li><button onclick=f()>Two</button></ul>")
+    worlds = IsolatedWorlds()
+    for _ in range(2):
+        await read_computed(request_of(page, worlds, clickables=True))
+        assert await listeners(page) == ["click"]
+        await page.evaluate("document.querySelector('li').append(document.createElement('button'))")
+
+
+async def test_marks_of_a_cancelled_walk_go_with_the_next_one(page: cdpengine.Page) -> None:
+    await page.set_content("<button>0</button>")
+    worlds = IsolatedWorlds()
+
+    async def read() -> None:
+        await read_computed(request_of(page, worlds, clickables=True))
+
+    async def check() -> None:
+        await read()
+        assert await listeners(page) == []
+        await page.evaluate("document.body.append(document.createElement('button'))")
+
+    assert await walk_cancellations(read, check, own_steps_only=True, every=one_in(4)) >= 3
+
+
+async def test_ids_of_elements_that_come_and_go(page: cdpengine.Page) -> None:
+    await page.set_content("<main></main><iframe srcdoc='<p>frame'></iframe>")
+    await page.evaluate(
+        """() => {
+          const main = document.querySelector("main");
+          const made = Array.from({length: 60}, (_, n) => Object.assign(document.createElement("button"),
+            { textContent: "B" + n, id: "b" + n }));
+          main.append(...made);
+          const channel = new MessageChannel();
+          let turn = 0;
+          window.turns = () => turn;
+          channel.port1.onmessage = () => {
+            const one = made[(turn * 7) % made.length];
+            const other = document.querySelector("iframe").contentDocument.body;
+            if (++turn % 5 === 0) other.append(one);
+            else if (one.isConnected && turn % 2) one.remove();
+            else main.append(one);
+            channel.port2.postMessage(0);
+          };
+          channel.port2.postMessage(0);
+        }"""
+    )
+    worlds = IsolatedWorlds()
+    seen = 0
+    for _ in range(12):
+        document = await read_computed(request_of(page, worlds, clickables=True))
+        for node in walk(document.roots):
+            if node.role != "button" or node.backend_node_id is None:
+                continue
+            told = await page.session.call("DOM.describeNode", backendNodeId=node.backend_node_id)
+            attributes = told["node"]["attributes"]
+            assert attributes[attributes.index("id") + 1] == node.name.lower()
+            seen += 1
+    assert seen > 100
+    assert await page.evaluate("turns() > 100")
+
+
+@pytest.mark.parametrize("tag", ["div", "h1", "x-host", "section"])
+async def test_closed_shadow_roots_are_found_where_others_are_marked(page: cdpengine.Page, tag: str) -> None:
+    text = (
+        "" if tag == "section" else "text"
+    )  # of HTML's own elements without a line of theirs, empty ones are asked
+    await page.set_content(f"<button>Before</button><{tag} id=host>{text}</{tag}><button>After</button>")
+    await page.evaluate(
+        "() => { host.attachShadow({mode: 'closed'}).innerHTML = '<button>Inside</button>'; }"
+    )
+    document = await read_computed(request_of(page, IsolatedWorlds(), clickables=True))
+    buttons = [node.name for node in walk(document.roots) if node.role == "button"]
+    assert buttons == ["Before", "Inside", "After"]
+
+
+@pytest.mark.parametrize("clickables", [False, True])
+async def test_cancelled_anywhere_it_leaves_the_mapping_right(page: cdpengine.Page, clickables: bool) -> None:
     await page.set_content("<button>0</button>")
     worlds = IsolatedWorlds()
     made = 0
 
     async def read() -> None:
-        await read_computed(request_of(page, worlds))
+        await read_computed(request_of(page, worlds, clickables=clickables))
 
     async def check() -> None:
         nonlocal made
-        document = await read_computed(request_of(page, worlds))
+        document = await read_computed(request_of(page, worlds, clickables=clickables))
         assert document.roots[-1].name == str(made)
         assert document.roots[-1].backend_node_id == await backend_id(page, "document.body.lastElementChild")
         made += 1

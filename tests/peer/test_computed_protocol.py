@@ -31,7 +31,8 @@ class ScriptedDocuments:
     """A frame whose document is a row of buttons; an element's backend node id is 1000 a document, plus its place.
 
     Each document has a function of its own: "F1" for the first one. It numbers its buttons in the order in which
-    they come, as the walk does, and forgets those that it is told are known.
+    they come, as the walk does, and forgets those that it is told are known. It marks those that are asked to be
+    marked, and the list of listeners has them, but for those that are `gone` when it comes.
     """
 
     def __init__(self, peer: ScriptedPeer) -> None:
@@ -39,6 +40,13 @@ class ScriptedDocuments:
         self.buttons = ["a", "b"]
         self.kept: dict[int, int] = {}
         self.offered = True
+        self.plain = True
+        self.prepared = False
+        self.tried: list[bool] = []
+        self.marked: list[int] = []
+        self.gone: set[int] = set()
+        peer.on("DOM.resolveNode", lambda _: {"object": {"objectId": f"D{self.document}"}})
+        peer.on("DOMDebugger.getEventListeners", self.listeners)
         peer.on("Page.createIsolatedWorld", lambda _: {"executionContextId": 70 + self.document})
         peer.on("Runtime.evaluate", self.install)
         peer.on("Runtime.callFunctionOn", self.call)
@@ -49,23 +57,48 @@ class ScriptedDocuments:
         self.kept = {}
 
     def install(self, request: Request) -> Answer:
+        if request.params["expression"] == "document":
+            return {"result": {"type": "object", "objectId": f"D{self.document}"}}
         if request.params["contextId"] != 70 + self.document:
             return GONE
+        if len(request.params["expression"]) < 1000 and not self.prepared:
+            return {"result": {"type": "undefined"}}
         if not self.offered:
             return {"result": {"type": "object", "subtype": "null", "value": None}}
-        return {"result": {"type": "function", "objectId": f"F{self.document}"}}
+        document = {"type": "array", "value": [node(1, f"loader {self.document}")]}
+        return {
+            "result": {"type": "object", "objectId": f"F{self.document}", "deepSerializedValue": document}
+        }
+
+    def listeners(self, request: Request) -> Answer:
+        if request.params["objectId"] != f"D{self.document}":
+            return GONE
+        marks = [
+            {"type": f"mark:{number}", "useCapture": False, "backendNodeId": self.kept[number]}
+            for number in self.marked
+            if number in self.kept and number not in self.gone
+        ]
+        return {"listeners": marks}
 
     def call(self, request: Request) -> Answer:
         if request.params["objectId"] != f"F{self.document}":
             return GONE
         what = request.params["arguments"][0]["value"]
-        if what["do"] == "document":
-            return {"result": {"deepSerializedValue": node(1, f"loader {self.document}")}}
         if what["do"] == "walk":
             self.forget(what["known"])
-            return {"result": {"type": "string", "value": json.dumps(self.walk())}}
+            self.tried.append(what["plain"])
+            if what["plain"] and not self.plain:
+                return {"result": {"type": "string", "value": json.dumps({"notPlain": True, "last": 0})}}
+            answer = self.walk()
+            if what["mark"]:
+                self.marked = list(self.kept)
+                answer["marks"] = "mark:"
+            return {"result": {"type": "string", "value": json.dumps(answer)}}
+        if what["do"] == "hosts":
+            return {"result": {"deepSerializedValue": {"type": "array", "value": []}}}
         if what["do"] == "take":
-            numbers = range(what["from"], what["to"] + 1)
+            bounds = iter(what["ranges"])
+            numbers = [number for first in bounds for number in range(first, next(bounds) + 1)]
             assert all(number in self.kept for number in numbers), "asked for what it said it knows"
             taken = [node(self.kept[number], f"loader {self.document}") for number in numbers]
             return {"result": {"deepSerializedValue": {"type": "array", "value": taken}}}
@@ -95,11 +128,19 @@ class ScriptedDocuments:
         ] == [(name, 1000 * self.document + place) for place, name in enumerate(self.buttons, 1)]
 
 
-async def request_of(connection: Connection, peer: ScriptedPeer, loader_id: str = "loader 1") -> FrameRequest:
+async def request_of(
+    connection: Connection, peer: ScriptedPeer, loader_id: str = "loader 1", *, clickables: bool = False
+) -> FrameRequest:
     session = connection.targets.sessions.get("S")
     if session is None:
         session = await attach(connection, peer, "S", "T")
-    return FrameRequest(session=session, worlds=IsolatedWorlds(), frame_id="T", loader_id=loader_id)
+    return FrameRequest(
+        session=session, worlds=IsolatedWorlds(), frame_id="T", loader_id=loader_id, clickables=clickables
+    )
+
+
+def methods(peer: ScriptedPeer) -> list[str]:
+    return [request.method for request in peer.received]
 
 
 def asked(peer: ScriptedPeer) -> Sequence[str]:
@@ -116,21 +157,127 @@ async def test_what_is_known_is_not_asked_for_again(connection: Connection, peer
     assert documents.right(await read_computed(request))
     await settled(connection)
     first = list(asked(peer))
-    assert first == ["document", "walk", "take", "forget"]
+    assert first == ["walk", "take", "forget"]
     assert documents.right(await read_computed(request))
     documents.buttons.append("c")
     assert documents.right(await read_computed(request))
     await settled(connection)
     assert asked(peer)[len(first) :] == ["walk", "walk", "take", "forget"]
-    enabled = [call.method for call in peer.received].index("Accessibility.enable")
-    made = [call.method for call in peer.received].index("Accessibility.getRootAXNode")
-    assert enabled < made < [call.method for call in peer.received].index("Runtime.callFunctionOn")
 
 
-@pytest.mark.parametrize("lost", range(1, 4))
-async def test_a_lost_reply_loses_no_mapping(connection: Connection, peer: ScriptedPeer, lost: int) -> None:
+async def test_a_tree_is_made_once_a_document_is_not_plain(
+    connection: Connection, peer: ScriptedPeer
+) -> None:
     documents = ScriptedDocuments(peer)
     request = await request_of(connection, peer)
+    assert documents.right(await read_computed(request))
+    assert "Accessibility.enable" not in methods(peer)
+    documents.plain = False
+    assert documents.right(await read_computed(request))
+    assert (
+        methods(peer).count("Accessibility.enable") == methods(peer).count("Accessibility.getRootAXNode") == 1
+    )
+    enabled, made = (methods(peer).index(f"Accessibility.{name}") for name in ("enable", "getRootAXNode"))
+    assert enabled < made < len(methods(peer)) - methods(peer)[::-1].index("Runtime.callFunctionOn")
+    documents.replace("x", "y")
+    before = len(peer.received)
+    assert documents.right(await read_computed(attrs.evolve(request, loader_id="loader 2")))
+    of_second = methods(peer)[before:]
+    made, walked = of_second.index("Accessibility.getRootAXNode"), of_second.index("Runtime.callFunctionOn")
+    assert made < walked, "the next documents are taken for such from the start"
+    assert documents.tried == [True, True, False, False]
+
+
+@pytest.mark.parametrize("there", [True, False])
+async def test_documents_to_come_hold_what_makes_the_walk(
+    connection: Connection, peer: ScriptedPeer, there: bool
+) -> None:
+    documents = ScriptedDocuments(peer)
+    request = await request_of(connection, peer)
+    for number in range(1, 5):
+        assert documents.right(await read_computed(attrs.evolve(request, loader_id=f"loader {number}")))
+        if number == 1:
+            assert "Page.addScriptToEvaluateOnNewDocument" not in methods(peer), (
+                "it may look at one document only"
+            )
+        documents.prepared = there and number > 1
+        documents.replace("x", f"y{number}")
+    await settled(connection)
+    assert methods(peer).count("Page.addScriptToEvaluateOnNewDocument") == 1
+    sent = [
+        len(each.params["expression"]) > 1000 for each in peer.received if each.method == "Runtime.evaluate"
+    ]
+    assert sent == ([True, False, True, False, False] if there else [True, *[False, True] * 3])
+
+
+async def test_ids_come_with_the_listeners(connection: Connection, peer: ScriptedPeer) -> None:
+    documents = ScriptedDocuments(peer)
+    request = await request_of(connection, peer, clickables=True)
+    assert documents.right(await read_computed(request))
+    await settled(connection)
+    assert asked(peer)[:3] == ["walk", "hosts", "forget"]
+    assert "take" not in asked(peer)
+    together = [call.method for call in peer.received]
+    walked = together.index("Runtime.callFunctionOn")
+    assert together[walked + 1] == "DOMDebugger.getEventListeners", "both go out in one round trip"
+    documents.buttons.append("c")
+    before = len(peer.received)
+    assert documents.right(await read_computed(request))
+    await settled(connection)
+    assert "take" not in asked(peer)
+    assert [call.method for call in peer.received[before:]].count("DOMDebugger.getEventListeners") == 1
+
+
+async def test_what_is_not_among_the_listeners_is_asked_for(
+    connection: Connection, peer: ScriptedPeer
+) -> None:
+    documents = ScriptedDocuments(peer)
+    documents.buttons = ["a", "b", "c", "d", "e"]
+    documents.gone = {2, 3, 5}
+    request = await request_of(connection, peer, clickables=True)
+    assert documents.right(await read_computed(request))
+    taken = [
+        request.params["arguments"][0]["value"]["ranges"]
+        for request in peer.received
+        if request.method == "Runtime.callFunctionOn"
+        and request.params["arguments"][0]["value"]["do"] == "take"
+    ]
+    assert taken == [[2, 3, 5, 5]]
+
+
+async def test_refused_listeners_leave_the_ids_to_be_asked_for(
+    connection: Connection, peer: ScriptedPeer
+) -> None:
+    documents = ScriptedDocuments(peer)
+    peer.on("DOMDebugger.getEventListeners", Refusal(-32000, "not now"))
+    request = await request_of(connection, peer, clickables=True)
+    document = await read_computed(request)
+    assert documents.right(document)
+    assert "not now" in document.unknown
+    assert "take" in asked(peer)
+
+
+async def test_cancelled_at_each_await_with_listeners(connection: Connection, peer: ScriptedPeer) -> None:
+    documents = ScriptedDocuments(peer)
+    request = await request_of(connection, peer, clickables=True)
+
+    async def read() -> None:
+        await read_computed(request)
+
+    async def check() -> None:
+        assert documents.right(await read_computed(request))
+        documents.replace("n", *documents.buttons)
+
+    assert await walk_cancellations(read, check, own_steps_only=True) >= 5
+
+
+@pytest.mark.parametrize("clickables", [False, True])
+@pytest.mark.parametrize("lost", range(1, 3))
+async def test_a_lost_reply_loses_no_mapping(
+    connection: Connection, peer: ScriptedPeer, lost: int, clickables: bool
+) -> None:
+    documents = ScriptedDocuments(peer)
+    request = await request_of(connection, peer, clickables=clickables)
     peer.on("Runtime.callFunctionOn", SILENCE, nth=lost)
     with trio.move_on_after(0.2) as waiting:
         await read_computed(request)
@@ -156,16 +303,16 @@ async def test_a_document_replaced_between_walk_and_ids(connection: Connection, 
         documents.replace("x")
         return documents.call(asking)
 
-    peer.on("Runtime.callFunctionOn", swap, nth=3)  # document, walk, take
+    peer.on("Runtime.callFunctionOn", swap, nth=2)  # walk, take
     assert documents.right(await read_computed(request))
 
 
 async def test_a_world_with_another_document_is_given_up(connection: Connection, peer: ScriptedPeer) -> None:
     documents = ScriptedDocuments(peer)
     request = await request_of(connection, peer)
-    peer.on("Runtime.callFunctionOn", {"result": {"type": "object", "value": None}}, nth=2)
+    peer.on("Runtime.callFunctionOn", {"result": {"type": "object", "value": None}}, nth=1)
     assert documents.right(await read_computed(request))
-    assert asked(peer)[:4] == ["document", "walk", "document", "walk"]
+    assert asked(peer)[:3] == ["walk", "walk", "take"]
 
 
 async def test_documents_without_end_are_an_error(connection: Connection, peer: ScriptedPeer) -> None:
@@ -187,7 +334,7 @@ async def test_a_browser_that_does_not_offer_it(connection: Connection, peer: Sc
 async def test_a_walk_that_throws_is_reported(connection: Connection, peer: ScriptedPeer) -> None:
     ScriptedDocuments(peer)
     request = await request_of(connection, peer)
-    peer.on("Runtime.callFunctionOn", THROWN, nth=2)
+    peer.on("Runtime.callFunctionOn", THROWN, nth=1)
     with pytest.raises(ProtocolError, match="walk"):
         await read_computed(request)
 
@@ -196,7 +343,7 @@ async def test_fewer_ids_than_asked_for_are_refused(connection: Connection, peer
     documents = ScriptedDocuments(peer)
     request = await request_of(connection, peer)
     short = {"result": {"deepSerializedValue": {"type": "array", "value": [node(1001, "loader 1")]}}}
-    peer.on("Runtime.callFunctionOn", short, nth=3)
+    peer.on("Runtime.callFunctionOn", short, nth=2)
     with pytest.raises(ProtocolError, match="2 elements"):
         await read_computed(request)
     assert documents.right(await read_computed(request))
@@ -279,7 +426,7 @@ async def test_what_the_walk_before_said(connection: Connection, peer: ScriptedP
     assert documents.told == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("lost", [2, 3, 5])
+@pytest.mark.parametrize("lost", [1, 2, 4])
 async def test_a_lost_walk_is_never_counted_on(connection: Connection, peer: ScriptedPeer, lost: int) -> None:
     documents = ScriptedParts(peer)
     request = await request_of(connection, peer)
@@ -288,7 +435,7 @@ async def test_a_lost_walk_is_never_counted_on(connection: Connection, peer: Scr
         documents.call(asking)  # the page did its part
         return SILENCE
 
-    peer.on("Runtime.callFunctionOn", swallow, nth=lost)  # document, walk, take, forget, walk
+    peer.on("Runtime.callFunctionOn", swallow, nth=lost)  # walk, take, forget, walk
     for _ in range(3):
         with trio.move_on_after(0.2):
             assert documents.right(await read_computed(request))

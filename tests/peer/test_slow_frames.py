@@ -39,18 +39,19 @@ class FramedBrowser(ScriptedBrowser):
 
     def evaluate(self, request: Request) -> Answer:
         if request.params.get("objectGroup") == "cdpengine.walk":
-            return {"result": {"type": "function", "objectId": f"walk of {request.session_id}"}}
+            frame_id = (request.session_id or "").partition("-")[2]
+            value = {"backendNodeId": 1, "loaderId": self.frame(frame_id)["loaderId"]}
+            document = {"type": "array", "value": [{"type": "node", "value": value}]}
+            walk = {"type": "object", "objectId": f"walk of {request.session_id}"}
+            return {"result": {**walk, "deepSerializedValue": document}}
         if "contextId" in request.params:  # the probe
             return {"result": {"type": "object", "value": {"elements": 10}}}
         return NUMBER
 
     def walk(self, request: Request) -> Answer:
         """What the walk in the page answers, for a document that has nothing but a title."""
-        frame_id = request.params["objectId"].partition("-")[2]
-        if request.params["arguments"][0]["value"]["do"] == "document":
-            loader_id = self.frame(frame_id)["loaderId"]
-            value = {"type": "node", "value": {"backendNodeId": 1, "loaderId": loader_id}}
-            return {"result": {"type": "object", "deepSerializedValue": value}}
+        if request.params["arguments"][0]["value"]["do"] == "hosts":
+            return {"result": {"type": "object", "deepSerializedValue": {"type": "array", "value": []}}}
         return {"result": {"type": "string", "value": json.dumps({"title": "by the DOM"})}}
 
     def attach_frame(self, frame_id: str, *, parent: str = "T1", session: str = "S-T1") -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import cdpengine
-from cdpengine._javascript import script
+from cdpengine._javascript import compact, script
 
 ROOT = Path(cdpengine.__file__).parent
 SCRIPTS = {
@@ -38,3 +38,17 @@ def test_every_script_of_the_engine_is_sent_by_its_path() -> None:
 def test_a_script_is_read_by_its_path() -> None:
     for name in OWN:
         assert script(name) == (ROOT / f"{name}.js").read_text("utf-8")
+
+
+def test_comments_and_indentation_are_left_out() -> None:
+    source = "// First.\n// Second.\n(function () {\n  // Third.\n\n  const a = 'b'; // stays\n    return `//${a}`;\n})\n"
+    assert compact(source) == "(function () {\nconst a = 'b'; // stays\nreturn `//${a}`;\n})\n"
+
+
+def test_no_text_goes_over_several_lines() -> None:
+    """Or leaving out indentation would change it."""
+    for name in OWN:
+        for line in script(name).splitlines():
+            if not line.lstrip().startswith("//"):
+                assert line.count("`") % 2 == 0, f"{name}: {line}"
+                assert not line.endswith("\\"), f"{name}: {line}"

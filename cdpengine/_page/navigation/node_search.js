@@ -6,6 +6,8 @@
   const BUTTONS = new Set(["submit", "button", "reset"]);
   const UNSEEN = new Set(["script", "style", "noscript", "template", "head", "title", "textarea", "select"]);
 
+  const UNSEEN_CSS = Array.from(UNSEEN).join();
+
   const UNREAD = /[\u00ad\u200b\ufeff]+/g; // where a line may break, and byte-order marks
   const collapsed = (text) => text.replace(UNREAD, "").replace(/\s+/g, " ").trim();
 
@@ -22,8 +24,9 @@
   function roots() {
     const found = [document];
     for (let at = 0; at < found.length; at++) {
-      for (const element of found[at].querySelectorAll("*")) {
-        if (element.shadowRoot) found.push(element.shadowRoot);
+      const all = found[at].querySelectorAll("*");
+      for (let place = 0; place < all.length; place++) {
+        if (all[place].shadowRoot) found.push(all[place].shadowRoot);
       }
     }
     return found;
@@ -68,9 +71,10 @@
     return text;
   }
 
-  // The document's visible text, white space collapsed: in lower case or, with `asShown`, as it is shown. And of each
-  // element where in it its text stands, and the place in the list behind the last element in it.
-  function visibleText(asShown = false) {
+  // The visible text of the document, or of an element that is seen: white space collapsed, in lower case or, with
+  // `asShown`, as it is shown. And of each element where in it its text stands, and the place in the list behind the
+  // last element in it. From `enough` characters on it may end.
+  function visibleText(asShown = false, from = document.documentElement, enough = Infinity) {
     const pieces = [];
     const places = [];
     let length = 0;
@@ -84,7 +88,7 @@
       spaced = next.endsWith(" ");
     };
     const walk = (element) => {
-      if (UNSEEN.has(element.localName)) return;
+      if (length >= enough || UNSEEN.has(element.localName)) return;
       const style = getComputedStyle(element);
       if (style.display === "none") return;
       const block = !INLINE.test(style.display);
@@ -109,11 +113,83 @@
       place.after = places.length;
       if (block) add(" ");
     };
-    if (document.documentElement) walk(document.documentElement);
+    if (from) walk(from);
     return { text: pieces.join(""), places };
   }
 
   const wanted = (text) => collapsed(text).toLowerCase();
+
+  // Whether the visible text has a text. The whole of it is put together only where that cannot be said otherwise.
+  function hasText(asked) {
+    const needle = wanted(asked);
+    const letters = squashed(needle);
+    if (letters && isPlain()) {
+      const held = holderOf(letters);
+      if (held === null) return false;
+      if (held !== undefined && visibleText(false, held).text.includes(needle)) return true;
+    }
+    return visibleText().text.includes(needle);
+  }
+
+  const squashed = (text) => text.toLowerCase().replace(UNREAD, "").replace(/\s+/g, "");
+
+  // Whether the visible text is that of text nodes alone, one behind the other.
+  function isPlain() {
+    for (const input of document.querySelectorAll("input")) if (BUTTONS.has(input.type) && squashed(input.value)) return false;
+    return roots().length === 1;
+  }
+
+  const MOST_ASKED = 2_000; // texts of which it is asked whether they are shown
+
+  // The smallest element whose shown texts have these letters, whatever white space is between them; null where none
+  // has, and undefined where that would take too long. A text that cannot begin them, and does not hold them, is not
+  // looked at any further.
+  function holderOf(letters) {
+    const texts = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
+    const ahead = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
+    const beginnings = new Set(letters.slice(0, -1));
+    let asked = 0;
+    const isShown = (node) => {
+      asked += 1;
+      const parent = node.parentElement;
+      if (parent === null || Element.prototype.closest.call(parent, UNSEEN_CSS) !== null) return false;
+      const seen = Element.prototype.checkVisibility.call(parent, { visibilityProperty: true });
+      return seen && getComputedStyle(parent).webkitTextSecurity === "none";
+    };
+    const endOf = (node, rest) => {
+      ahead.currentNode = node;
+      for (let next = ahead.nextNode(); next !== null && asked < MOST_ASKED; next = ahead.nextNode()) {
+        const piece = squashed(next.data);
+        if (piece === "" || !isShown(next)) continue;
+        if (piece.startsWith(rest)) return next;
+        if (!rest.startsWith(piece)) return null;
+        rest = rest.slice(piece.length);
+      }
+      return null;
+    };
+    const holderOfBoth = (one, other) => {
+      const range = new Range();
+      range.setStart(one, 0);
+      range.setEnd(other, 0);
+      const common = range.commonAncestorContainer;
+      return common.nodeType === Node.TEXT_NODE ? common.parentElement : common;
+    };
+    for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+      const piece = squashed(node.data);
+      if (piece === "") continue;
+      if (piece.includes(letters)) {
+        if (isShown(node)) return node.parentElement;
+      } else if (beginnings.has(piece[piece.length - 1])) {
+        for (let length = Math.min(piece.length, letters.length - 1); length > 0; length--) {
+          if (!letters.startsWith(piece.slice(-length)) || !isShown(node)) continue;
+          const end = endOf(node, letters.slice(length));
+          if (end !== null) return holderOfBoth(node, end);
+        }
+      }
+      if (asked >= MOST_ASKED) return undefined;
+    }
+    return null;
+  }
 
   // The smallest elements that hold the text; with `among`, those of them that hold it, whatever their size. `exact`:
   // it is all that they say, in the same case.
@@ -160,5 +236,5 @@
     return label ? name + " '" + label.slice(0, LONGEST) + "'" : name.slice(0, LONGEST);
   }
 
-  return { roots, select, inOrder, isVisible, visibleText, wanted, withText, describe };
+  return { roots, select, inOrder, isVisible, visibleText, hasText, wanted, withText, describe };
 }

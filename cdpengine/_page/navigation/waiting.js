@@ -50,8 +50,8 @@
         return { holds: false, seen: text.slice(0, TEXT_SHOWN), text }; // the asking side says whether it holds
       }
       case "text": {
-        const { text } = search.visibleText();
-        return { holds: text.includes(search.wanted(condition.text)), seen: text.trim().slice(0, TEXT_SHOWN) };
+        const { text } = search.visibleText(false, document.documentElement, 2 * TEXT_SHOWN);
+        return { holds: search.hasText(condition.text), seen: text.trim().slice(0, TEXT_SHOWN) };
       }
       case "css": {
         const found = search.select(condition.css);

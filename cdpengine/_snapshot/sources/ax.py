@@ -30,14 +30,15 @@ from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Document, FrameRequest, Node, pause_collector, walk
 from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
 from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, keep_warm
-from cdpengine._snapshot.sources.computed import Listening, role_and_name_source
+from cdpengine._snapshot.sources.computed import role_and_name_source
+from cdpengine._snapshot.sources.listeners import Listening
+from cdpengine._snapshot.sources.numbers import number_elements
 from cdpengine._snapshot.sources.walk import (
     TRIES,
     Installed,
     ask_walk,
     forget_walk,
     install_walk,
-    number_elements,
 )
 from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
 

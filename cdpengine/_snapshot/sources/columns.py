@@ -49,7 +49,9 @@ class Walk(msgspec.Struct, gc=False):
     and CLOSED, or are one row REUSED, with their numbers for uids; `number` is that of the walk, 0 when no part
     is kept. `same` stands for all the rest: it is what the walk before said. `lacking` stands for
     all the rest, too: the walk was given no source for roles and names that Chrome does not have; and so does
-    `bare`: Chrome has not laid the document out.
+    `bare`: Chrome has not laid the document out; and `not_plain`: its roles and names have to be Chrome's own
+    (_snapshot/sources/walk_plain.js). `marks` is what the types of the listeners begin with that were put on new
+    elements, "" for none (_snapshot/sources/walk_marks.js).
     """
 
     depths: tuple[int, ...] = ()
@@ -71,6 +73,8 @@ class Walk(msgspec.Struct, gc=False):
     same: bool = False
     lacking: bool = False
     bare: bool = False
+    not_plain: bool = msgspec.field(default=False, name="notPlain")
+    marks: str = ""
 
 
 _decode = msgspec.json.Decoder(Walk).decode
@@ -145,19 +149,38 @@ def role_bits() -> dict[str, int]:
     return bits
 
 
+Unnumbered = list[tuple["Node", int]]
+"""Nodes whose ids were not known yet, and their numbers."""
+
+
 def nodes_of(
-    walk: Walk, ids: Sequence[int], *, frame_id: str | None = None, parts: Parts | None = None
+    walk: Walk,
+    ids: Sequence[int],
+    *,
+    frame_id: str | None = None,
+    parts: Parts | None = None,
+    unnumbered: Unnumbered | None = None,
 ) -> Document:
     """Return the shown nodes.
 
-    `ids` maps the walk's numbers to backend node ids; 0 where there is none. `parts` has those
-    that rows may reuse, and gets those of this walk.
+    `ids` maps the walk's numbers to backend node ids; 0 where there is none. Nodes whose numbers are not there yet
+    are put into `unnumbered`, for `give_ids`. `parts` has those that rows may reuse, and gets those of this walk.
 
     Rows that contradict one another (a depth without the row that would be above it) are put one level up.
     Raises PartChanged when a part that is reused would read differently now.
     """
+    later: Unnumbered = [] if unnumbered is None else unnumbered
     with pause_collector():
-        return _nodes_of(walk, ids, frame_id, Parts() if parts is None else parts)
+        document = _nodes_of(walk, ids, frame_id, Parts() if parts is None else parts, later)
+    if unnumbered is None:
+        give_ids(later, ids)
+    return document
+
+
+def give_ids(unnumbered: Unnumbered, ids: Sequence[int]) -> None:
+    """Give the nodes their ids, which are known by now."""
+    for node, number in unnumbered:
+        node.backend_node_id = ids[number] or None
 
 
 _SHOWN_AS = roles.TOKEN_STATES | roles.NUMBER_STATES
@@ -245,7 +268,10 @@ class Parts:
             self.found[opened.number] = Part(top, opened.said, captions)
 
 
-def _nodes_of(walk: Walk, ids: Sequence[int], frame_id: str | None, parts: Parts) -> Document:
+def _nodes_of(
+    walk: Walk, ids: Sequence[int], frame_id: str | None, parts: Parts, unnumbered: Unnumbered
+) -> Document:
+    known = len(ids)
     role_of: list[str] = []
     kind_of: list[Kind] = []
     for chrome_role in walk.roles:
@@ -292,7 +318,11 @@ def _nodes_of(walk: Walk, ids: Sequence[int], frame_id: str | None, parts: Parts
             continue
         role = role_of[number]
         name = collapse_space(text) if text else text
-        node = Node(role, kind_of[number], name, backend_node_id=ids[uid] or None, frame_id=frame_id)
+        node = Node(role, kind_of[number], name, frame_id=frame_id)
+        if uid < known:
+            node.backend_node_id = ids[uid] or None
+        else:
+            unnumbered.append((node, uid))
         children.append(node)
         if box_of:
             node.box = box_of.get(row)

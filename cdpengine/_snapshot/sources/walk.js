@@ -5,22 +5,27 @@
 //   makeSecret    the function of secret_field.js
 //   makeDom, ...  the functions of walk_dom.js, walk_elements.js, walk_columns.js and so on
 //   tables  { bits: { role: bits } }: what a snapshot does with each role (see columns.py, the one who makes them)
-// It returns one function of one request, kept by its remote object id; nothing is left in the world's global scope but
-// what secret_field.js keeps.
-//   { do: "walk", milliseconds, boxes, clickables, pointer, known, held }, element   what is in the element, or all, as
+// It returns an array of the document, kept by its remote object id, whose `walk` is one function of one request: so the
+// answer to the installation also says which document it is of. Nothing is left in the world's global scope but what
+// secret_field.js keeps, and `cdpengineWalk`, which makes the walk, in documents that came with it (see walk.py).
+//   { do: "walk", milliseconds, boxes, clickables, pointer, mark, known, held }, element   what is in the element, or all, as
 //                              a string of JSON: see the end of walk(). With a number `held`, parts that say the same
 //                              as in the walk of that number, the last one, are only named; null: nothing is to be kept.
 //                              { number, same: true, last } where all of it is what that walk said
 //                              { bare: true, last } where Chrome has not laid the document out, unless `waited`
+//                              { notPlain: true, last } with `plain`, where the document is not: see walk_plain.js
+//                              With `mark`, elements whose numbers are not known are marked, see walk_marks.js, and the
+//                              answer has `marks`
 //   { do: "clickables", milliseconds, known }, element   the numbers of what is clickable there, in order, as a string
 //   { do: "hear", numbers, ids, captures, gone, refuted }, element, ...   elements that listen to presses: those with
 //                              these numbers, then the given ones, each with its own id; ids of those that do no more;
 //                              and the numbers of those that were presumed to, and do not. Answers how many of all
 //                              these are not what they were taken for
 //   { do: "places", numbers }  where these elements are, as a string: see placesOf
-//   { do: "take", from, to }   [element, ...] by their numbers; null for one that is gone; they are kept until
+//   { do: "take", ranges: [from, to, ...] }   [element, ...] by their numbers; null for one that is gone; they are kept
+//                              until
 //   { do: "forget", known }    says that the numbers up to `known` are known by other means
-//   { do: "document" }         the document
+//   { do: "hosts" }            [number, element, ...]: those that are kept and may hide a closed shadow root
 //   { do: "help" }, kit        gives it a kit for what content-visibility: auto skips, where the first one is null. A
 //                              walk that needs it and has none answers { lacking: true, last }
 //   { do: "wait", milliseconds }  a promise of when the document is laid out, or these are over
@@ -29,7 +34,7 @@
 // Each element that gets a line has a number, from 1, for as long as it lives. The page sees nothing of all this.
 (function (
   kit, tables, makeSecret, makeDom, makeElements, makeClickables, makeColumns, makeDetails, makeLabels, makeStyles,
-  makeSteady, makeReuse,
+  makeSteady, makeReuse, makeMarks, makePlain,
 ) {
   "use strict";
 
@@ -65,12 +70,12 @@
   const bits = new Map(Object.entries(tables.bits));
   const numbers = new WeakMap();
   const kept = new Map(); // number -> element, until its number is known by other means
-  const numbered = new Map(); // number -> a reference to the element
+  const numbered = new Map(); // number -> a reference to the element, once it is not kept any more
   let last = 0;
 
   const dom = makeDom();
   const { flatParent, read, byId, query, ofDocument, getAttribute, closedRoots } = dom;
-  const { nextSibling, getRootNode, contains, deepFocus, topModal } = dom;
+  const { nextSibling, getRootNode, contains, deepFocus, topModal, styleOf, forgetStyle } = dom;
   const elements = makeElements(dom);
   const { UNSEEN, EMPTY, sureRole, namelessRole, mayHideShadow, shownWithoutBox } = elements;
   const { isBlock, saysJust, isFocusable, hasNameAttribute, isPointer } = elements;
@@ -80,8 +85,10 @@
   const detailsFor = makeDetails(dom, isSecret);
   const labelsFor = makeLabels(dom, elements);
   const styles = makeStyles(dom);
+  const plain = makePlain(dom, styles);
   const worded = new WeakSet(); // elements of which it was read how their text is written
   const reuse = makeReuse(dom, makeSteady(dom), { isNative, isWorded: (at) => worded.has(at) });
+  const { mark, unmark, mayHost } = makeMarks(dom);
 
   function numberOf(element) {
     let number = numbers.get(element);
@@ -89,17 +96,18 @@
       number = ++last;
       numbers.set(element, number);
       kept.set(number, element);
-      numbered.set(number, new WeakRef(element));
     }
     return number;
   }
+
+  const elementOf = (number) => kept.get(number) || numbered.get(number)?.deref();
 
   // Takes note of who listens to presses, and of who does no more.
   function listen(request, objects) {
     const changed = [];
     request.ids.forEach((id, index) => {
       const known = index < request.numbers.length;
-      const element = known ? numbered.get(request.numbers[index])?.deref() : objects[index - request.numbers.length];
+      const element = known ? elementOf(request.numbers[index]) : objects[index - request.numbers.length];
       if (element instanceof Element && hear(id, element, request.captures[index])) changed.push(element);
     });
     for (const id of request.gone) {
@@ -107,7 +115,7 @@
       if (element !== undefined) changed.push(element);
     }
     for (const number of request.refuted) {
-      const element = numbered.get(number)?.deref();
+      const element = elementOf(number);
       if (element !== undefined && refute(element)) changed.push(element);
     }
     reuse.spoilAround(changed);
@@ -115,8 +123,10 @@
   }
 
   function forget(known) {
-    for (const number of kept.keys()) {
+    for (const [number, element] of kept) {
       if (number > known) break; // a Map keeps the order of insertion
+      unmark(number, element);
+      numbered.set(number, new WeakRef(element));
       kept.delete(number);
     }
   }
@@ -149,8 +159,10 @@
     else if (request.clickables) reuse.spoilAround(presume(start === null ? document : getRootNode.call(start)));
     const names = kit === null ? null : kit();
     const secrets = []; // fields, and their values: Chrome's names of what they are in hold these
-    const roleOf = names === null ? (element) => element.computedRole : names.roleOf;
-    const nameOf = names === null ? (element) => veil(element, element.computedName) : names.nameOf;
+    const isPlain = request.plain && names === null; // and roles and names need not be asked for
+    const roleOf = names !== null ? names.roleOf : isPlain ? plain.roleOf : (element) => element.computedRole;
+    const chromeName = isPlain ? (element) => plain.nameOf(element, decorated) : (element) => element.computedName;
+    const nameOf = names === null ? (element) => veil(element, chromeName(element)) : names.nameOf;
     const near = { roleOf, nameOf };
     let far = null; // those of what content-visibility: auto skips
     let lacking = false; // there is such a thing, and nobody to ask
@@ -159,6 +171,7 @@
 
     function farNames() {
       if (names !== null) return near;
+      if (isPlain) plain.giveUp();
       lacking = help === null;
       if (far === null && !lacking) far = help();
       return far || near;
@@ -186,6 +199,7 @@
         if (isSkipped(above)) return true;
         if (!checkVisibility.call(above, WITH_BOX)) continue;
         if (getComputedStyle(above).contentVisibility !== "auto") return false;
+        if (isPlain) plain.giveUp();
         return names !== null ? styles.isFarOff(above) : at.computedRole === "" && at.computedName === "";
       }
       return false;
@@ -274,6 +288,7 @@
         return;
       }
       const root = element.shadowRoot || closedRoots.get(element);
+      if (root && isPlain) plain.giveUp();
       let from = element;
       if (!root && mayHideShadow(element)) numberOf(element);
       const above = parts === null || parts.inside ? null : parts.context;
@@ -325,7 +340,7 @@
         if (parent !== styled) {
           styled = parent;
           worded.add(parent);
-          const style = getComputedStyle(parent);
+          const style = styleOf(parent);
           transform = style.textTransform;
           spaces = style.whiteSpaceCollapse;
           veiled = style.webkitTextSecurity !== "none";
@@ -417,7 +432,7 @@
           else if (!shownWithoutBox(at, tag)) return;
           else away = isSkippedWithoutBox(at);
         }
-        const visibility = getComputedStyle(at).visibility;
+        const { visibility } = styleOf(at);
         visible = visibility === "visible" || visibility === ""; // "": the options of a closed list have no style
       }
       const attributed = at.hasAttributes();
@@ -469,7 +484,7 @@
       let name = "";
       if (!(what & BY_ATTRIBUTE) || focusable || (attributed && hasNameAttribute(at))) {
         name = (away ? farNames() : near).nameOf(at);
-        if (!away && names === null && isNamedFromAfar(at, attributed, what, name)) name = farNames().nameOf(at);
+        if (!away && names === null && !isPlain && isNamedFromAfar(at, attributed, what, name)) name = farNames().nameOf(at);
       }
       if (parts !== null && !parts.inside) about = `${role} ${focusable} ${name}`;
       const fullName = name;
@@ -531,8 +546,12 @@
       if (shown && away && only) skippedCount++;
       if (shown && !only) {
         const chrome = kit === null && !away;
-        const role = (chrome ? own("computedRole") : farNames().roleOf(at)) || "generic";
-        const name = chrome ? veil(at, own("computedName")) : farNames().nameOf(at);
+        if (isPlain) {
+          if (away) plain.giveUp();
+          plain.checkForm(at);
+        }
+        const role = isPlain ? "form" : (chrome ? own("computedRole") : farNames().roleOf(at)) || "generic";
+        const name = isPlain ? "" : chrome ? veil(at, own("computedName")) : farNames().nameOf(at);
         const what = bits.get(role) || 0;
         const focusable = own("hasAttribute")("tabindex");
         if (!focusable && (what & INLINE || (what & FOLDED && name === ""))) {
@@ -563,12 +582,17 @@
     }
 
     try {
+      if (isPlain) plain.begin();
       const whole = start === null || start === document;
       const root = whole ? ofDocument("documentElement") : start;
       noteOwners(whole ? document : getRootNode.call(start));
       noteSecrets(whole ? document : getRootNode.call(start));
       if (root !== null) visit(root, 0, 0, true);
     } catch (error) {
+      if (error === plain.NOT_PLAIN) {
+        reuse.forgetAll();
+        return `{"notPlain":true,"last":${last}}`;
+      }
       if (!(error instanceof RangeError)) throw error;
       cut = true; // out of stack: what is whole so far stands
       shorten();
@@ -581,6 +605,7 @@
     }
     nameCaptions();
     const unsure = Array.from(presumed, numberOf);
+    const marking = request.mark && kept.size > 0 ? `,"marks":"${mark(kept)}"` : "";
     const said = JSON.stringify({
       url: ofDocument("URL"),
       title: ofDocument("title"),
@@ -593,15 +618,24 @@
       presumed: unsure,
     });
     const number = parts === null ? 0 : parts.end(cut); // that it is kept under; 0 when it is not
-    if (number === 0) return said;
+    if (number === 0) return `{${marking.slice(1)}${marking && ","}${said.slice(1)}`;
     if (reuse.saidBefore(request.held, number, said) && !framed && !unsure.length) {
       parts.rest(state(), decorated, ownersSeen.size > 0);
-      return `{"number":${number},"same":true,"last":${last}}`;
+      return `{"number":${number},"same":true,"last":${last}${marking}}`;
     }
-    return `{"number":${number},${said.slice(1)}`;
+    return `{"number":${number}${marking},${said.slice(1)}`;
   }
 
-  return function (request, ...objects) {
+  function answer(request, ...objects) {
+    try {
+      return answerTo(request, objects);
+    } finally {
+      forgetStyle();
+      plain.end();
+    }
+  }
+
+  function answerTo(request, objects) {
     if (document !== owner) return null; // this world has another document now
     switch (request.do) {
       case "walk":
@@ -618,13 +652,15 @@
       case "hear":
         return listen(request, objects);
       case "places": {
-        const found = request.numbers.map((number) => numbered.get(number)?.deref());
+        const found = request.numbers.map(elementOf);
         const places = placesOf(found.filter((element) => element instanceof Element), numberOf);
         return JSON.stringify({ places, last });
       }
       case "take": {
         const taken = [];
-        for (let number = request.from; number <= request.to; number++) taken.push(kept.get(number) || null);
+        for (let i = 0; i < request.ranges.length; i += 2) {
+          for (let at = request.ranges[i]; at <= request.ranges[i + 1]; at++) taken.push(kept.get(at) || null);
+        }
         return taken;
       }
       case "forget":
@@ -633,8 +669,12 @@
         reuse.forgetAll();
         request.hosts.forEach((number, index) => kept.has(number) && closedRoots.set(kept.get(number), objects[index]));
         return true;
+      case "hosts":
+        return Array.from(kept).filter(([, element]) => mayHost(element)).flat();
       default:
-        return document;
+        throw new Error(`there is no ${request.do}`);
     }
-  };
+  }
+
+  return Object.assign([owner], { walk: answer });
 })

@@ -3,8 +3,7 @@
 Rule: it is held by its remote object id: that of a document that is gone is refused by Chrome, so no answer can
 come from the wrong one. The walks of a session's latest frames are remembered.
 
-The walk gives numbers to elements, which stand for backend node ids. An id is asked for once: the page keeps a new
-element until it learns that its id is known, so a reply that is lost costs one more question, never a mapping.
+The walk gives numbers to elements, which stand for backend node ids (_snapshot/sources/numbers.py).
 """
 
 from __future__ import annotations
@@ -12,49 +11,42 @@ from __future__ import annotations
 import json
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import attrs
 import msgspec
 import trio
 
-from cdpengine._javascript import own, script
+from cdpengine._javascript import compact, own, script
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
     SETTLED_VALUE,
+    WORLD_NAME,
     Node,
-    ObjectGroup,
     RemoteHandle,
-    deep,
+    expression_command,
     object_group,
     object_of,
     post_resolve,
 )
-from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.dom import ResolveNodeReply
 from cdpengine._protocol.domains.runtime import ExceptionDetails
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Document, FrameRequest
 from cdpengine._snapshot.sources.ax_tree import keep_warm
 from cdpengine._snapshot.sources.columns import Part, role_bits
-from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, ProtocolError
+from cdpengine._snapshot.sources.serialized import LONGEST_REASON, SERIALIZED, InstalledReply
+from cdpengine.errors import InvalidArgumentError, ProtocolError
 
 GROUP = "cdpengine.walk"
 """The remote objects that live as long as a document is looked at."""
 
-CALL = own("function (...all) { return this(...all); }")
-"""How the walk, which is a function, is called by its remote object id."""
-
-_DEEP = deep(2)
-
-_TAKEN_AT_ONCE = 10_000
-"""Elements whose ids are asked for in one call: Chrome needs some 30 microseconds for each."""
-
-_LONGEST_REASON = 300
-"""Characters of where and why a script of the engine's own failed."""
+CALL = own("function (...all) { return this.walk(...all); }")
+"""How the walk is called by the remote object id of what its installation gave."""
 
 _LONGEST_BARE = 0.5
 """Seconds in which a document is laid out that Chrome had no layout of; after that it is shown as it is."""
@@ -109,11 +101,15 @@ NO_LISTENERS = KnownListeners({}, {})
 class Installed:
     """The walk of one document: its function in the page, and the backend node ids of its numbers, from 0 on.
 
-    `kept`, `document` (the document as an object of the page's own world) and `listeners` are what is known of it.
+    `document_id` is the document's own backend node id, 0 where it is not known. `kept`, `document` (the document
+    as an object of the page's own world) and `listeners` are what is known of it. `plain` says that its roles and
+    names are plain from the page, as far as that is known (_snapshot/sources/walk_plain.js).
     """
 
     function: RemoteHandle
     loader_id: str
+    document_id: int = 0
+    plain: bool = False
     ids: array[int] = attrs.field(factory=lambda: array("q", [0]))
     kept: Kept = NOTHING_KEPT
     document: RemoteHandle | None = None
@@ -123,8 +119,22 @@ class Installed:
 _Key = tuple[str, str | None]
 remembered: WeakKeyDictionary[Session, OrderedDict[_Key, Installed]] = WeakKeyDictionary()
 
-_PARTS = ("dom", "elements", "clickables", "columns", "details", "labels", "styles", "steady", "reuse")
+_PARTS = (
+    "dom",
+    "elements",
+    "clickables",
+    "columns",
+    "details",
+    "labels",
+    "styles",
+    "steady",
+    "reuse",
+    "marks",
+    "plain",
+)
 """The functions that walk.js takes after secret_field.js, in this order: the files walk_*.js."""
+
+_DOCUMENT = own("document")
 
 OFFERED = own("'computedRole' in Element.prototype && 'computedName' in Element.prototype")
 
@@ -141,8 +151,26 @@ def _installation(kit: str | None) -> str:
         ]
     )
     if kit is None:
-        return own(f"{OFFERED} ? {script('_snapshot/sources/walk')}(null, {parts}) : null")
-    return own(f"{script('_snapshot/sources/walk')}({kit}, {parts})")
+        return own(compact(f"{OFFERED} ? {script('_snapshot/sources/walk')}(null, {parts}) : null"))
+    return own(compact(f"{script('_snapshot/sources/walk')}({kit}, {parts})"))
+
+
+_PREPARED = own("globalThis.cdpengineWalk ? cdpengineWalk() : undefined")
+
+
+@cache
+def _preparation() -> str:
+    return own(f"globalThis.cdpengineWalk = () => {_installation(None)};")
+
+
+_prepared: WeakSet[Session] = WeakSet()
+"""Sessions whose new documents have what makes the walk from their start, in the engine's world."""
+
+
+def _prepare_next(session: Session) -> None:
+    """Have the documents to come hold what makes the walk, as long as the session lasts."""
+    _prepared.add(session)
+    session.post("Page.addScriptToEvaluateOnNewDocument", source=_preparation(), worldName=WORLD_NAME)
 
 
 async def install_walk(request: FrameRequest, kit: str | None) -> Installed:
@@ -160,38 +188,64 @@ async def install_walk(request: FrameRequest, kit: str | None) -> Installed:
             known.move_to_end(key)
             return installed
         forget_walk(session, request.frame_id, kit)
-    if kit is None:
-        keep_warm(session)
+        if kit is None and session not in _prepared:
+            _prepare_next(session)  # it is one that goes from document to document
     context = await request.worlds.context(session, request.frame_id)
-    # Chrome makes its tree of the document only when it is asked for a part of it. Without one, each single role
-    # and name would make a tree of its own: on a page of 600 elements 3 s in place of 3 ms.
-    root = session.post("Accessibility.getRootAXNode", frameId=request.frame_id) if kit is None else None
-    try:
-        await trio.lowlevel.checkpoint_if_cancelled()
-        try:
-            call = context.post_expression(_installation(kit), how=OBJECT, group=GROUP)
-            function = await object_of(call, session)
-        except EvaluationFailedError as threw:
-            raise ProtocolError(f"the walk could not be made: {threw.text}") from None
-        if function is None and kit is not None:
+    await trio.lowlevel.checkpoint_if_cancelled()
+    with pending_group() as post:
+        with_tree = kit is None and session in _with_trees
+        root = post(post_tree(request)) if with_tree else None
+        prepared = kit is None and session in _prepared
+        expression = _PREPARED if prepared else _installation(kit)
+        call = post(context.post_expression(expression, how=SERIALIZED, group=GROUP))
+        # The page's own world of another frame is reached by its document's number only: see `post_document`.
+        own_world = request.clickables and request.frame_id == session.target_id
+        document = post(_post_main_document(session)) if own_world else None
+        reply = await call.decoded(InstalledReply)
+        if (
+            prepared and reply.result.type == "undefined"
+        ):  # a document from before, or one that got no scripts
+            call = post(context.post_expression(_installation(kit), how=SERIALIZED, group=GROUP))
+            reply = await call.decoded(InstalledReply)
+        installed = _installed(session, reply)
+        if installed is None and kit is not None:
             raise ProtocolError("the walk could not be made: the page gave no function")
-        if function is None:
+        if installed is None:
             raise InvalidArgumentError(
                 what="source",
                 given='"computed"',
                 expected="another one, or a browser launched with computed_accessibility=True: this one does not "
                 "tell pages computed roles",
             )
-        installed = Installed(function, await loader_of(function))
+        installed.plain = kit is None and not with_tree
+        if document is not None:
+            installed.document = await object_of(document, session)
         if root is not None:
             await root.result()
-    finally:
-        if root is not None:
-            root.abandon()
     known[key] = installed
     while len(known) > _FRAMES_KEPT:
         _release(known.popitem(last=False)[1])
     return installed
+
+
+_with_trees: WeakSet[Session] = WeakSet()
+"""Sessions that had a document of which roles and names have to be asked for: the next ones will be like it."""
+
+
+def post_tree(request: FrameRequest) -> PendingCall:
+    """Have Chrome make its tree of the frame's document, and keep those of the session from now on.
+
+    Chrome makes it only when it is asked for a part of it. Without one, each single role and name would make a
+    tree of its own: on a page of 600 elements 3 s in place of 3 ms.
+    """
+    _with_trees.add(request.session)
+    keep_warm(request.session)
+    return request.session.post("Accessibility.getRootAXNode", frameId=request.frame_id)
+
+
+def _post_main_document(session: Session) -> PendingCall:
+    method, params = expression_command(session, _DOCUMENT, how=OBJECT)
+    return session.post(method, **params)
 
 
 def list_walks(session: Session) -> list[Installed]:
@@ -221,17 +275,19 @@ def _release(installed: Installed) -> None:
         installed.document.release()
 
 
-async def document_object(session: Session, installed: Installed) -> RemoteHandle | None:
-    """Return the document as an object of the page's own world; None when it is gone.
+def post_document(session: Session, installed: Installed) -> PendingCall | None:
+    """Ask for the document as an object of the page's own world. To be awaited by `document_of`.
 
-    Asked for listeners through an object of an isolated world, Chrome compiles handlers that stand in attributes
+    It is in no group: with one, each listener that is reported would be kept alive as a remote object of it. Asked
+    for listeners through an object of an isolated world, Chrome compiles handlers that stand in attributes
     with wrappers of the wrong world: scripts then fail with "Illegal invocation", and the renderer crashes.
     """
-    number = await document_number(installed.function)
-    if number is None:
-        return None
-    # Without a group: with one, each listener that is reported would be kept alive as a remote object of it.
-    object_id = (await post_resolve(session, number, None).decoded(ResolveNodeReply)).object.object_id
+    return post_resolve(session, installed.document_id, None) if installed.document_id else None
+
+
+async def document_of(call: PendingCall, session: Session) -> RemoteHandle | None:
+    """Return the document; None when it is gone."""
+    object_id = (await call.decoded(ResolveNodeReply)).object.object_id
     return None if object_id is None else RemoteHandle(session, object_id)
 
 
@@ -255,180 +311,42 @@ async def wait_laid_out(request: FrameRequest, installed: Installed) -> None:
 
 async def ask_walk(request: FrameRequest, installed: Installed, what: dict[str, Any]) -> str | None:
     """Ask the walk for something that it answers with a text. None when its world has another document by now."""
+    return await walk_said(await post_walk(request, installed, what))
+
+
+async def post_walk(request: FrameRequest, installed: Installed, what: dict[str, Any]) -> PendingCall:
+    """Ask the walk for something. To be awaited by `walk_said`."""
     milliseconds = min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000
     arguments: list[object] = [{**what, "milliseconds": milliseconds, "known": len(installed.ids) - 1}]
     if request.root is not None:
         node = Node(request.session, request.root, request.frame_id, "root of the snapshot")
         arguments.append(await request.worlds.resolve(node, GROUP))
     await trio.lowlevel.checkpoint_if_cancelled()
-    reply = await installed.function.post(CALL, *arguments).decoded(_TextReply)
+    return installed.function.post(CALL, *arguments)
+
+
+async def walk_said(call: PendingCall) -> str | None:
+    """Return the text that the walk answered with; None when its world has another document by now."""
+    reply = await call.decoded(_TextReply)
     if reply.exception_details is not None:
-        raise ProtocolError(
-            f"the walk in the page failed: {reply.exception_details.reason[:_LONGEST_REASON]}"
-        )
+        raise ProtocolError(f"the walk in the page failed: {reply.exception_details.reason[:LONGEST_REASON]}")
     return reply.result.value
 
 
-# --- numbers of elements -------------------------------------------------------------------------------------
-
-
-async def number_elements(request: FrameRequest, installed: Installed, last: int) -> bool:
-    """Learn the backend node ids of the walk's numbers up to `last`, as far as they are new.
-
-    True when some of the elements turned out to have closed shadow roots, which the walk now knows.
-    """
-    if len(installed.ids) > last:
-        return False
-    with object_group("walk") as group:
-        return await _number(request, installed, last, group)
-
-
-async def _number(request: FrameRequest, installed: Installed, last: int, group: ObjectGroup) -> bool:
-    session, ids = request.session, installed.ids
-    adopted = False
-    while len(ids) <= last:
-        first = len(ids)
-        nodes = await _take(installed, first, min(last, first + _TAKEN_AT_ONCE - 1), group)
-        closed = {
-            first + place: root
-            for place, node in enumerate(nodes)
-            if node is not None and (root := node.find_closed_root()) is not None
-        }
-        if closed:
-            await _adopt(request, installed, closed, group)
-            adopted = True
-        if len(ids) < first + len(nodes):  # another snapshot may have asked for the same meanwhile
-            ids.extend(0 if node is None else node.backend_node_id for node in nodes[len(ids) - first :])
-    if session.error() is None:
-        installed.function.post(CALL, {"do": "forget", "known": len(ids) - 1})
-    return adopted
-
-
-async def _take(
-    installed: Installed, first: int, upto: int, group: ObjectGroup
-) -> Sequence[_NodeValue | None]:
-    """Ask for the elements with the numbers from `first` to `upto`; None for one that is gone."""
-    await trio.lowlevel.checkpoint_if_cancelled()
-    request = {"do": "take", "from": first, "to": upto}
-    reply = await installed.function.post(CALL, request, how=_DEEP, group=group).decoded(_NodesReply)
-    nodes = reply.result.deep_serialized_value.value
-    if len(nodes) != upto - first + 1:
-        raise ProtocolError(f"{upto - first + 1} elements were asked for, {len(nodes)} came")
-    return [node.value for node in nodes]
-
-
-async def _adopt(
-    request: FrameRequest, installed: Installed, closed: Mapping[int, int], group: ObjectGroup
-) -> None:
-    """Give the walk closed shadow roots: number of the host -> backend node id of the root."""
-    roots = []
-    for backend_node_id in closed.values():
-        node = Node(request.session, backend_node_id, request.frame_id, "a closed shadow root")
-        roots.append(await request.worlds.resolve(node, group))
-    await installed.function.post(CALL, {"do": "adopt", "hosts": list(closed)}, *roots).raw()
-
-
-def ask_nodes(callee: RemoteHandle, function: str, request: object, group: ObjectGroup) -> PendingCall:
-    """Post a call of a function that returns nodes. To be awaited by `node_ids`."""
-    return callee.post(function, request, how=_DEEP, group=group)
-
-
-async def node_ids(call: PendingCall) -> list[int]:
-    """Return the backend node ids of the nodes.
-
-    Raises as `Session.call` does, and ProtocolError when the function threw.
-    """
-    reply = await call.decoded(_NodesReply)
+def _installed(session: Session, reply: InstalledReply) -> Installed | None:
+    """Return what the installation gave; None where the browser does not offer what it needs."""
     if reply.exception_details is not None:
-        raise ProtocolError(
-            f"a function in the page threw: {reply.exception_details.reason[:_LONGEST_REASON]}"
-        )
-    return [
-        node.value.backend_node_id
-        for node in reply.result.deep_serialized_value.value
-        if node.value is not None
-    ]
-
-
-async def loader_of(function: RemoteHandle) -> str:
-    """Return the loader id of the document that the walk `function` was made for."""
-    document = await _document(function)
-    return "" if document is None else document.loader_id
-
-
-async def document_number(function: RemoteHandle) -> int | None:
-    """Return the backend node id of the document that the walk `function` was made for; None when it is gone."""
-    document = await _document(function)
-    return None if document is None else document.backend_node_id
-
-
-async def _document(function: RemoteHandle) -> _NodeValue | None:
-    await trio.lowlevel.checkpoint_if_cancelled()
-    with object_group("walk") as group:
-        reply = await function.post(CALL, {"do": "document"}, how=_DEEP, group=group).decoded(_NodeReply)
-    return reply.result.deep_serialized_value.value
+        raise ProtocolError(f"the walk could not be made: {reply.exception_details.reason[:LONGEST_REASON]}")
+    if reply.result.object_id is None:
+        return None
+    function = RemoteHandle(session, reply.result.object_id)
+    document = next((node.value for node in reply.result.deep_serialized_value.value), None)
+    if document is None:
+        return Installed(function, "")
+    return Installed(function, document.loader_id, document.backend_node_id)
 
 
 # --- replies -------------------------------------------------------------------------------------------------
-
-_HOSTS = frozenset(
-    {
-        "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header",
-        "main", "nav", "p", "section", "span",
-    }
-)  # fmt: skip
-"""The elements of HTML's own that a page can attach a shadow root to (DOM standard, `attachShadow`)."""
-
-
-class _ShadowValue(msgspec.Struct, rename="camel", gc=False):
-    backend_node_id: int = 0
-    mode: str = ""
-
-
-class _ShadowRoot(msgspec.Struct, gc=False):
-    value: _ShadowValue | None = None
-
-
-class _NodeValue(msgspec.Struct, rename="camel", gc=False):
-    backend_node_id: int = 0
-    loader_id: str = ""
-    local_name: str = ""
-    shadow_root: _ShadowRoot | None = None
-
-    def find_closed_root(self) -> int | None:
-        """Return the backend node id of the closed shadow root that a page attached.
-
-        What the browser itself attaches, to a `select` for example, is called closed too.
-        """
-        root = None if self.shadow_root is None else self.shadow_root.value
-        if root is None or root.mode != "closed":
-            return None
-        return root.backend_node_id if "-" in self.local_name or self.local_name in _HOSTS else None
-
-
-class _DeepNode(msgspec.Struct, gc=False):
-    value: _NodeValue | None = None
-
-
-class _DeepNodes(msgspec.Struct):
-    value: tuple[_DeepNode, ...] = ()
-
-
-class _NodesResult(msgspec.Struct, rename="camel"):
-    deep_serialized_value: _DeepNodes = msgspec.field(default_factory=_DeepNodes)
-
-
-class _NodesReply(msgspec.Struct, rename="camel"):
-    result: _NodesResult
-    exception_details: ExceptionDetails | None = None
-
-
-class _NodeResult(msgspec.Struct, rename="camel"):
-    deep_serialized_value: _DeepNode = msgspec.field(default_factory=_DeepNode)
-
-
-class _NodeReply(msgspec.Struct):
-    result: _NodeResult
 
 
 class _Text(msgspec.Struct):

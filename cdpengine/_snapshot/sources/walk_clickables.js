@@ -22,7 +22,7 @@
   const OPTIONS = new Set(["option", "treeitem"]);
   const SKIPPED = new Set(["script", "style", "template", "noscript"]);
 
-  const { flatParent, closedRootOf, getter, query } = dom;
+  const { flatParent, closedRootOf, getter, query, styleOf } = dom;
   const localName = getter(Element.prototype, "localName");
   const shadowRoot = getter(Element.prototype, "shadowRoot");
   const parentNode = getter(Node.prototype, "parentNode");
@@ -92,7 +92,7 @@
 
   const hasHandler = (at) => HANDLERS.some((name) => hasAttribute.call(at, name));
 
-  const isPointing = (at) => getComputedStyle(at).cursor === "pointer";
+  const isPointing = (at) => styleOf(at).cursor === "pointer";
 
   // What is right inside of a node in the flat tree.
   function flatChildren(node) {

@@ -63,10 +63,27 @@
     return (hit && hit.closest(":modal")) || found[found.length - 1];
   }
 
+  let styled = null;
+  let style = null;
+
+  // The computed style of an element: what is asked one after the other is mostly of the same one.
+  function styleOf(element) {
+    if (element !== styled) {
+      style = getComputedStyle(element);
+      styled = element;
+    }
+    return style;
+  }
+
+  // No element is kept for it between walks.
+  function forgetStyle() {
+    styled = style = null;
+  }
+
   const closedRootOf = (element) => closedRoots.get(element);
 
   return {
     flatParent, read, byId, query, ofRoot, ofDocument, getAttribute, isEditingHost, closedRoots, closedRootOf, nextSibling,
-    getRootNode, contains, deepFocus, topModal, getter,
+    getRootNode, contains, deepFocus, topModal, getter, styleOf, forgetStyle,
   };
 })

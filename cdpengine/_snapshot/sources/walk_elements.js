@@ -36,7 +36,7 @@
   const SHADOWABLE = new Set(["article", "aside", "footer", "header", "main", "nav", "p", "section", "span"]);
   const HTML = "http://www.w3.org/1999/xhtml";
 
-  const { flatParent, isEditingHost } = dom;
+  const { flatParent, isEditingHost, styleOf } = dom;
 
   // A closed shadow root cannot be seen from scripts: an element that may have one gets a number, and with its id comes
   // what it has. Asked once: a root that is attached later is not found.
@@ -69,7 +69,7 @@
   }
 
   function isBlock(at, tag) {
-    const display = getComputedStyle(at).display;
+    const { display } = styleOf(at);
     return display !== "inline" && display !== "contents";
   }
 

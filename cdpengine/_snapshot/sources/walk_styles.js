@@ -20,7 +20,8 @@
     return query(root, "q").length > 0 || sheetsDecorate(root);
   }
 
-  function sheetsDecorate(root) {
+  // Whether a rule's selector is like `pattern`; when in doubt, yes.
+  function sheetsDecorate(root, pattern = /:(?:before|after)/i) {
     const waiting = [...ofRoot(root, "styleSheets"), ...ofRoot(root, "adoptedStyleSheets")];
     for (let looked = 0; waiting.length; ) {
       const sheet = waiting.pop();
@@ -35,7 +36,7 @@
       for (const rule of rules) {
         if (rule.styleSheet) waiting.push(rule.styleSheet);
         if (rule.cssRules && rule.cssRules.length) waiting.push(rule);
-        if (rule.selectorText && /:(?:before|after)/i.test(rule.selectorText)) return true;
+        if (rule.selectorText && pattern.test(rule.selectorText)) return true;
       }
     }
     return false;

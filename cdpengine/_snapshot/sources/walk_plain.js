@@ -1,0 +1,185 @@
+// The roles and names of plain documents, as Chrome would say them, without Chrome's accessibility tree: to make that takes
+// longer than all the rest of a first look. A part of walk.js, which calls it once with its ways to read the document,
+// `dom`, and with `styles`. Where Chrome might say something else than is plain from the page, it throws `NOT_PLAIN`, and
+// the whole document is read with Chrome's own roles and names. So each rule here is one without exceptions:
+//
+// - only elements of PLAIN_TAGS, of HTML's namespace, without shadow trees, with no attributes but PLAIN_ATTRIBUTES, and
+//   drawn in ways that make no list items or tables of them;
+// - a name is text as it is written: no styles that draw it otherwise, nothing generated before or after it, no characters
+//   that Chrome may treat in ways of its own;
+// - labels hold text and their control, and a control has one of them at most.
+(function (dom, styles) {
+  "use strict";
+
+  const NOT_PLAIN = {};
+
+  const ROLES = {
+    article: "article", b: "generic", blockquote: "blockquote", body: "generic", br: "", button: "button",
+    code: "code", div: "generic", em: "emphasis", form: "form", h1: "heading", h2: "heading", h3: "heading",
+    h4: "heading", h5: "heading", h6: "heading", hr: "separator", html: "generic", i: "generic", label: "",
+    main: "main", nav: "navigation", ol: "list", option: "option", p: "paragraph", pre: "generic", small: "generic",
+    span: "generic", strong: "strong", textarea: "textbox", u: "generic", ul: "list", wbr: "",
+  };
+  const ROLES_OF_INPUTS = {
+    checkbox: "checkbox", email: "textbox", password: "textbox", radio: "radio", search: "searchbox", tel: "textbox",
+    text: "textbox", url: "textbox",
+  };
+  const BY_TEXT = new Set(["a", "button", "h1", "h2", "h3", "h4", "h5", "h6"]);
+  const WITHOUT_NAME = new Set(["article", "blockquote", "br", "form", "hr", "main", "nav", "ol", "ul", "wbr"]);
+  const HIDDEN_TAGS = ["head", "head *", "script", "style", "template", "noscript", "link", "meta"];
+  const PLAIN_TAGS = [...Object.keys(ROLES), "a", "input", "li", "select", ...HIDDEN_TAGS];
+  const OTHERS = `:not(${PLAIN_TAGS.join(",")})`;
+  const NOT_PLAIN_ANYWHERE = "[aria-owns],[aria-modal],[inert],[popover],[contenteditable],[is],[slot],:modal";
+  const PLAIN_ATTRIBUTES =
+    /^(?:accept-charset|action|autocomplete|autofocus|checked|class|data-.*|disabled|enctype|for|href|hreflang|id|lang|max|maxlength|method|min|minlength|multiple|name|novalidate|on[a-z]+|pattern|placeholder|readonly|rel|required|rows|cols|selected|size|spellcheck|start|step|style|tabindex|target|type|value|wrap)$/;
+  const PLAIN_INSIDE = new Set(["b", "code", "em", "i", "small", "span", "strong", "u"]);
+  const DISPLAYS = new Set(["block", "flex", "grid", "inline", "inline-block", "inline-flex", "inline-grid"]);
+  // Latin, Greek, Cyrillic, Japanese, Chinese and Korean letters, with their marks of punctuation.
+  const PLAIN_TEXT =
+    /^[\t\n\r\x20-\x7e\xa1-\xac\xae-\u0233\u0386-\u03ce\u0400-\u0481\u048a-\u0527\u2013\u2014\u2018-\u201e\u2022\u2026\u20ac\u2190-\u2193\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3]*$/;
+  const LONGEST = 1000;
+  const MOST = 10; // nodes inside of a name
+
+  const { getter, query, ofDocument, read, closedRootOf, styleOf } = dom;
+  const localName = getter(Element.prototype, "localName");
+  const namespaceURI = getter(Element.prototype, "namespaceURI");
+  const shadowRoot = getter(Element.prototype, "shadowRoot");
+  const firstChild = getter(Node.prototype, "firstChild");
+  const nextSibling = getter(Node.prototype, "nextSibling");
+  const parentNode = getter(Node.prototype, "parentNode");
+  const { getAttributeNames, hasAttribute, getAttribute, checkVisibility } = Element.prototype;
+  const HTML = "http://www.w3.org/1999/xhtml";
+  const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
+
+  const hasTree = (at) => shadowRoot.call(at) !== null || closedRootOf(at) !== undefined;
+
+  function giveUp() {
+    throw NOT_PLAIN;
+  }
+
+  let labelsOf = new WeakMap(); // control -> its labels: asked of a control, Chrome looks through the whole document
+
+  function end() {
+    labelsOf = new WeakMap();
+    checked = null;
+  }
+
+  // Begins a walk. Throws where the document as a whole is not plain.
+  function begin() {
+    if (ofDocument("contentType") !== "text/html" || ofDocument("designMode") !== "off") giveUp();
+    if (read(document, Document.prototype, "querySelector")(`${NOT_PLAIN_ANYWHERE},${OTHERS}`) !== null) giveUp();
+    if (styles.sheetsDecorate(document, /:first-l/i)) giveUp();
+    labelsOf = new WeakMap();
+    for (const label of query(document, "label")) {
+      const { control } = label;
+      if (control !== null) labelsOf.set(control, [...(labelsOf.get(control) || []), label]);
+    }
+  }
+
+  function checkAttributes(at) {
+    for (const name of getAttributeNames.call(at)) if (!PLAIN_ATTRIBUTES.test(name)) giveUp();
+  }
+
+  let checked = null; // what was asked for its role last
+
+  function roleOf(at) {
+    checked = at;
+    const tag = localName.call(at);
+    if (namespaceURI.call(at) !== HTML || hasTree(at)) giveUp();
+    checkAttributes(at);
+    const { display } = styleOf(at);
+    if (!DISPLAYS.has(display) && !(display === "list-item" && tag === "li") && tag !== "option") giveUp();
+    if (tag === "a") return hasAttribute.call(at, "href") ? "link" : giveUp();
+    if (tag === "input") return ROLES_OF_INPUTS[at.type] || giveUp();
+    if (tag === "select") {
+      return at.multiple || at.size > 1 || at.childElementCount !== at.length ? giveUp() : "combobox";
+    }
+    if (tag === "li") {
+      const parent = parentNode.call(at);
+      const list = parent instanceof HTMLUListElement || parent instanceof HTMLOListElement;
+      return list && !hasAttribute.call(parent, "role") ? "listitem" : giveUp();
+    }
+    return ROLES[tag] === undefined ? giveUp() : ROLES[tag];
+  }
+
+  // Whether text in it is drawn as it is written.
+  function isDrawnPlainly(at, decorated) {
+    const style = styleOf(at);
+    if (style.textTransform !== "none" || style.whiteSpaceCollapse !== "collapse") return false;
+    if (style.webkitTextSecurity !== "none" || style.contentVisibility !== "visible") return false;
+    if (style.visibility !== "visible" || style.content !== "normal" || !DISPLAYS.has(style.display)) return false;
+    return !decorated || (!styles.decoration(at, "::before") && !styles.decoration(at, "::after"));
+  }
+
+  // The text of what holds nothing else, but for what runs on in it, and for `control`, in the place of which is "\0".
+  function textOf(at, decorated, control) {
+    if (!isDrawnPlainly(at, decorated)) giveUp();
+    let text = "";
+    let count = 0;
+    for (let child = firstChild.call(at); child !== null; child = nextSibling.call(child)) {
+      if (++count > MOST) giveUp();
+      if (child.nodeType === 3) text += child.data;
+      else if (child === control) text += "\0";
+      else if (child.nodeType === 1) text += textInside(child, decorated);
+      else if (child.nodeType !== 8) giveUp();
+    }
+    if (text.length > LONGEST) giveUp();
+    return text;
+  }
+
+  function textInside(at, decorated) {
+    if (!PLAIN_INSIDE.has(localName.call(at)) || namespaceURI.call(at) !== HTML || hasTree(at)) giveUp();
+    for (const name of getAttributeNames.call(at)) if (!/^(?:class|style|data-.*)$/.test(name)) giveUp();
+    if (styleOf(at).display !== "inline" || !checkVisibility.call(at, VISIBLE)) giveUp();
+    return textOf(at, decorated, null);
+  }
+
+  function tidy(text) {
+    if (!PLAIN_TEXT.test(text)) giveUp();
+    return text.replace(/[ \t\n\r]+/g, " ").replace(/^ | $/g, "");
+  }
+
+  function nameFromText(at, decorated) {
+    return tidy(textOf(at, decorated, null)) || giveUp();
+  }
+
+  // What its label says; "" where it has none.
+  function nameFromLabel(at, decorated) {
+    const labels = labelsOf.get(at);
+    if (labels === undefined) return "";
+    if (labels.length > 1) giveUp();
+    const label = labels[0];
+    checkAttributes(label);
+    if (hasTree(label) || !checkVisibility.call(label, VISIBLE)) giveUp();
+    for (let above = parentNode.call(label); above instanceof Element; above = parentNode.call(above)) {
+      if (hasAttribute.call(above, "aria-hidden")) giveUp();
+    }
+    const said = textOf(label, decorated, at).split("\0").map(tidy).filter((text) => text !== "");
+    return said.length === 1 ? said[0] : giveUp();
+  }
+
+  function nameOf(at, decorated) {
+    const tag = localName.call(at);
+    if (at !== checked) roleOf(at);
+    if (BY_TEXT.has(tag)) return labelsOf.has(at) ? giveUp() : nameFromText(at, decorated);
+    if (tag === "option") {
+      const text = tidy(at.text);
+      return text === at.label && firstChild.call(at) !== null && text !== "" ? text : giveUp();
+    }
+    if (tag === "input" || tag === "select" || tag === "textarea") {
+      const name = nameFromLabel(at, decorated);
+      if (name !== "" || tag === "select" || at.type === "checkbox" || at.type === "radio") return name;
+      return hasAttribute.call(at, "placeholder") ? tidy(getAttribute.call(at, "placeholder")) : "";
+    }
+    if (WITHOUT_NAME.has(tag) && !hasAttribute.call(at, "tabindex")) return "";
+    return giveUp();
+  }
+
+  // A form's, whose own properties are the page's to name.
+  function checkForm(at) {
+    if (hasTree(at)) giveUp();
+    checkAttributes(at);
+  }
+
+  return { NOT_PLAIN, giveUp, begin, end, roleOf, nameOf, checkForm };
+})
