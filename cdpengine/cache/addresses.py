@@ -17,27 +17,15 @@ from urllib.parse import SplitResult, urlsplit
 
 import attrs
 
+from cdpengine._urls import DEFAULT_PORTS, TRACKING_PARAMETERS, is_listed
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.texts import is_secret_parameter
 
 LONGEST_URL = 8_192
 """Characters of a URL, and of a pattern."""
 
-TRACKING_PARAMETERS: frozenset[str] = frozenset(
-    {
-        "utm_*", "mtm_*", "pk_*", "piwik_*", "hsa_*", "_hsenc", "_hsmi", "__hstc", "__hssc", "__hsfp",
-        "hsctatracking", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "_ga", "_gl", "fbclid",
-        "fb_action_ids", "msclkid", "yclid", "ysclid", "ttclid", "twclid", "li_fat_id", "igshid", "igsh",
-        "mc_cid", "mc_eid", "mkt_tok", "vero_id", "oly_anon_id", "oly_enc_id", "s_cid", "wickedid",
-        "rb_clickid", "epik", "spm", "scm", "_openstat",
-    }
-)  # fmt: skip
-"""Names of parameters that say where a visitor came from, in small letters; `*` at the end is any ending.
+__all__ = ["TRACKING_PARAMETERS", "UrlPattern", "choose_pattern", "generalize_url", "normalize_url"]
 
-After the lists of EasyPrivacy and of browsers that remove them (Firefox's query stripping, Brave).
-"""
-
-DEFAULT_PORTS = {"http": 80, "https": 443}
 SCHEMES = ("http", "https", "file")
 
 _UNRESERVED = r"A-Za-z0-9._~\-"
@@ -212,16 +200,11 @@ def _query(query: str, tracking: Collection[str]) -> str:
     items = []
     for item in query.split("&"):
         name, equals, value = _recode(item, _QUERY_CHARACTER).partition("=")
-        if not item or _is_listed(name, tracking):
+        if not item or is_listed(name, tracking):
             continue
         items.append((name, f"{name}{equals}{'*' if value and is_secret_parameter(name) else value}"))
     # Stable: several of one name stay in the order that they have.
     return "&".join(text for _, text in sorted(items, key=lambda each: each[0]))
-
-
-def _is_listed(name: str, names: Collection[str]) -> bool:
-    lower = name.lower()
-    return lower in names or any(each.endswith("*") and lower.startswith(each[:-1]) for each in names)
 
 
 def _fragment(fragment: str) -> str:

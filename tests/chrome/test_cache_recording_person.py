@@ -226,6 +226,22 @@ async def test_an_element_is_described_as_it_was_before_it_led_away(
     assert "abcdef1234" not in kept(recording)
 
 
+async def test_a_page_that_was_busy_is_read_once_it_is_not(
+    page: Page, person: Page, httpserver: HTTPServer
+) -> None:
+    """What is clicked leads away at once, so it has to be found in what was seen before."""
+    site(httpserver, "<h1>Other</h1>", "/other")
+    await page.goto(site(httpserver, "<h1>One</h1><a href=/other>Away</a><p id=out></p>"))
+    busy = "for (const end = performance.now() + 2000; performance.now() < end;);"
+    async with record_steps(page) as recording:
+        await pause(page)
+        await person.evaluate(f"document.body.append('more'); setTimeout(() => {{ {busy} }}, 30)")
+        await pause(page)
+        await person.click(person.locate("a"))
+        await pause(page)
+    assert [step.request for step in recording.steps] == [Click(ref="t1")], recording.notes
+
+
 async def test_frames_of_other_processes_are_seen(page: Page, person: Page, httpserver: HTTPServer) -> None:
     inner = site(
         httpserver,

@@ -52,6 +52,9 @@ _CATCHING_UP = 1.5
 _PAUSE = 0.1
 """Seconds between two readings of a page that keeps changing."""
 
+_MOST_UNREAD = 5
+"""How often one after the other a page is read that cannot be read in time, until it changes again."""
+
 _MOST_NOTES = 200
 
 
@@ -137,6 +140,7 @@ class _Recorder:
         self._notes: list[str] = []
         self._running: dict[ActionCall, _RunningVerb] = {}
         self._seen = (0, 0, 0)
+        self._unread = 0
         self._open = True
         self._latest: PageView | None = None
         self._unclaimed: tuple[int, PageView] | None = None
@@ -312,6 +316,9 @@ class _Recorder:
             self._is_stale = False
             self.person.watch()
             view = await self._reader.look()
+            self._unread = self._unread + 1 if view.snapshot is None else 0
+            if 0 < self._unread < _MOST_UNREAD:
+                self._note_change()  # a busy page: what is done next has to be found in what was seen
             await self.person.note_history()
             if place == self._place:
                 self._latest, self._viewed = view, place

@@ -35,7 +35,7 @@ from cdpengine.cache.entries import CacheEntry, Step, StepGroup, step_variables
 from cdpengine.cache.replaying.conditions import wait_for_condition, watch_changes
 from cdpengine.cache.replaying.evidence import gather_evidence
 from cdpengine.cache.replaying.finding import TargetMatch, find_target
-from cdpengine.cache.replaying.probing import WantedElement, has_counts, probe_page
+from cdpengine.cache.replaying.probing import WantedElement, forget_page, has_counts, probe_page
 from cdpengine.cache.replaying.report import ExecutionReport, StepResult
 from cdpengine.cache.variables import Values
 from cdpengine.errors import (
@@ -116,9 +116,12 @@ async def execute_entry(
         thresholds=options.get("thresholds", THRESHOLDS),
         deadline=deadline,
     )
-    if options.get("dry_run", False):
-        return await run.plan(first, chosen)
-    return await run.execute(first, chosen)
+    try:
+        if options.get("dry_run", False):
+            return await run.plan(first, chosen)
+        return await run.execute(first, chosen)
+    finally:
+        forget_page(run.page)
 
 
 def _range(entry: CacheEntry, first: int, end: int | None) -> tuple[int, int]:

@@ -1,13 +1,14 @@
 // Looks for elements of this document by role and name, and counts its roles, open shadow roots included: what takes a
 // fraction of a snapshot's time. `wanted`: of each element { css, roles, name }, where `css` matches all that can have
 // one of the roles. `counted`: CSS of what is counted, null for nothing. `names` is what dom_names.js answers: roles and
-// names from the DOM alone, so Chrome does not make its accessibility tree for it.
+// names from the DOM alone, so Chrome does not make its accessibility tree for it. `candidates` is what candidates.js
+// answers.
 // Answers an array: first JSON { elements, roles }, then for each that is wanted the only element that is drawn and
 // fits, or null. Of each it tells how many there are, the named parts around it (with their roles, innermost first,
 // dialogs and items also without a name), and what is said right before and after it.
 // Runs in an isolated world; it changes nothing. What a form or the document has by the page's own names
 // (<input name=contains>) is asked of the prototypes.
-(wanted, counted, { roleOf: told, nameOf }) => {
+(wanted, counted, { roleOf: told, nameOf }, candidates) => {
   const method = (proto, name) => Function.prototype.call.bind(proto[name]);
   const getter = (proto, name) => Function.prototype.call.bind(Object.getOwnPropertyDescriptor(proto, name).get);
   const getAttribute = method(Element.prototype, "getAttribute");
@@ -16,12 +17,8 @@
   const contains = method(Node.prototype, "contains");
   const getRootNode = method(Node.prototype, "getRootNode");
   const localName = getter(Element.prototype, "localName");
-  const shadowRoot = getter(Element.prototype, "shadowRoot");
   const assignedSlot = getter(Element.prototype, "assignedSlot");
   const parentElement = getter(Node.prototype, "parentElement");
-  const firstChild = getter(Element.prototype, "firstElementChild");
-  const textContent = getter(Node.prototype, "textContent");
-  const controlOf = getter(HTMLLabelElement.prototype, "control");
   const inert = getter(HTMLElement.prototype, "inert");
   const search = (root, css) =>
     (root instanceof Document ? Document : root instanceof DocumentFragment ? DocumentFragment : Element)
@@ -30,40 +27,16 @@
   const UNSAID = new Set(["script", "style", "noscript", "template", "option", "textarea"]);
   const PLACES = new Set(["dialog", "alertdialog", "row", "listitem", "article", "treeitem"]);
   const SAYING = new Set(["input", "select", "textarea", "img", "iframe"]);
-  const LABELABLE = new Set(["button", "input", "meter", "output", "progress", "select", "textarea"]);
-  const TELLING = ["aria-label", "title", "value", "alt", "placeholder"];
   const FARTHEST = 60; // nodes that are passed on the way to what is said beside an element
   const collapse = (text) => text.replace(/\s+/g, " ").trim();
-  const squash = (text) => text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
   const isDrawn = (at) => checkVisibility(at, { visibilityProperty: true });
   // ARIA has no role for what opens details; a snapshot calls it a button.
   const roleOf = (at) => told(at) || (localName(at) === "summary" ? "button" : "");
   const nameIn = (at) => collapse(nameOf(at));
 
-  const roots = [document];
-  const customs = []; // an element of the page's own kind has its role where no selector sees it
-  for (let at = 0; at < roots.length; at++) {
-    for (const element of search(roots[at], "*")) {
-      if (shadowRoot(element)) roots.push(shadowRoot(element));
-      if (localName(element).includes("-")) customs.push(element);
-    }
-  }
-  const select = (css) => new Set([...roots.flatMap((root) => [...search(root, css)]), ...customs]);
-  let labels = null; // asked of all labels once: each control would go through the document for its own
-  function labelsOf(element) {
-    if (!LABELABLE.has(localName(element))) return [];
-    if (labels === null) {
-      labels = new Map();
-      for (const root of roots) {
-        for (const label of search(root, "label")) {
-          const control = controlOf(label);
-          if (control) labels.set(control, [...(labels.get(control) || []), label]);
-        }
-      }
-    }
-    return labels.get(element) || [];
-  }
+  candidates.update();
   const modal = search(document, ":modal")[0] || null;
+  const mayHide = modal !== null || candidates.roots.some((root) => search(root, "[aria-hidden], [inert]").length > 0);
 
   function parentOf(at) {
     if (assignedSlot(at)) return assignedSlot(at);
@@ -74,6 +47,7 @@
   // Whether an element is kept from everybody, by itself or by what it is in. What is known of one is kept for all in it.
   const hidden = new Map();
   function isHidden(element) {
+    if (!mayHide) return false;
     const chain = [];
     let is = modal !== null;
     for (let at = element; at !== null; at = parentOf(at)) {
@@ -102,26 +76,6 @@
     return found;
   }
 
-  // Whether an element may have this name: its texts have the letters of it, or nothing at all. What a style sheet
-  // adds is not seen here.
-  function mayBeCalled(element, letters, word) {
-    if (hasAttribute(element, "aria-labelledby") || hasAttribute(element, "aria-owns") || shadowRoot(element)) return true;
-    let text = textContent(element);
-    const telling = [element, ...labelsOf(element)];
-    for (const at of [...telling]) {
-      if (at !== element) text += ` ${textContent(at)}`;
-      if (firstChild(at) === null) continue;
-      if (search(at, "[aria-labelledby], slot").length) return true;
-      telling.push(...search(at, "[aria-label], [title], [alt], input"));
-    }
-    for (const at of telling) {
-      for (const attribute of TELLING) if (hasAttribute(at, attribute)) text += ` ${getAttribute(at, attribute)}`;
-    }
-    if (word !== "" && /[a-z0-9]/i.test(text) && !text.toLowerCase().includes(word)) return false;
-    const squashed = squash(text);
-    return squashed === "" || squashed.includes(letters);
-  }
-
   function saidBy(node) {
     if (node.nodeType === Node.TEXT_NODE) {
       const parent = parentElement(node);
@@ -147,12 +101,7 @@
 
   const found = [];
   const elements = wanted.map(({ css, roles, name }) => {
-    const letters = squash(name);
-    // Most are told apart by one plain word of the name, which is cheaper to look for than all of its letters.
-    const word = (name.toLowerCase().match(/[a-z0-9]+/g) || [""]).reduce((one, other) => (other.length > one.length ? other : one));
-    const drawn = [...select(css)].filter(
-      (at) => mayBeCalled(at, letters, word) && isDrawn(at) && nameIn(at) === name && roles.includes(roleOf(at)),
-    );
+    const drawn = candidates.named(css, name).filter((at) => isDrawn(at) && nameIn(at) === name && roles.includes(roleOf(at)));
     const only = drawn.length === 1 && !isHidden(drawn[0]) ? drawn[0] : null;
     found.push(only);
     if (only === null) return { count: drawn.length };
@@ -161,7 +110,7 @@
   });
   const roles = {};
   if (counted !== null) {
-    for (const at of select(counted)) {
+    for (const at of candidates.matching(counted)) {
       if (!isDrawn(at) || isHidden(at)) continue;
       const role = roleOf(at);
       roles[role] = (roles[role] || 0) + 1;

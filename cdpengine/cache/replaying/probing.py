@@ -159,7 +159,8 @@ async def probe_page(
 _GROUP = "cdpengine.probe"
 """The remote objects that live as long as a document is probed."""
 
-_CALL = own("function (wanted, counted) { return this(wanted, counted); }")
+_LOOK = own("function (wanted, counted) { return this.look(wanted, counted); }")
+_DROP = own("function () { this.drop(); }")
 
 _probes: WeakKeyDictionary[Session, dict[str, tuple[str, RemoteHandle]]] = WeakKeyDictionary()
 """The probe of each frame's document, with the document's loader id: made once, as a page is probed many times."""
@@ -179,17 +180,28 @@ async def _ask(
             known[frame.id] = document.loader_id, made
         handle = known[frame.id][1]
         with object_group("probe") as group:
-            reply = await returned(handle.post(_CALL, request, counted, how=deep(2), group=group))
+            reply = await returned(handle.post(_LOOK, request, counted, how=deep(2), group=group))
     except RemoteError as error:
         known.pop(frame.id, None)
         raise gone_or(error) from None
     return _decode(bytes(reply.deep_serialized_value))
 
 
+def forget_page(page: Page) -> None:
+    """Let go of what probes keep in the page's own document, and follow it no longer. Not waited for."""
+    frame = page._core.target.frames.main  # noqa: SLF001
+    loader_id, handle = _probes.get(frame.session, {}).get(frame.id, ("", None))
+    if handle is not None and loader_id == frame.loader_id:
+        handle.tell(_DROP)
+
+
 @cache
 def _probe() -> str:
-    probe, names = script("cache/replaying/probe"), role_and_name_source()
-    return own(f"function () {{ return (wanted, counted) => ({probe})(wanted, counted, ({names})()); }}")
+    probe, candidates = script("cache/replaying/probe"), script("cache/replaying/candidates")
+    look = f"(wanted, counted) => ({probe})(wanted, counted, ({role_and_name_source()})(), candidates)"
+    return own(
+        f"function () {{ const candidates = ({candidates})(); return {{ look: {look}, drop: candidates.drop }}; }}"
+    )
 
 
 def has_counts(features: PageFeatures, roles: Mapping[str, int]) -> bool:
