@@ -145,6 +145,7 @@ from .errors import CoveredError as CoveredError
 from .errors import DeadlineExceededError as DeadlineExceededError
 from .errors import DialogOpenedError as DialogOpenedError
 from .errors import DisabledError as DisabledError
+from .errors import DisallowedByRobotsError as DisallowedByRobotsError
 from .errors import DownloadFailedError as DownloadFailedError
 from .errors import EmulationRefusedError as EmulationRefusedError
 from .errors import EngineError as EngineError
@@ -179,6 +180,7 @@ from .errors import RecoveryStep as RecoveryStep
 from .errors import RemoteError as RemoteError
 from .errors import ReplayDivergedError as ReplayDivergedError
 from .errors import ResourcesExhaustedError as ResourcesExhaustedError
+from .errors import ResultsNotWrittenError as ResultsNotWrittenError
 from .errors import RouteAnsweredError as RouteAnsweredError
 from .errors import SessionGoneError as SessionGoneError
 from .errors import StaleRefError as StaleRefError
@@ -193,3 +195,10 @@ from .errors import ValueRefusedError as ValueRefusedError
 from .errors import ValueTooLargeError as ValueTooLargeError
 
 __all__: list[str]
+from .errors import ClusterUnavailableError as ClusterUnavailableError
+from .errors import JobCancelledError as JobCancelledError
+from .errors import LeaseEndedError as LeaseEndedError
+from .errors import NotSendableError as NotSendableError
+from .errors import PoolClosedError as PoolClosedError
+from .errors import PoolUnavailableError as PoolUnavailableError
+from .errors import WorkerLostError as WorkerLostError

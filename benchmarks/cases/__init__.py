@@ -20,6 +20,7 @@ NAMES = (
     "hung_evaluate",
     "shell",
     "pages_at_once",
+    "pool",
     "navigations",
     "recorder",
     "streams",

@@ -224,7 +224,7 @@ PROMISES: tuple[Promise, ...] = (
         tolerance=FEW_ROUNDS,
     ),
     _cached_flow("it is at least 2 times faster than with a fresh snapshot before every step", "fresh snapshots", 2),
-    _cached_flow("and at least 4 times faster than with one by the accessibility tree", "ax snapshots", 4),
+    _cached_flow("and at least 8 times faster than with one by the accessibility tree", "ax snapshots", 8),
     _at_most(
         "a hung evaluate is given up on within 100 ms of its deadline",
         "hung_evaluate", "given up on, after the deadline", 100,
@@ -251,6 +251,17 @@ PROMISES: tuple[Promise, ...] = (
     _streaming("script", 4),
     _streaming("JSON", 9),
     *_beside_servers(),
+    _at_most("a pool adds at most 3 ms to a job", "pool", "what is added to a job, one after another", 3),
+    _at_most("a pool adds at most 3 ms to a job of ten at once", "pool", "what is added to a job, 10 at once", 3),
+    Promise(
+        "Dask adds at most 15 ms to a job",
+        "pool", "what is added to a job, one after another", "engine: a worker of Dask", most=15,
+        tolerance=OTHER_MACHINE,
+    ),
+    Promise(
+        "Dask adds at most 15 ms to a job of ten at once",
+        "pool", "what is added to a job, 10 at once", "engine: a worker of Dask", most=15, tolerance=OTHER_MACHINE,
+    ),
     Promise(
         "the proxy adds at most 0.5 ms to a round trip",
         "proxy", "added to a round trip", "engine: through the proxy", most=0.5, tolerance=OTHER_MACHINE,

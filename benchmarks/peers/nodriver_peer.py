@@ -47,6 +47,7 @@ class Driver(Verbs):
         "start": "with its own flags besides the engine's",
     }
     lacks: ClassVar = {
+        "jobs": "contexts of its own are not measured here",
         "fill": "has no fill: clear_input assigns the value, send_keys is the typing",
         "snapshot": "has no accessibility snapshot: there is only the protocol's own Accessibility.getFullAXTree",
     }

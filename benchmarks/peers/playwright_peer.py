@@ -70,6 +70,12 @@ class Playwright(Verbs):
     async def close_tab(self, tab):
         await tab.close()
 
+    @contextlib.asynccontextmanager
+    async def own_context(self):
+        context = await self.browser.new_context()
+        yield await context.new_page()
+        await context.close()
+
     async def front(self, tab):
         await tab.bring_to_front()
 

@@ -284,6 +284,21 @@ const verbs = {
     return { values: [await timed(() => Promise.all(Array.from({ length: pages }, one)))] };
   },
 
+  async jobs({ jobs, at_once: atOnce }) {
+    let left = jobs;
+    const work = async () => {
+      while (left-- > 0) {
+        const context = await browser.createBrowserContext();
+        const tab = await context.newPage();
+        await tab.goto(`${order.site}/scene`);
+        const title = await tab.title();
+        if (title !== "scene") throw new Cannot(`a page had the title ${title}`);
+        await context.close();
+      }
+    };
+    return { values: [await timed(() => Promise.all(Array.from({ length: atOnce }, work)))] };
+  },
+
   async navigations({ count }) {
     const tab = await named("navigations");
     const taken = [];

@@ -25,7 +25,8 @@ class Pydoll(Verbs):
         "type": "element.type_text, which clicks first",
     }
     lacks: ClassVar = {
-        "snapshot": "has no accessibility snapshot: there are only the protocol's own commands"
+        "jobs": "contexts of its own are not measured here",
+        "snapshot": "has no accessibility snapshot: there are only the protocol's own commands",
     }
 
     async def begin(self):

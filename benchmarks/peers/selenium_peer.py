@@ -55,6 +55,7 @@ class Selenium(Verbs):
         "pages_at_once": f"one page after the other: {ONE_AT_A_TIME}",
     }
     lacks: ClassVar = {
+        "jobs": "contexts of its own are not measured here",
         "snapshot": "has no accessibility snapshot: aria_role and accessible_name are asked element by element",
         "fill": "has no fill: clear empties a field, send_keys is the typing",
     }

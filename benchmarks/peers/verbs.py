@@ -89,6 +89,10 @@ class Verbs:
     async def close_tab(self, tab: Tab) -> None:
         raise NotImplementedError
 
+    def own_context(self) -> AbstractAsyncContextManager[Tab]:
+        """Open a tab in a context of its own, and close both with the block."""
+        raise NotImplementedError
+
     async def front(self, tab: Tab) -> None:
         """Bring a tab to the front."""
         raise NotImplementedError
@@ -372,6 +376,29 @@ class Verbs:
             first = errors.exceptions[0]
             raise Cannot(str(first) if isinstance(first, Cannot) else words_of(first)) from None
         return self.said("pages_at_once", [taken])
+
+    async def do_jobs(self, jobs: int, at_once: int) -> Answer:
+        left = iter(range(jobs))
+
+        async def work() -> None:
+            for _ in left:
+                async with self.own_context() as tab:
+                    await self.go(tab, f"{self.site}/scene")
+                    title = await self.value(tab, "document.title")
+                    if title != "scene":
+                        raise Cannot(f"a page had the title {title!r}")
+
+        async def all_of_them() -> None:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(at_once):
+                    group.create_task(work())
+
+        try:
+            taken = await timed(all_of_them)
+        except ExceptionGroup as errors:
+            first = errors.exceptions[0]
+            raise Cannot(str(first) if isinstance(first, Cannot) else words_of(first)) from None
+        return self.said("jobs", [taken])
 
     async def do_navigations(self, count: int) -> Answer:
         opened = self._open.setdefault("navigations", [])

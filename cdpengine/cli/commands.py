@@ -32,6 +32,7 @@ from cdpengine.cli.bench import bench
 from cdpengine.cli.cache import cache
 from cdpengine.cli.demo import demo
 from cdpengine.cli.doctor import doctor
+from cdpengine.cli.map import map_
 from cdpengine.cli.options import Failed
 from cdpengine.cli.output import say_lines
 from cdpengine.cli.page_files import har, pdf, screenshot, trace_page
@@ -110,6 +111,7 @@ for command in (
     markdown,
     evaluate,
     har,
+    map_,
     screenshot,
     pdf,
     trace_page,

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import trio
-from peer_programs import BROWSERLESS
-from private_browsers import TOKEN, private_browsers
+from private_browsers import TOKEN, private_browsers, run_browserless
 from rounds import slow_but
 
 import cdpengine
 
 pytestmark = pytest.mark.chrome
-
-CLIENT = Path(__file__).parent / "clients/browserless_server.mjs"
 
 
 async def use(browser: cdpengine.Browser) -> None:
@@ -60,43 +53,8 @@ async def test_a_browser_for_each_connection(address: str, started: int) -> None
 @pytest.fixture
 async def browserless(tmp_path: Path) -> AsyncIterator[int]:
     """Run browserless on loopback; gives its port."""
-    if not (BROWSERLESS / "node_modules").is_dir() or shutil.which("node") is None:
-        pytest.skip("browserless is not installed: make test-peers")
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        port = held.getsockname()[1]
-    routes = tmp_path / "routes"
-    routes.mkdir()
-    package = BROWSERLESS / "node_modules/@browserless.io/browserless"
-    (routes / "chromium").symlink_to(package / "build/routes/chromium")
-    program = shutil.copy(CLIENT, tmp_path)
-    (tmp_path / "node_modules").symlink_to(BROWSERLESS / "node_modules")
-    own = {
-        "CHROMIUM": str(cdpengine.find_browser().path), "ROUTES": str(routes), "TOKEN": TOKEN, "DEBUG": "none",
-        "HOST": "127.0.0.1", "PORT": str(port), "DATA_DIR": str(tmp_path), "DOWNLOAD_DIR": str(tmp_path),
-    }  # fmt: skip
-    process = await trio.lowlevel.open_process(
-        ["node", str(program)],
-        cwd=BROWSERLESS,
-        env=os.environ | own,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    try:
-        with trio.fail_after(60):
-            said = b""
-            while b"STARTED" not in said:
-                chunk = await process.stdout.receive_some()
-                assert chunk, said
-                said += chunk
+    async with run_browserless(tmp_path) as port:
         yield port
-    finally:
-        process.terminate()
-        with trio.move_on_after(10, shield=True):
-            await process.wait()
-        if process.returncode is None:
-            process.kill()
 
 
 @pytest.mark.peers

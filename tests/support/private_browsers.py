@@ -1,24 +1,32 @@
-"""An endpoint that gives each connection a Chromium of its own, as hosted services do.
+"""An endpoint that gives each connection a Chromium of its own, as hosted services do; and browserless itself.
 
-It asks for a token in the query, answers /json/version with an address that names no browser, refuses as browserless
+The stand-in asks for a token in the query, answers /json/version with an address that names no browser, refuses as browserless
 does (a body that ends with the connection), and ends a browser with its connection.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import socket
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import attrs
+import pytest
 import trio
+from peer_programs import BROWSERLESS
 from raw_server import ByteStream, read_request, tcp_server
 
 import cdpengine
 from cdpengine._launch.process import LaunchOptions, start_browser
 
 TOKEN = "sesame"
+PROGRAM = Path(__file__).parents[1] / "chrome/clients/browserless_server.mjs"
 _REFUSED = b"HTTP/1.1 401 Unauthorized\r\nContent-Type: text/plain\r\n\r\nBad or missing authentication."
 
 
@@ -83,3 +91,45 @@ async def private_browsers() -> AsyncIterator[PrivateBrowsers]:
     async with tcp_server(browsers.serve) as port:
         browsers.port = port
         yield browsers
+
+
+@asynccontextmanager
+async def run_browserless(folder: Path) -> AsyncIterator[int]:
+    """Run browserless on loopback, with its files in `folder`; gives its port. Skips the test without browserless."""
+    if not (BROWSERLESS / "node_modules").is_dir() or shutil.which("node") is None:
+        pytest.skip("browserless is not installed: make test-peers")
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+    routes = folder / "routes"
+    routes.mkdir()
+    package = BROWSERLESS / "node_modules/@browserless.io/browserless"
+    (routes / "chromium").symlink_to(package / "build/routes/chromium")
+    program = shutil.copy(PROGRAM, folder)
+    (folder / "node_modules").symlink_to(BROWSERLESS / "node_modules")
+    own = {
+        "CHROMIUM": str(cdpengine.find_browser().path), "ROUTES": str(routes), "TOKEN": TOKEN, "DEBUG": "none",
+        "HOST": "127.0.0.1", "PORT": str(port), "DATA_DIR": str(folder), "DOWNLOAD_DIR": str(folder),
+    }  # fmt: skip
+    process = await trio.lowlevel.open_process(
+        ["node", str(program)],
+        cwd=BROWSERLESS,
+        env=os.environ | own,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    try:
+        with trio.fail_after(60):
+            said = b""
+            while b"STARTED" not in said:
+                chunk = await process.stdout.receive_some()
+                assert chunk, said
+                said += chunk
+        yield port
+    finally:
+        process.terminate()
+        with trio.move_on_after(10, shield=True):
+            await process.wait()
+        if process.returncode is None:
+            process.kill()

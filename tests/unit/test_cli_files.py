@@ -41,6 +41,13 @@ WRITING: dict[tuple[str, ...], list[str]] = {
 }
 READING = {
     ("run", "script"),
+    ("map", "inputs"),
+    (
+        "map",
+        "--output",
+    ),  # a run goes on in its own files, and replaces none of others: tests/unit/test_map_files.py
+    ("map", "--failures"),
+    ("map", "--files"),  # a folder; files in it have names by their input
     ("serve", "--files"),
     ("serve", "--profiles"),  # a folder of profiles, which browsers write
     ("serve", "--token-file"),  # made where there is none, and never written to again

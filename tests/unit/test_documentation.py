@@ -13,6 +13,7 @@ from doc_examples import ROOT, blocks, pages
 import cdpengine
 import cdpengine.cache
 import cdpengine.debug
+import cdpengine.pool.manners
 from cdpengine import errors
 from cdpengine.cli.commands import commands
 
@@ -93,6 +94,8 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert sorted(debug) == sorted(cdpengine.debug.__all__)
     cache = re.findall(r"^::: cdpengine\.cache\.(\w+)$", text, re.MULTILINE)
     assert sorted(cache) == sorted(cdpengine.cache.__all__)
+    manners = re.findall(r"^::: cdpengine\.pool\.manners\.(\w+)$", text, re.MULTILINE)
+    assert sorted(manners) == sorted(cdpengine.pool.manners.__all__)
 
 
 def test_every_command_is_on_the_page_of_the_command_line() -> None:

@@ -21,6 +21,9 @@ from cdpengine.errors.system import _OPTIONAL
 ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+SHARED = {"crawl": {"httpx"}}
+"""Packages of an extra that stand in the table under another one."""
+
 MODULES = {extra: {module for module, (_, _, of) in _OPTIONAL.items() if of == extra} for extra in EXTRAS}
 
 BLOCKED = """
@@ -43,7 +46,7 @@ import cdpengine, cdpengine.debug
 def names(package, prefix):
     for each in pkgutil.iter_modules(package.__path__, prefix):
         # pytest itself needs pygments.
-        if each.name in ("cdpengine.cli", "cdpengine.service", "cdpengine.shell.background", "cdpengine.__main__", "cdpengine.testing.pytest_plugin"):
+        if each.name in ("cdpengine.cli", "cdpengine.service", "cdpengine.shell.background", "cdpengine.cluster", "cdpengine.__main__", "cdpengine.testing.pytest_plugin"):
             continue
         yield each.name
         if each.ispkg and each.name != "cdpengine.debug":
@@ -80,7 +83,7 @@ def test_the_table_of_packages_is_that_of_the_project() -> None:
     for extra in EXTRAS.keys() - {"all"}:
         assert package_names(EXTRAS[extra]) == {
             package for package, _, of in _OPTIONAL.values() if of == extra
-        }, extra
+        } | SHARED.get(extra, set()), extra
     assert EXTRAS["all"] == [f"cdpengine[{','.join(name for name in EXTRAS if name != 'all')}]"]
     optional = {package for package, _, _ in _OPTIONAL.values()}
     assert not package_names(PROJECT["dependencies"]) & optional
@@ -145,6 +148,19 @@ def test_commands_of_recordings_name_what_they_lack(tmp_path: Path, kind: str, j
     assert done.returncode == 1
     assert_one_line(done.stderr.removeprefix("Error: "), "zstandard", "debug")
     assert done.stdout.startswith("{") if json else done.stdout == ""
+
+
+def test_manners_name_what_they_lack() -> None:
+    program = f"""
+import trio
+from cdpengine.pool.manners import Manners
+async def main():
+    await Manners(foreign_only=False).check("http://127.0.0.1:9/")
+
+{caught("trio.run(main)")}
+"""
+    assert_one_line(run({"protego"}, program).stdout, "protego", "crawl")
+    assert_one_line(run({"httpx"}, program).stdout, "httpx", "crawl")
 
 
 def test_what_watches_names_what_it_lacks() -> None:

@@ -132,6 +132,10 @@ WARNINGS = {
     ("_measure/tracing.py", "the trace %s lacks some of wha"): "give a larger buffer_size",
     ("_measure/tracing.py", "the trace of what failed could"): "make room, or give another path",
     ("_network/interceptor.py", "%s refused the credentials tha"): "give others",
+    (
+        "pool/pooled_browser.py",
+        "%s: the state of the context %",
+    ): "log in again there: its next lease begins anew",
     ("_protocol/streams.py", "the consumer of %s, opened at "): "receive faster, or subscribe to less",
     ("_emulation/emulation.py", "%s: %s"): "leave out the setting that the error names",
     ("_storage/storage_state.py", "%s"): "the saved state lacks that origin: see why it cannot be reached",

@@ -17,9 +17,16 @@ import pytest
 import cdpengine
 import cdpengine.cache
 import cdpengine.debug
+import cdpengine.pool.manners
 import cdpengine.testing
 
-MODULES: tuple[ModuleType, ...] = (cdpengine, cdpengine.cache, cdpengine.debug, cdpengine.testing)
+MODULES: tuple[ModuleType, ...] = (
+    cdpengine,
+    cdpengine.cache,
+    cdpengine.debug,
+    cdpengine.pool.manners,
+    cdpengine.testing,
+)
 
 MAKE = {
     "CacheStatistics.to_rows": "makes the rows of a table",

@@ -20,7 +20,9 @@ import pytest
 import cdpengine
 import cdpengine.act
 import cdpengine.cache
+import cdpengine.cluster
 import cdpengine.debug
+import cdpengine.pool
 import cdpengine.testing
 
 DOCUMENTED = (FunctionType, classmethod, staticmethod, property)
@@ -29,7 +31,9 @@ DOCUMENTED = (FunctionType, classmethod, staticmethod, property)
 ENGINES_OWN = re.compile(r"for the engine|called by (it|the)\b", re.IGNORECASE)
 """Words of docstrings that say that no program is to call this."""
 
-PACKAGES = (cdpengine, cdpengine.act, cdpengine.cache, cdpengine.debug, cdpengine.testing)
+PACKAGES = (
+    cdpengine, cdpengine.act, cdpengine.cache, cdpengine.cluster, cdpengine.debug, cdpengine.pool, cdpengine.testing,
+)  # fmt: skip
 
 PUBLIC = {
     f"{package.__name__}.{name}": kind

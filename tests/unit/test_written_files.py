@@ -42,6 +42,8 @@ PLACES = {
     "service/mcp_http.py": ("0700 for a session's folder, in that of the outputs", {"mkdir": 1}),
     "service/sessions.py": ("0700 for a profile's folder; Chrome's for its files", {"mkdir": 1}),
     "cache/database.py": (f"{PRIVATE}; 0700 for its folder", {"mkdir": 1, "os.open": 1}),
+    "pool/mapping/line_file.py": (PRIVATE, {"os.open": 1, "new_file": 1}),
+    "pool/mapping/run.py": (f"{PRIVATE}; 0700 for the folder", {"write_private": 1, "mkdir": 1}),
     "act/reading.py": (PRIVATE, {"output_file": 1, "checked_path": 2}),
     "shell/client.py": ("none: the null device", {"os.open": 1}),
     "shell/starting.py": (f"{PRIVATE} for the log, 0700 for the folder", {"os.open": 1, "mkdir": 2}),

@@ -1,0 +1,90 @@
+"""open_local_cluster: the cluster of a program that names no scheduler, on this machine alone, for a block.
+
+Rule: Dask's LocalCluster runs in a process of its own (`host.py`), never in the caller's. So programs need no `if
+__name__ == "__main__"` (workers are started from a module of ours, not from theirs), a Ctrl-C reaches no worker
+before its program has decided, and whatever ends the program ends the cluster: its standard input closes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import trio
+
+from cdpengine._budget import within
+from cdpengine._launch.owned_folder import sweep_profiles
+from cdpengine.errors import ClusterUnavailableError
+
+_ENDING = 20.0
+"""Seconds that the cluster gets to end all its workers, with their browsers."""
+
+_SWEEPING = 3.0
+"""Seconds for the profiles of browsers whose worker was killed."""
+
+_KILLING = 5.0
+"""Seconds that the system gets to end a process that was killed."""
+
+
+@asynccontextmanager
+async def open_local_cluster(workers: int, pages: int, timeout: float) -> AsyncIterator[str]:
+    """Run a cluster for a block, which gets the address of its scheduler.
+
+    Raises ClusterUnavailableError, DeadlineExceededError.
+    """
+    # Workers are to find what the program finds: modules beside it, and this package.
+    paths = [path or os.getcwd() for path in sys.path]  # noqa: PTH109 - as the import system has it
+    with tempfile.TemporaryDirectory(prefix="cdpengine-cluster-", ignore_cleanup_errors=True) as folder:
+        options = json.dumps({"workers": workers, "pages": pages, "folder": folder})
+        process = await trio.lowlevel.open_process(
+            [sys.executable, "-m", "cdpengine.cluster.host", options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            start_new_session=True,
+        )
+        try:
+            with within("start a cluster of this machine", timeout):
+                address = await _read_address(process)
+            yield address
+        finally:
+            with trio.move_on_after(_ENDING, shield=True):
+                await _end(process)
+            await _kill_all(process)
+            with trio.move_on_after(_SWEEPING, shield=True):
+                await sweep_profiles()
+
+
+async def _read_address(process: trio.Process) -> str:
+    assert process.stdout is not None
+    text = b""
+    while not text.endswith(b"\n"):
+        data = await process.stdout.receive_some()
+        if not data:
+            raise ClusterUnavailableError(scheduler="this machine", reason="its process ended at its start")
+        text += data
+    return text.decode().strip()
+
+
+async def _end(process: trio.Process) -> None:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    await process.stdin.aclose()
+    await process.wait()
+    await process.stdout.aclose()
+
+
+async def _kill_all(process: trio.Process) -> None:
+    """End what is left of its session: nothing, unless it was killed or did not end."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+    with trio.move_on_after(_KILLING, shield=True):
+        await process.wait()

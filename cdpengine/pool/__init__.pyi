@@ -1,0 +1,13 @@
+from .jobs import Attempt as Attempt
+from .jobs import JobOptions as JobOptions
+from .jobs import JobResult as JobResult
+from .jobs import JobResults as JobResults
+from .members import BrowserLimits as BrowserLimits
+from .members import ContextOptions as ContextOptions
+from .members import LaunchedBrowsers as LaunchedBrowsers
+from .members import LaunchOptions as LaunchOptions
+from .members import RemoteBrowsers as RemoteBrowsers
+from .pool import BrowserPool as BrowserPool
+from .statistics import PooledBrowserStatistics as PooledBrowserStatistics
+from .statistics import PoolStatistics as PoolStatistics
+from .statistics import register_figures as register_figures

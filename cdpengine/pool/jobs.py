@@ -1,0 +1,376 @@
+"""Jobs: functions of a page, done once for each of many items, each with exactly one result.
+
+Rule: items are pulled from their source only as results are taken, so a source of any length needs little memory.
+A job that failed is tried again only where it was declared repeatable (`retries`); each attempt is told. What a
+function raises becomes its result and ends no other job. Ctrl-C and exits end the pool's block.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, aclosing
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, cast
+
+import attrs
+import trio
+
+from cdpengine._budget import check_timeout, within
+from cdpengine._notifier import Notifier
+from cdpengine._pickling import not_picklable
+from cdpengine.errors import (
+    ClusterUnavailableError,
+    DisallowedByRobotsError,
+    EngineError,
+    InvalidArgumentError,
+    JobCancelledError,
+    LeaseEndedError,
+    PackageMissingError,
+    PoolClosedError,
+    PoolUnavailableError,
+)
+from cdpengine.pool.members import ContextOptions, check_count
+
+if TYPE_CHECKING:
+    from cdpengine._api.page.page import Page
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+JobFunction = Callable[["Page", Item], Awaitable[Value]]
+"""What is done with a page for one item; what it returns is the job's value."""
+
+DoJob = Callable[[int, Item], "Awaitable[JobResult[Value]]"]
+"""Does the job of an item, given its number too, wherever that is."""
+
+
+@attrs.frozen
+class Attempt:
+    """One attempt at a job: in which browser, when it began (seconds since the job did), how long it took.
+
+    `error` is None for one that succeeded.
+    """
+
+    browser: str
+    begun: float
+    seconds: float
+    error: Exception | None
+
+
+@attrs.frozen
+class JobResult(Generic[Value]):
+    """What came of one item: a value, or an error; and the attempts that it took, oldest first.
+
+    `index` is the item's number in its source, from 0.
+    """
+
+    index: int
+    item: object
+    value: Value | None
+    error: Exception | None
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a value."""
+        return self.error is None
+
+    def unwrap(self) -> Value:
+        """Return the value, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return cast("Value", self.value)
+
+
+class JobOptions(TypedDict, total=False):
+    """How jobs are done.
+
+    - `retries`: how many more attempts a job gets that failed; 0 unless the job can be done twice without harm.
+    - `retry_if`: which errors are worth it; by default the engine's own, but for what would come again: wrong
+      arguments, a missing package, a rule of robots.txt.
+    - `timeout`: seconds for one attempt, from when it has its page. No limit by default.
+    - `priority`: those of a higher one go first, 0 by default.
+    - `url`: gives the address that an item is about, for limits by host; by default the item itself, or its "url",
+      where that is an http or https address.
+    - `context`: the name of a context that all share; by default each attempt has one of its own.
+    - `context_options`: what `browser.new_context` takes.
+    """
+
+    retries: int
+    retry_if: Callable[[Exception], bool]
+    timeout: float
+    priority: int
+    url: Callable[[Any], str | None]
+    context: str | None
+    context_options: ContextOptions
+
+
+def is_worth_repeating(error: Exception) -> bool:
+    """Say whether an error may not come again: all of the engine's own but for what stays as it is."""
+    for_good = InvalidArgumentError | PoolClosedError | PackageMissingError
+    disallowed = isinstance(error, DisallowedByRobotsError) and error.retry_after is None
+    return isinstance(error, EngineError) and not isinstance(error, for_good) and not disallowed
+
+
+def address_of(item: object) -> str | None:
+    """Return the http(s) address that an item is, or that stands as its "url"; None where there is none."""
+    address = item.get("url") if isinstance(item, dict) else item
+    is_address = isinstance(address, str) and address.lower().startswith(("http://", "https://"))
+    return cast("str", address) if is_address else None
+
+
+@attrs.frozen
+class JobPlan:
+    """The options of jobs, checked."""
+
+    retries: int = 0
+    retry_if: Callable[[Exception], bool] = is_worth_repeating
+    timeout: float = math.inf
+    priority: int = 0
+    url: Callable[[Any], str | None] = address_of
+    context: str | None = None
+    context_options: ContextOptions = attrs.field(factory=ContextOptions)
+
+    @classmethod
+    def checked(cls, options: JobOptions) -> JobPlan:
+        """Return the plan. Raises InvalidArgumentError."""
+        for name in options:
+            if name not in JobOptions.__annotations__:
+                expected = f"some of {', '.join(JobOptions.__annotations__)}"
+                raise InvalidArgumentError(what="options of jobs", given=repr(name)[:80], expected=expected)
+        plan = cls(**options)
+        if isinstance(plan.retries, bool) or not isinstance(plan.retries, int) or plan.retries < 0:
+            raise InvalidArgumentError(
+                what="retries", given=repr(plan.retries)[:80], expected="a whole number, 0 or more"
+            )
+        check_timeout(plan.timeout)
+        return plan
+
+
+@attrs.define(eq=False)
+class LeasedForJob:
+    """What a job is given for one attempt."""
+
+    page: Page
+    browser: str
+
+
+LeasePage = Callable[[JobPlan, object], AbstractAsyncContextManager[LeasedForJob]]
+"""Leases a page for an item of a plan."""
+
+
+async def run_job(
+    lease: LeasePage, function: JobFunction[Item, Value], index: int, item: Item, plan: JobPlan
+) -> JobResult[Value]:
+    """Do one job, with all its attempts, and return its result. Cancellation passes through."""
+    attempts: list[Attempt] = []
+    begun = trio.current_time()
+    while True:
+        attempt = _Attempt(trio.current_time())
+        try:
+            async with lease(plan, item) as leased:
+                attempt.browser, attempt.begun = leased.browser, trio.current_time()
+                with within("do a job", plan.timeout):
+                    value = await function(leased.page, item)
+        except LeaseEndedError as lost:
+            attempt.browser, error = lost.browser, cast("Exception", lost)
+        except Exception as raised:  # noqa: BLE001 - whatever the function raises is the job's result
+            error = raised
+        else:
+            attempts.append(attempt.ended(begun, None))
+            return JobResult(index, item, value, None, tuple(attempts))
+        attempts.append(attempt.ended(begun, error))
+        if len(attempts) > plan.retries or not plan.retry_if(error):
+            return JobResult(index, item, None, error, tuple(attempts))
+
+
+@attrs.define
+class _Attempt:
+    begun: float
+    browser: str = ""
+
+    def ended(self, job_begun: float, error: Exception | None) -> Attempt:
+        now = trio.current_time()
+        return Attempt(self.browser, self.begun - job_begun, now - self.begun, error)
+
+
+@not_picklable("a list of the results")
+class JobResults(Generic[Value]):
+    """The results of a `map`, as they come: `async for result in results`, each a JobResult.
+
+    Leaving the loop early stops the jobs: as soon as nobody holds this object any more, or when its `async with`
+    block ends, which also waits until they have stopped. When all is done, what the source raised is raised, if it
+    raised anything; PoolUnavailableError where the pool was without a browser.
+    """
+
+    def __init__(self, run: JobRun[Any, Value]) -> None:
+        self._run = run
+        # Who drops this object cannot wait. `run` does not refer to it.
+        dropped = weakref.finalize(self, run.abandon_soon, trio.lowlevel.current_trio_token())
+        dropped.atexit = False
+
+    def __aiter__(self) -> JobResults[Value]:
+        return self
+
+    async def __anext__(self) -> JobResult[Value]:
+        return await self._run.next_result()
+
+    async def __aenter__(self) -> JobResults[Value]:
+        await trio.lowlevel.checkpoint()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Stop all jobs that are under way and wait until they have stopped."""
+        self._run.scope.cancel()
+        await self._run.over.wait()
+
+    def cancel(self, index: int) -> bool:
+        """Cancel the job of that number: its result is a JobCancelledError.
+
+        Returns False where it has ended, or was not begun yet.
+        """
+        return self._run.cancel(index)
+
+
+@attrs.define(eq=False)
+class JobRun(Generic[Item, Value]):
+    """One `map` under way: the task that pulls items, those that do jobs, and the results not taken yet."""
+
+    do: DoJob[Item, Value]
+    source: Iterable[Item] | AsyncIterable[Item]
+    ordered: bool
+    ahead: int
+    count: Callable[[JobResult[Any]], None]
+    scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    over: trio.Event = attrs.field(factory=trio.Event)
+    _changes: Notifier = attrs.field(factory=Notifier)
+    _results: dict[int, JobResult[Value]] = attrs.field(factory=dict)
+    _scopes: dict[int, trio.CancelScope] = attrs.field(factory=dict)
+    _pulled: int = 0
+    _taken: int = 0
+    _error: Exception | None = None
+
+    async def run(self) -> None:
+        """Pull the items, do the jobs."""
+        try:
+            with self.scope:
+                async with trio.open_nursery() as nursery:
+                    await self._pull(nursery)
+        finally:
+            if self.scope.cancelled_caught and self._error is None:
+                self._error = PoolClosedError(action="go on with the jobs", reason="or their block has ended")
+            self.over.set()
+            self._changes.notify()
+
+    def pull_no_more(self, error: Exception) -> None:
+        """Pull no more items; `error` is raised when the results of those that were pulled have been taken."""
+        if self._error is None:
+            self._error = error
+        self._changes.notify()
+
+    async def _pull(self, nursery: trio.Nursery) -> None:
+        items = _as_async(self.source)
+        try:
+            while True:
+                await self._changes.wait_for(self._may_pull)
+                if self._stopped():
+                    return
+                item = await anext(items)
+                nursery.start_soon(self._do, self._pulled, item)
+                self._pulled += 1
+        except StopAsyncIteration:
+            return
+        except Exception as error:  # noqa: BLE001 - the source's own, raised where the results are taken
+            self._error = error
+        finally:
+            await items.aclose()
+
+    def _stopped(self) -> bool:
+        return self._error is not None
+
+    def _may_pull(self) -> bool:
+        return self._stopped() or self._pulled - self._taken < self.ahead
+
+    async def _do(self, index: int, item: Item) -> None:
+        scope = self._scopes[index] = trio.CancelScope()
+        with scope:
+            result = await self.do(index, item)
+        if scope.cancelled_caught:
+            result = JobResult(index, item, None, JobCancelledError(index=index), ())
+        del self._scopes[index]
+        if isinstance(result.error, PoolUnavailableError | PoolClosedError | ClusterUnavailableError):
+            self.pull_no_more(result.error)
+        self._results[index] = result
+        self.count(result)
+        self._changes.notify()
+
+    async def next_result(self) -> JobResult[Value]:
+        """Return the next result. Raises StopAsyncIteration when there is none, or what stopped the run."""
+
+        def ready() -> JobResult[Value] | bool:
+            index = self._taken if self.ordered else next(iter(self._results), -1)
+            return self._results.pop(index, None) or self.over.is_set()
+
+        result = await self._changes.wait_for(ready)
+        if isinstance(result, JobResult):
+            self._taken += 1
+            self._changes.notify()
+            return result
+        if self._error is not None:
+            raise self._error
+        raise StopAsyncIteration
+
+    def cancel(self, index: int) -> bool:
+        """Cancel one job."""
+        scope = self._scopes.get(index)
+        if scope is None:
+            return False
+        scope.cancel()
+        return True
+
+    def abandon_soon(self, token: trio.lowlevel.TrioToken) -> None:
+        """Cancel all from wherever this is called; nothing is done when trio has ended."""
+        if not self.over.is_set():
+            try:
+                token.run_sync_soon(self.scope.cancel)
+            except trio.RunFinishedError:
+                return
+
+
+def prepare_run(
+    do: DoJob[Item, Value],
+    source: Iterable[Item] | AsyncIterable[Item],
+    *,
+    ordered: bool,
+    ahead: int,
+    count: Callable[[JobResult[Any]], None],
+) -> JobRun[Item, Value]:
+    """Return what does the jobs; `run` has to be started. Raises InvalidArgumentError."""
+    check_count("ahead", ahead)
+    if not isinstance(source, Iterable | AsyncIterable) or isinstance(source, str | bytes):
+        raise InvalidArgumentError(
+            what="items", given=f"a {type(source).__name__}", expected="an iterable of items, plain or async"
+        )
+    return JobRun(do, source, ordered, ahead, count)
+
+
+async def _as_async(source: Iterable[Item] | AsyncIterable[Item]) -> AsyncGenerator[Item, None]:
+    """Give the items of either kind of iterable, with a checkpoint before each; close a generator at the end."""
+    if isinstance(source, AsyncGenerator):
+        async with aclosing(source):
+            async for item in source:
+                yield item
+    elif isinstance(source, AsyncIterable):
+        async for item in source:
+            yield item
+    else:
+        for item in source:
+            await trio.lowlevel.checkpoint()
+            yield item

@@ -1,0 +1,218 @@
+"""fetch_robots: the robots.txt of an origin, as text, or why there is none (RFC 9309, section 2.3).
+
+Rule: what a server says in any way has one of three meanings. It has rules; it has none, and all is allowed (2xx
+without rules, 4xx, more than five redirects); or it cannot be asked now, and all is disallowed (5xx, 429, no
+answer in time, an answer that cannot be read). No answer is read beyond `LONGEST_ROBOTS`, and no redirect leads
+from somebody else's host into this machine or its network.
+
+httpx asks, and not a page: it takes no tab and no process, and the answer is never rendered or stored by a
+browser.
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import lru_cache, partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
+
+import attrs
+
+from cdpengine._logs import http_logs_held_back
+from cdpengine.errors import (
+    InvalidArgumentError,
+    PackageMissingError,
+    exhausted,
+    shortage_of,
+    shortages_named,
+)
+from cdpengine.pool.manners.foreign import is_foreign
+from cdpengine.pool.manners.retry_after import seconds_asked_for
+from cdpengine.pool.manners.urls import canonicalize_url
+
+if TYPE_CHECKING:
+    import httpx
+
+LONGEST_ROBOTS = 500 * 1024
+"""Bytes of a robots.txt that are read: what RFC 9309, section 2.5, has a crawler read at least."""
+
+_MOST_REDIRECTS = 5  # RFC 9309, section 2.3.1.2
+_ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+@attrs.frozen
+class RobotsAnswer:
+    """What came of asking: `text` is a robots.txt, "" where there is none; None where it cannot be asked now.
+
+    `obstacle` says why it cannot be asked, `retry_after` in how many seconds the server wants to be asked again.
+    """
+
+    text: str | None
+    obstacle: str = ""
+    retry_after: float | None = None
+
+
+@attrs.frozen
+class _Unreadable(Exception):
+    reason: str
+
+
+async def fetch_robots(origin: str, *, agent: str, proxy: str | None) -> RobotsAnswer:
+    """Ask an origin ("https://example.com") for its robots.txt. Has no timeout: put it in a cancel scope.
+
+    `agent` is the User-Agent header. `proxy` is the URL of a proxy; without, that of the environment is used.
+
+    Raises PackageMissingError without the extra `crawl`, ResourcesExhaustedError where this machine lacks what it
+    takes.
+    """
+    url = f"{origin}/robots.txt"
+    headers = {
+        "User-Agent": agent,
+        "Accept": "text/plain, */*;q=0.1",
+        "Accept-Encoding": "identity",
+        "Connection": "close",
+    }
+    with shortages_named(partial(exhausted, f"fetch {url}")):
+        try:
+            import httpx
+        except ModuleNotFoundError as error:
+            if error.name != "httpx" or shortage_of(error) is not None:
+                raise
+            raise PackageMissingError("httpx", "fetches robots.txt", "crawl") from error
+        try:
+            client = httpx.AsyncClient(
+                headers=headers,
+                proxy=proxy,
+                verify=_tls(),
+                timeout=None,  # noqa: S113 - the caller's cancel scope
+                follow_redirects=False,
+            )
+        except (ImportError, ValueError) as error:
+            if shortage_of(error) is not None:
+                raise
+            # The error may repeat the URL, with its password.
+            return RobotsAnswer(None, f"the proxy cannot be used ({type(error).__name__})")
+        try:
+            async with client:
+                with http_logs_held_back():
+                    return await _follow(client, url)
+        except _Unreadable as error:
+            return RobotsAnswer(None, error.reason)
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, UnicodeError) as error:
+            for cause in _causes(error):
+                if (shortage := shortage_of(cause)) is not None:  # it is this machine that cannot ask
+                    raise exhausted(f"fetch {url}", shortage) from error
+            return RobotsAnswer(None, _describe(error))
+
+
+def _describe(error: BaseException) -> str:
+    """Return what stood in the way: the last error of its causes that says something."""
+    reason = type(error).__name__
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"its TLS certificate is not accepted: {cause.verify_message}"
+        reason = str(cause) or reason
+    return reason
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and those behind it. httpx raises its own "from None"; what it met is the context then."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, BaseExceptionGroup):
+            seen = seen.exceptions[0]
+        yield seen
+        seen = seen.__cause__ or seen.__context__
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    # Kept: to read the system's certificates takes some 20 ms, and each origin is asked by itself.
+    return ssl.create_default_context()
+
+
+async def _follow(client: httpx.AsyncClient, url: str) -> RobotsAnswer:
+    was_foreign = is_foreign(url)
+    for _ in range(_MOST_REDIRECTS + 1):
+        async with client.stream("GET", url) as response:
+            if response.status_code not in _REDIRECTS or "location" not in response.headers:
+                return await _read(response)
+            try:
+                url = canonicalize_url(urljoin(url, response.headers["location"]))
+            except (InvalidArgumentError, ValueError):
+                raise _Unreadable("it redirects to something other than a URL of http or https") from None
+        if was_foreign and not is_foreign(url):
+            raise _Unreadable("it redirects into this machine or its network")
+    return RobotsAnswer("")
+
+
+async def _read(response: httpx.Response) -> RobotsAnswer:
+    import httpx
+
+    status = response.status_code
+    if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        headers: Mapping[str, str] = response.headers
+        return RobotsAnswer(None, f"HTTP status {status}", seconds_asked_for(status, headers, time.time()))
+    if not response.is_success:
+        return RobotsAnswer("")
+    body = _Body(response.headers.get("content-encoding", "").strip().lower())
+    try:
+        async for piece in response.aiter_raw():
+            if not body.feed(piece):
+                # Nothing more is received, and so the loop ends: left by `break`, httpx leaves generators open.
+                await response.extensions["network_stream"].aclose()
+    except (httpx.StreamError, httpx.HTTPError):
+        if not body.is_enough:
+            raise
+    return body.answer()
+
+
+@attrs.define
+class _Body:
+    """A body while it comes in, decompressed where a server compresses unasked. It has an end."""
+
+    encoding: str
+    is_enough: bool = attrs.field(default=False, init=False)
+    """Whether nothing more of it is wanted."""
+    _text: bytearray = attrs.field(factory=bytearray, init=False)
+    _obstacle: str = attrs.field(default="", init=False)
+    _received: int = attrs.field(default=0, init=False)
+    _decoder: Any = attrs.field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        if self.encoding in _ENCODINGS:
+            self._decoder = zlib.decompressobj(47)  # gzip or zlib, by its first bytes
+        elif self.encoding not in ("", "identity"):
+            self._refuse(f"it is encoded as {self.encoding[:40]}, which was not asked for")
+
+    def feed(self, piece: bytes) -> bool:
+        """Take what came in; return whether more is wanted."""
+        if self.is_enough:
+            return False
+        self._received += len(piece)
+        try:
+            self._text += (
+                piece if self._decoder is None else self._decoder.decompress(piece, LONGEST_ROBOTS + 1)
+            )
+        except zlib.error:
+            self._refuse(f"it is not encoded as it says ({self.encoding})")
+        self.is_enough |= max(self._received, len(self._text)) > LONGEST_ROBOTS
+        return not self.is_enough
+
+    def answer(self) -> RobotsAnswer:
+        """Return what came in."""
+        if self._obstacle:
+            return RobotsAnswer(None, self._obstacle)
+        if self.is_enough:
+            # The last line may be a part of one: "Disallow: /" is another rule than "Disallow: /private".
+            del self._text[LONGEST_ROBOTS:]
+            del self._text[max(self._text.rfind(b"\n"), self._text.rfind(b"\r")) + 1 :]
+        return RobotsAnswer(self._text.decode("utf-8-sig", "replace"))
+
+    def _refuse(self, obstacle: str) -> None:
+        self._obstacle, self.is_enough = obstacle, True

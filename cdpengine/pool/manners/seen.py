@@ -1,0 +1,66 @@
+"""SeenUrls: which URLs were seen already, in a bounded memory.
+
+Rule: a URL that was not added is never taken for one that was (16 bytes of BLAKE2 stand for each). One that was
+added is forgotten only after as many others as the half of `most`: then it counts as new again. So nothing is left
+out by mistake, and what is done twice is done long after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from hashlib import blake2b
+
+import attrs
+
+from cdpengine.errors import InvalidArgumentError
+from cdpengine.pool.manners.urls import canonicalize_url
+
+_DIGEST_BYTES = 16
+
+
+@attrs.define(eq=False)
+class SeenUrls:
+    """The URLs that were added, each in its one form (`canonicalize_url`, with the same options).
+
+    `most` is how many are remembered at most, the half of it at least. One takes about 110 bytes, so the default
+    takes up to 110 MB.
+    """
+
+    most: int = attrs.field(default=1_000_000)
+    sort_query: bool = attrs.field(default=False, kw_only=True)
+    drop_parameters: Collection[str] = attrs.field(default=(), kw_only=True)
+    _young: set[bytes] = attrs.field(factory=set, init=False, repr=False)
+    _old: set[bytes] = attrs.field(factory=set, init=False, repr=False)
+
+    @most.validator
+    def _check_most(self, _attribute: object, value: int) -> None:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
+            raise InvalidArgumentError(
+                what="most", given=repr(value)[:80], expected="a number of URLs, 2 or more"
+            )
+
+    def add(self, url: str) -> bool:
+        """Remember a URL; return whether it is new. A text that is no URL of the web stands for itself."""
+        digest = self._digest(url)
+        if digest in self._young:
+            return False
+        is_new = digest not in self._old
+        # One that is met again is as good as new to the memory: it is forgotten later.
+        self._young.add(digest)
+        if len(self._young) >= self.most // 2:
+            self._old, self._young = self._young, set()
+        return is_new
+
+    def __contains__(self, url: str) -> bool:
+        digest = self._digest(url)
+        return digest in self._young or digest in self._old
+
+    def __len__(self) -> int:
+        return len(self._young | self._old)
+
+    def _digest(self, url: str) -> bytes:
+        try:
+            form = canonicalize_url(url, sort_query=self.sort_query, drop_parameters=self.drop_parameters)
+        except InvalidArgumentError:
+            form = url
+        return blake2b(form.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()

@@ -1,0 +1,148 @@
+"""Functions by their names: "markdown", "mine.py:title", "package.module:title".
+
+Rule: a name without a colon is one of the ready functions. A file is run as Python runs a script's neighbours: its
+folder is searched for what it imports. What cannot be called with a page and an input is refused before anything
+runs.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import attrs
+
+from cdpengine.errors import InvalidArgumentError
+from cdpengine.pool.functions import READY
+from cdpengine.pool.jobs import JobFunction, JobOptions
+
+_WHAT = "function"
+_SHAPE = "`async def name(page, item)`"
+
+
+@attrs.frozen
+class NamedFunction:
+    """A function, its `name` without folders, the options it needs, and the `suffix` of files of its values.
+
+    `file` is the module of a function that was loaded from a file.
+    """
+
+    name: str
+    function: JobFunction[Any, Any]
+    options: JobOptions = attrs.field(factory=JobOptions)
+    suffix: str | None = None
+    file: ModuleType | None = None
+
+
+def find_function(name: str) -> NamedFunction:
+    """Return the function of a name. Raises InvalidArgumentError."""
+    place, colon, attribute = name.rpartition(":")
+    if not colon:
+        return _find_ready(name)
+    if not place or not attribute:
+        raise _refuse(name, "module.py:function or package.module:function")
+    is_file = place.endswith(".py")
+    module = _load_file(Path(place)) if is_file else _import(place)
+    found: Any = module
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            meant = difflib.get_close_matches(part, _functions_of(found), n=1, cutoff=0.6)
+            advice = f"; did you mean {meant[0]}?" if meant else f": {_SHAPE}"
+            raise _refuse(name, f"a function that {place} has{advice}")
+        found = getattr(found, part)
+    _check(name, found)
+    where, file = (Path(place).name, module) if is_file else (place, None)
+    return NamedFunction(f"{where}:{attribute}", found, file=file)
+
+
+def _find_ready(name: str) -> NamedFunction:
+    ready = READY.get(name)
+    if ready is None:
+        meant = difflib.get_close_matches(name, READY, n=1, cutoff=0.6)
+        advice = f"{meant[0]}?" if meant else f"one of {', '.join(READY)}"
+        raise _refuse(name, f"{advice} One of your own is module.py:function")
+    return NamedFunction(name, ready.function, ready.options, ready.suffix)
+
+
+def _functions_of(module: object) -> list[str]:
+    return [name for name, each in vars(module).items() if callable(each)]
+
+
+def _load_file(path: Path) -> ModuleType:
+    path = path.resolve()
+    if not path.is_file():
+        raise _refuse(str(path), "a file that exists")
+    known = sys.modules.get(path.stem)
+    if known is not None and getattr(known, "__file__", None) == str(path):
+        return known
+    if known is not None or path.stem in sys.stdlib_module_names:
+        raise _refuse(str(path), f"another name: a module {path.stem} is there already")
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.path.insert(0, str(path.parent))
+    sys.modules[path.stem] = module  # under its name, so that other processes find its functions by theirs
+    with _errors_named(str(path)):
+        specification.loader.exec_module(module)
+    return module
+
+
+def _import(name: str) -> ModuleType:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as `python -m` does
+    with _errors_named(name):
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+                raise
+        beside = f"{name}.py"
+        advice = (
+            f"; did you mean {beside}?" if Path(beside).is_file() else ", found from this folder or installed"
+        )
+        raise _refuse(name, f"a module that there is{advice}")
+
+
+@contextmanager
+def _errors_named(place: str) -> Iterator[None]:
+    """Say of what the module's code raises that it was the module's."""
+    try:
+        yield
+    except InvalidArgumentError:
+        raise
+    except Exception as error:
+        sys.modules.pop(Path(place).stem, None)
+        frames = traceback.extract_tb(error.__traceback__)
+        at = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+        failed = f"{place}, which fails to load: {type(error).__name__}: {str(error)[:80]}{at}"
+        raise InvalidArgumentError(
+            what=_WHAT, given=failed, expected="a module that can be imported"
+        ) from error
+
+
+def _check(name: str, found: object) -> None:
+    if not callable(found):
+        raise _refuse(name, f"a function, not a {type(found).__name__}: {_SHAPE}")
+    if not any(map(inspect.iscoroutinefunction, (found, getattr(found, "__call__", None)))):  # noqa: B004
+        kind = "an asynchronous generator" if inspect.isasyncgenfunction(found) else "not asynchronous"
+        raise _refuse(f"{name}, which is {kind}", _SHAPE)
+    try:
+        signature = inspect.signature(found)
+        signature.bind(None, None)
+    except TypeError:
+        raise _refuse(f"{name}{signature}", f"two parameters: {_SHAPE}") from None
+
+
+def _refuse(given: str, expected: str) -> InvalidArgumentError:
+    return InvalidArgumentError(what=_WHAT, given=given, expected=expected)

@@ -1,0 +1,404 @@
+"""The files of deploy/ fit the program and each other: their commands, paths, ports, users and times."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import seccomp_profile
+import yaml
+
+from cdpengine.cli.commands import commands
+from cdpengine.service.guard import check_headers
+from cdpengine.service.settings import ServiceSettings
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+PORT = 8787
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text("utf-8")
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+OBJECTS: list[dict[str, Any]] = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text("utf-8")))
+PODS = {
+    each["metadata"]["name"]: each["spec"]["template"]["spec"]
+    for each in OBJECTS
+    if each["kind"] == "Deployment"
+}
+SECCOMP: dict[str, Any] = json.loads((DEPLOY / "seccomp.json").read_text("utf-8"))
+UNIT_PATH = DEPLOY / "cdpengine.service"
+
+
+class Unit(configparser.RawConfigParser):
+    """A unit of systemd: names are as they are written, and one may come again."""
+
+    def optionxform(self, optionstr: str) -> str:
+        return optionstr
+
+
+UNIT = Unit(strict=False, delimiters=("=",), comment_prefixes=("#",))
+UNIT.read(UNIT_PATH, "utf-8")
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Return the instructions of the Dockerfile, each with the rest of its line."""
+    text = re.sub(r"^#.*\n", "", DOCKERFILE, flags=re.MULTILINE)
+    lines = re.sub(r"\s*\\\n\s*", " ", text).splitlines()
+    return [(name, rest) for line in lines if line.strip() for name, _, rest in [line.partition(" ")]]
+
+
+def last(name: str) -> str:
+    return [rest for each, rest in instructions() if each == name][-1]
+
+
+def packages() -> set[str]:
+    """Return Debian's packages that the image has."""
+    installed = re.findall(
+        r"apt-get install --yes --no-install-recommends (.*?) &&", " ".join(r for _, r in instructions())
+    )
+    assert len(installed) == 2
+    return set(" ".join(installed).split())
+
+
+def parse(command: list[str]) -> dict[str, Any]:
+    """Return the options of a command of cdpengine as the program itself reads them."""
+    assert command[0].endswith("cdpengine")
+    found = commands.get_command(click.Context(commands), command[1])
+    assert found is not None, command
+    context = click.Context(found, info_name=command[1])
+    found.parse_args(context, command[2:])
+    return context.params
+
+
+def all_commands() -> Iterator[tuple[str, list[str]]]:
+    """Yield each command that is run, with where it stands."""
+    yield "Dockerfile", json.loads(last("CMD"))
+    for name, service in SERVICES.items():
+        yield f"compose {name}", service["command"]
+    for name, pod in PODS.items():
+        yield f"kubernetes {name}", pod["containers"][0]["args"]
+    yield "systemd", shlex.split(UNIT["Service"]["ExecStart"])
+
+
+COMMANDS = dict(all_commands())
+SERVE = {place: command for place, command in COMMANDS.items() if command[0].endswith("cdpengine")}
+DASK = {place: command for place, command in COMMANDS.items() if command[0] == "dask"}
+
+
+# --- commands -----------------------------------------------------------------------------------------------
+
+
+def test_every_command_is_of_cdpengine_or_dask() -> None:
+    assert len(SERVE) == 4
+    assert len(DASK) == 4
+    assert len(COMMANDS) == 8
+
+
+@pytest.mark.parametrize("place", SERVE)
+def test_the_program_takes_its_commands(place: str) -> None:
+    options = parse(SERVE[place])
+    assert options["port"] == PORT
+    # In a container others ask; on a machine nobody else.
+    assert options["host"] == ("127.0.0.1" if place == "systemd" else "0.0.0.0")
+
+
+def test_a_command_that_the_program_does_not_take_is_seen() -> None:
+    with pytest.raises(click.NoSuchOption):
+        parse(["cdpengine", "serve", "--no-such-option"])
+
+
+@pytest.mark.parametrize("place", DASK)
+def test_dask_takes_its_commands(place: str) -> None:
+    from importlib import import_module
+
+    command = DASK[place]
+    program = import_module(f"distributed.cli.dask_{command[1]}").main
+    program.make_parser(click.Context(program)).parse_args(args=command[2:])
+
+
+@pytest.mark.parametrize("place", DASK)
+def test_workers_find_their_scheduler_and_get_their_pages_with_their_pool(place: str) -> None:
+    text = " ".join(DASK[place])
+    if " scheduler " in text:
+        assert re.search(r"--port[= ]8786\b", text)
+        return
+    assert "--resources" not in text  # jobs would come before the pool is there
+    assert "--nworkers=1" in text
+    address = re.search(r"tcp://([\w-]+):8786", text)
+    assert address is not None
+    names = {each["metadata"]["name"] for each in OBJECTS if each["kind"] == "Service"}
+    assert address[1] in (SERVICES if place.startswith("compose") else names)
+
+
+# --- the image ----------------------------------------------------------------------------------------------
+
+
+def copied() -> list[str]:
+    """Return what is copied from the project."""
+    found = [
+        rest.split() for name, rest in instructions() if name == "COPY" and not rest.startswith("--from")
+    ]
+    return [source for each in found for source in each[:-1]]
+
+
+def test_what_the_image_copies_is_there_and_is_sent_to_the_builder() -> None:
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    kept = {line[1:] for line in ignored if line.startswith("!")}
+    assert "*" in ignored
+    assert set(copied()) == kept
+    for source in copied():
+        assert (ROOT / source).exists(), source
+
+
+def test_what_the_package_is_built_of_is_copied() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = {
+        project["project"]["readme"],
+        *project["project"]["license-files"],
+        *wheel["packages"],
+        *(Path(script).parts[0] for script in wheel["shared-scripts"]),
+    }
+    assert needed <= set(copied())
+    extra = re.search(r"ARG EXTRAS=(\w+)", DOCKERFILE)
+    assert extra is not None
+    assert extra[1] in project["project"]["optional-dependencies"]
+
+
+def test_the_lock_becomes_constraints() -> None:
+    script = re.search(r"sed (-e '[^']+' -e '[^']+') requirements.lock", DOCKERFILE)
+    assert script is not None
+    done = subprocess.run(
+        ["sed", *shlex.split(script[1]), str(ROOT / "requirements.lock")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [line for line in done.stdout.splitlines() if line and not line.lstrip().startswith("#")]
+    assert len(lines) > 50
+    assert [line for line in lines if not re.match(r"[\w.-]+==[\w.]+( ; [^\\]+)?$", line)] == []
+
+
+def test_the_packages_are_debians() -> None:
+    release = Path("/etc/os-release").read_text("utf-8")
+    if "VERSION_CODENAME=bookworm" not in release or not list(Path("/var/lib/apt/lists").glob("*_Packages*")):
+        pytest.skip("this machine has no list of the packages of Debian bookworm")
+    assert set(re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)) == {"debian:bookworm-slim"}
+    done = subprocess.run(
+        ["apt-cache", "policy", *sorted(packages())], capture_output=True, text=True, check=True
+    )
+    candidates = dict(re.findall(r"^(\S+):\n.*\n  Candidate: (.*)$", done.stdout, re.MULTILINE))
+    assert {name for name in packages() if candidates.get(name, "(none)") == "(none)"} == set()
+
+
+def test_the_image_runs_as_nobody_special_below_tini() -> None:
+    user, group = last("USER").split(":")
+    assert f"useradd --uid {user} " in DOCKERFILE
+    assert int(user) > 1000
+    assert user == group
+    entry = json.loads(last("ENTRYPOINT"))
+    assert entry == ["/usr/bin/tini", "--"]
+    assert {"tini", "chromium", "ca-certificates", "python3", "python3-venv"} <= packages()
+    assert "CDPENGINE_BROWSER=/usr/bin/chromium" in last("ENV")
+    assert last("EXPOSE") == str(PORT)
+
+
+# --- Compose ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_containers_are_confined_and_can_end_in_order(name: str) -> None:
+    service = SERVICES[name]
+    assert service["cap_drop"] == ["ALL"]
+    options = dict(option.split(":", 1) for option in service["security_opt"])
+    assert options["no-new-privileges"] == "true"
+    assert (DEPLOY / options["seccomp"]).samefile(DEPLOY / "seccomp.json")
+    assert service["shm_size"] == "1gb"
+    assert int(service["stop_grace_period"].removesuffix("s")) > 2 * ServiceSettings(token="x" * 32).ending
+    assert "privileged" not in service
+    build = service["build"]
+    assert (DEPLOY / build["context"] / build["dockerfile"]).samefile(DEPLOY / "Dockerfile")
+    assert set(build.get("args", ())) <= set(re.findall(r"^ARG (\w+)", DOCKERFILE, re.MULTILINE))
+    for port in service.get("ports", ()):
+        assert port.startswith("127.0.0.1:"), "Dask and the service run what they are asked for"
+
+
+def test_the_service_keeps_its_token_in_a_folder_of_its_own_and_tells_its_health() -> None:
+    service = SERVICES["service"]
+    volume, folder = service["volumes"][0].split(":")
+    assert volume in COMPOSE["volumes"]
+    assert Path(parse(service["command"])["token_file"]).is_relative_to(folder)
+    # A volume takes its owner from the image.
+    assert re.search(
+        rf"install --directory --owner=browser --group=browser --mode=0700 {folder}\n", DOCKERFILE
+    )
+    assert f"http://127.0.0.1:{PORT}/healthz" in service["healthcheck"]["test"][-1]
+    compile(service["healthcheck"]["test"][-1], "healthcheck", "exec")
+    assert parse(service["command"])["hosts"] == ("service",)
+
+
+# --- Kubernetes ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_pods_are_confined_as_containers_are(name: str) -> None:
+    pod = PODS[name]
+    container = pod["containers"][0]
+    security = pod["securityContext"]
+    assert security["runAsNonRoot"] is True
+    assert str(security["runAsUser"]) == last("USER").partition(":")[0]
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert "memory" in container["resources"]["limits"]
+    assert "cpu" not in container["resources"]["limits"]
+    mounts = {mount["mountPath"]: mount["name"] for mount in container.get("volumeMounts", ())}
+    volumes = {volume["name"]: volume for volume in pod.get("volumes", ())}
+    assert set(mounts.values()) == set(volumes)
+    if name != "dask-scheduler":  # it has no browser
+        assert security["seccompProfile"] == {"type": "Localhost", "localhostProfile": "cdpengine.json"}
+        assert volumes[mounts["/dev/shm"]]["emptyDir"]["medium"] == "Memory"
+        assert pod["terminationGracePeriodSeconds"] > 2 * ServiceSettings(token="x" * 32).ending
+
+
+def test_selectors_and_ports_fit() -> None:
+    labels = {
+        each["metadata"]["name"]: each["spec"]["template"]["metadata"]["labels"]
+        for each in OBJECTS
+        if each["kind"] == "Deployment"
+    }
+    for each in OBJECTS:
+        name = each["metadata"]["name"]
+        if each["kind"] == "Deployment":
+            assert each["spec"]["selector"]["matchLabels"] == labels[name]
+            continue
+        assert each["kind"] == "Service"
+        assert each["spec"]["selector"] == labels[name]
+        ports = {port["name"]: port["containerPort"] for port in PODS[name]["containers"][0]["ports"]}
+        assert [ports[port["targetPort"]] for port in each["spec"]["ports"]] == [
+            port["port"] for port in each["spec"]["ports"]
+        ]
+
+
+@pytest.mark.parametrize("kind", ["readinessProbe", "livenessProbe"])
+def test_the_service_answers_its_probes(kind: str) -> None:
+    probe = PODS["cdpengine"]["containers"][0][kind]["httpGet"]
+    options = parse(SERVE["kubernetes cdpengine"])
+    settings = ServiceSettings(
+        token="x" * 32, host=options["host"], port=options["port"], hosts=options["hosts"]
+    )
+    headers = {header["name"].lower(): header["value"] for header in probe["httpHeaders"]}
+    assert check_headers(probe["path"], headers, settings, PORT) is None
+    assert check_headers(probe["path"], {"host": f"10.0.0.7:{PORT}"}, settings, PORT) is not None
+    names = [each["metadata"]["name"] for each in OBJECTS if each["kind"] == "Service"]
+    assert options["hosts"][0] in names
+    token = {"host": f"{names[0]}:{PORT}", "authorization": f"Bearer {'x' * 32}"}
+    assert check_headers("/act", token, settings, PORT) is None
+
+
+# --- the seccomp profile ------------------------------------------------------------------------------------
+
+
+def test_the_profile_allows_what_the_sandbox_is_made_of_and_not_what_docker_forbids() -> None:
+    allowed = {name for rule in SECCOMP["syscalls"] for name in rule["names"]}
+    assert SECCOMP["defaultAction"] == "SCMP_ACT_ERRNO"
+    assert {rule["action"] for rule in SECCOMP["syscalls"]} == {"SCMP_ACT_ALLOW"}
+    assert {
+        "clone",
+        "clone3",
+        "unshare",
+        "chroot",
+        "seccomp",
+        "execve",
+        "futex",
+        "memfd_create",
+        "openat",
+    } <= allowed
+    forbidden = {
+        "acct", "add_key", "bpf", "clock_settime", "delete_module", "finit_module", "init_module", "ioperm", "iopl",
+        "kcmp", "kexec_load", "keyctl", "mount", "move_mount", "open_by_handle_at", "perf_event_open", "pivot_root",
+        "process_vm_readv", "process_vm_writev", "ptrace", "quotactl", "reboot", "request_key", "setns",
+        "settimeofday", "swapon", "syslog", "umount2", "userfaultfd",
+    }  # fmt: skip
+    assert allowed & forbidden == set()
+    assert {each["architecture"] for each in SECCOMP["archMap"]} == {"SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64"}
+
+
+def test_the_profile_is_made_of_systemds_sets() -> None:
+    sets = {
+        "@system-service": ["@keyring", "@process", "read", "setns"],
+        "@keyring": ["keyctl"],
+        "@process": ["execve", "clone"],
+    }
+    made = json.loads(json.dumps(seccomp_profile.make_profile(sets)))
+    names = made["syscalls"][0]["names"]
+    assert {"read", "execve", "clone", "chroot", "unshare"} <= set(names)
+    assert not {"keyctl", "setns", "@process"} & set(names)
+    assert names == sorted(names)
+    assert {**made, "syscalls": ()} == {**SECCOMP, "syscalls": ()}
+    if shutil.which("systemd-analyze") is not None:
+        read = seccomp_profile.read_sets()
+        assert "clone" in read["@process"]
+        assert {"openat", "futex"} <= seccomp_profile.expand("@system-service", read)
+
+
+# --- systemd ------------------------------------------------------------------------------------------------
+
+
+def test_the_unit_is_one_for_systemd(tmp_path: Path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not installed")
+    program = SERVE["systemd"][0]
+    copy = tmp_path / UNIT_PATH.name
+    copy.write_text(UNIT_PATH.read_text("utf-8").replace(program, sys.executable), "utf-8")
+    done = subprocess.run(
+        ["systemd-analyze", "verify", str(copy)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    # It says so where something is wrong.
+    copy.write_text(
+        copy.read_text("utf-8").replace("ProtectSystem=strict", "ProtectSystem=strictly"), "utf-8"
+    )
+    done = subprocess.run(
+        ["systemd-analyze", "verify", str(copy)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "protect system" in done.stderr
+
+
+def test_the_unit_leaves_chrome_its_sandbox_and_the_service_its_end() -> None:
+    unit = UNIT["Service"]
+    assert set(unit["RestrictNamespaces"].split()) == {"user", "pid", "net"}
+    assert "MemoryDenyWriteExecute" not in unit
+    assert "SystemCallFilter=@system-service chroot" in UNIT_PATH.read_text("utf-8")
+    assert unit["DynamicUser"] == "yes"
+    assert unit["CapabilityBoundingSet"] == ""
+    assert unit["KillMode"] == "mixed"
+    assert int(unit["TimeoutStopSec"]) > 2 * ServiceSettings(token="x" * 32).ending
+    assert unit["StateDirectory"] == "cdpengine"
+    assert str(parse(SERVE["systemd"])["token_file"]).startswith("${STATE_DIRECTORY}/")
+
+
+# --- the page about it --------------------------------------------------------------------------------------
+
+
+def test_the_page_names_every_file_and_each_command_of_it_is_one() -> None:
+    text = (ROOT / "docs/deployment.md").read_text("utf-8")
+    for path in DEPLOY.iterdir():
+        assert f"`{path.name}`" in text or f"`deploy/{path.name}`" in text, path.name
+    for name in re.findall(r"(?<!kubectl exec )\bdeploy/([\w.]+\w)", text):
+        assert (DEPLOY / name).is_file(), name
+    assert "--ending" in text
+    assert parse(["cdpengine", "serve", "--ending", "5"])["ending"] == 5.0
+    for option in set(re.findall(r"`--build-arg (\w+)=", text)):
+        assert f"ARG {option}" in DOCKERFILE

@@ -1,0 +1,174 @@
+"""`cdpengine map` without a browser: what it refuses, what it says, and how it shows progress."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+import trio.testing
+from command_line import run_here
+
+from cdpengine.cli import map as command
+from cdpengine.pool.mapping import MapCounts, MapFiles
+from cdpengine.pool.mapping.inputs import read_input
+from cdpengine.pool.mapping.journal import encode_failure, encode_value
+from cdpengine.pool.mapping.run_files import RunFiles
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with inputs, and no browser: what gets as far as starting one fails."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CDPENGINE_BROWSER", str(tmp_path / "no-browser"))
+    (tmp_path / "in.txt").write_text("http://127.0.0.1:9/a\nhttp://127.0.0.1:9/b\n")
+    return tmp_path
+
+
+def record(*failing: int) -> None:
+    """Leave the files of a run in which all inputs have an outcome."""
+    files = RunFiles.open(MapFiles(function="markdown", inputs=Path("in.txt"), output=Path("out.jsonl")))
+    for number, line in enumerate(Path("in.txt").read_bytes().splitlines(), 1):
+        entry = read_input(number, line)
+        if number in failing:
+            error = {"type": "E", "message": "no"}
+            files.add_failure(entry, encode_failure(entry, error, attempts=1, seconds=1))
+        else:
+            files.add_result(entry, encode_value(entry, "x", attempts=1, seconds=1))
+    files.close()
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("markdown", "in.txt"), "Missing option '--output'"),
+    (("markdown", "-o", "out.jsonl"), "Missing argument 'INPUTS'"),
+    (("markdown", "in.txt", "-o", "out.jsonl", "--once", "--retries", "1"), "give only one"),
+    (("markdown", "in.txt", "-o", "out.jsonl", "--once", "--retry-failures"), "give only one"),
+    (("markdown", "in.txt", "-o", "out.jsonl", "--browser", "x", "--endpoint", "http://h:1"), "give only one"),
+    (("markdown", "in.txt", "-o", "out.jsonl", "--endpoint", "h:1"), "endpoint"),
+    (("markdown", "in.txt", "-o", "out.jsonl", "--pages", "0"), "--pages"),
+    (("markdown", "in.txt", "-o", "out.jsonl", "--timeout", "0"), "--timeout"),
+    (("markdown", "in.txt", "-o", "out.jsonl", "--scheduler", "h:1"), "scheduler: got 'h:1', expected an address"),
+    (("markdwon", "in.txt", "-o", "out.jsonl"), "function: got markdwon, expected markdown?"),
+    (("none.py:f", "in.txt", "-o", "out.jsonl"), "none.py, expected a file that exists"),
+    (("markdown", "none.txt", "-o", "out.jsonl"), "inputs: got none.txt, expected a file that can be read"),
+    (("markdown", "in.txt", "-o", "none/out.jsonl"), "expected a file in a folder that exists"),
+    (("markdown", "in.txt", "-o", "in.txt"), "output: got in.txt, which is the inputs too"),
+    (("markdown", "in.txt", "-o", "out.jsonl", "--failures", "out.jsonl"), "which is the output too"),
+    (("markdown", "in.txt", "-o", "out.jsonl", "--files", "in.txt"), "in.txt"),
+    (("markdown", "in.txt", "-o", "."), "directory"),
+])  # fmt: skip
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_what_cannot_work_is_refused(
+    folder: Path, arguments: tuple[str, ...], said: str, *, as_json: bool
+) -> None:
+    done = run_here("map", *arguments, *(["--json"] if as_json else []))
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+    if done.stdout:
+        assert as_json
+        assert json.loads(done.stdout)["error"]["type"] == "InvalidArgumentError"
+    assert [path.name for path in folder.iterdir()] == ["in.txt"]
+
+
+def test_another_files_lines_are_not_touched(folder: Path) -> None:
+    (folder / "out.jsonl").write_text('{"a":1}\n')
+    done = run_here("map", "markdown", "in.txt", "-o", "out.jsonl")
+    assert (done.returncode, "whose line 1 was not written by `map`" in done.stderr) == (2, True)
+    assert {path.name: path.read_text() for path in folder.iterdir() if path.name != "in.txt"} == {
+        "out.jsonl": '{"a":1}\n'
+    }
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ("http://127.0.0.1:9/c\nhttp://127.0.0.1:9/b\n", "in.txt, whose line 1 is not the one that was done before"),
+    ("http://127.0.0.1:9/a\n", "in.txt, whose line 2 is not the one"),
+])  # fmt: skip
+def test_changed_inputs_are_refused(folder: Path, change: str, said: str) -> None:
+    record()
+    (folder / "in.txt").write_text(change)
+    done = run_here("map", "markdown", "in.txt", "-o", "out.jsonl")
+    assert (done.returncode, said in done.stderr) == (2, True)
+
+
+def test_another_function_is_refused() -> None:
+    record()
+    done = run_here("map", "links", "in.txt", "-o", "out.jsonl")
+    assert done.returncode == 2
+    assert (
+        "got links for out.jsonl, which was begun with markdown, expected what it was begun with"
+        in done.stderr
+    )
+
+
+@pytest.mark.parametrize(("failing", "status", "said"), [
+    ((), 0, "2 before"),
+    ((2,), 1, "1 before; 1 failed (out.failures.jsonl, 1 of them before)"),
+])  # fmt: skip
+def test_what_is_done_takes_no_browser(failing: tuple[int, ...], status: int, said: str) -> None:
+    record(*failing)
+    done = run_here("map", "markdown", "in.txt", "-o", "out.jsonl")
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.startswith("out.jsonl: 0 done in ")
+    assert done.stderr.endswith(f" a second; {said}\n")
+    done = run_here("map", "markdown", "in.txt", "-o", "out.jsonl", "--json")
+    summary = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (status, "")
+    assert (summary["done_before"], summary["failed_before"], summary["left"]) == (
+        2 - len(failing),
+        len(failing),
+        0,
+    )
+
+
+def test_where_no_browser_comes_up_all_is_left(folder: Path) -> None:
+    done = run_here("map", "markdown", "in.txt", "-o", "out.jsonl")
+    assert done.returncode == 1
+    assert "out.jsonl: 0 done in " in done.stderr
+    assert "; 2 left: the same command goes on" in done.stderr
+    assert "no-browser" in done.stderr.splitlines()[-1]
+    assert (folder / "out.jsonl").read_bytes() == b""
+
+
+def test_help_says_what_is_done_twice() -> None:
+    done = run_here("map", "--help")
+    assert done.returncode == 0
+    text = " ".join(done.stdout.split())
+    for words in (
+        "the same command goes on where it ended",
+        "Those that were under way are done again, unless --once",
+        "any other line is an address",
+        "Exit status 0 when all inputs are done, 1 when some failed",
+        "robots.txt is obeyed",
+    ):
+        assert words in text
+
+
+async def test_progress_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str], autojump_clock: trio.testing.MockClock
+) -> None:
+    counts = MapCounts(total=100, done_before=10, failed_before=2)
+    async with command._progress(counts):
+        await trio.sleep(5)
+        counts.done, counts.failed = 20, 1
+        await trio.sleep(10)
+        counts.total = None
+        await trio.sleep(10)
+    assert capsys.readouterr().err.splitlines() == [
+        "33 of 100, 2.1 a second, 3 failed, some 32 s left",
+        "33, 1.1 a second, 3 failed",
+    ]
+
+
+async def test_progress_in_a_terminal(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    counts = MapCounts(total=None)
+    async with command._progress(counts):
+        counts.total = 7
+        await trio.sleep(3 * command._REDRAWN_EACH)
+    assert "of 7" in capsys.readouterr().err
