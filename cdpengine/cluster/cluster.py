@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from types import TracebackType
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 
 import trio
@@ -28,6 +27,7 @@ from cdpengine.errors import (
     NotSendableError,
     PoolClosedError,
 )
+from cdpengine.pool.block import BlockEnteredOnce
 from cdpengine.pool.jobs import JobFunction, JobOptions, JobPlan, JobResult, JobResults, JobRun, prepare_run
 from cdpengine.pool.members import BrowserLimits, LaunchOptions, Members, check_count
 from cdpengine.pool.pool import BrowserPool
@@ -93,7 +93,7 @@ class BrowserCluster:
         self._timeout = check_timeout(timeout)
         self._capacity = 0
         self._jobs: dict[trio.CancelScope, ClusterUnavailableError | None] = {}
-        self._block: AbstractAsyncContextManager[None] | None = None
+        self._block = BlockEnteredOnce("a cluster", self._running)
         self._nursery: trio.Nursery | None = None
         self._thread: AsyncioThread | None = None
         self._client: DaskClient | None = None
@@ -114,19 +114,11 @@ class BrowserCluster:
     # --- its block -------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
-        if self._block is not None:
-            raise PoolClosedError(
-                action="enter the block of a cluster", reason="was entered before: make another"
-            )
-        self._block = self._running()
-        await self._block.__aenter__()
+        await self._block.enter()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool | None:
-        assert self._block is not None
-        return await self._block.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *ended: object) -> bool | None:
+        return await self._block.leave(*ended)
 
     @asynccontextmanager
     async def _running(self) -> AsyncIterator[None]:
@@ -161,7 +153,7 @@ class BrowserCluster:
 
     def _check_open(self, action: str) -> tuple[AsyncioThread, DaskClient, trio.Nursery]:
         if self._thread is None or self._client is None or self._nursery is None:
-            reason = "has not begun" if self._block is None else "has ended"
+            reason = "has ended" if self._block.was_entered else "has not begun"
             raise PoolClosedError(action=action, reason=reason)
         return self._thread, self._client, self._nursery
 

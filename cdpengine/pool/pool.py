@@ -10,9 +10,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 import attrs
@@ -28,6 +27,7 @@ from cdpengine.errors import (
     LeaseEndedError,
     PoolClosedError,
 )
+from cdpengine.pool.block import BlockEnteredOnce
 from cdpengine.pool.host_turns import HostTurns
 from cdpengine.pool.jobs import (
     JobFunction,
@@ -106,7 +106,7 @@ class BrowserPool:
         self._stopped: str | None = None
         self._draining = False
         self._runs: set[JobRun[Any, Any]] = set()
-        self._block: AbstractAsyncContextManager[None] | None = None
+        self._block = BlockEnteredOnce("a pool", self._running)
         self._nursery: trio.Nursery | None = None
 
     def __repr__(self) -> str:
@@ -121,19 +121,11 @@ class BrowserPool:
     # --- its block -------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
-        if self._block is not None:
-            raise PoolClosedError(
-                action="enter the block of a pool", reason="was entered before: make another"
-            )
-        self._block = self._running()
-        await self._block.__aenter__()
+        await self._block.enter()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool | None:
-        assert self._block is not None
-        return await self._block.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *ended: object) -> bool | None:
+        return await self._block.leave(*ended)
 
     @asynccontextmanager
     async def _running(self) -> AsyncIterator[None]:
