@@ -18,16 +18,17 @@ check_unit() { "$BIN/pytest" -q tests/unit tests/peer; }
 # Whole files go to one worker, so that what a file shares is set up once; the slow ones first (tests/conftest.py), so
 # that no worker is left with one at the end.
 # Tests wait for browsers some of their time: one worker more than there are processors.
-# Of the browser tests each run has half (tests/conftest.py): commits take turns, so that the next one has the other half,
-# and a run of the same commit is the same. TURN=1 or TURN=2 takes that half, TURN=both all of them.
-turn=${TURN:-$(($(git rev-list --count HEAD 2>/dev/null || echo 0) % 2 + 1))}
+# Of the browser tests each run has half, and a quarter of those that start browsers of their own (tests/conftest.py):
+# commits take turns, so that the next one has the other half, four have everything, and a run of the same commit is the
+# same. TURN=1 to TURN=4 takes that turn, TURN=both all of them.
+turn=${TURN:-$(($(git rev-list --count HEAD 2>/dev/null || echo 0) % 4 + 1))}
 check_tests() {
     local half=()
     if [ "$turn" = both ]; then
         printf 'all browser tests of a usual run\n'
     else
-        printf 'turn %s of 2 of the browser tests; the other half: TURN=%s make test, all: TURN=both make test\n' \
-            "$turn" "$((3 - turn))"
+        printf 'turn %s of 4 of the browser tests; the next: TURN=%s make test, all: TURN=both make test\n' \
+            "$turn" "$((turn % 4 + 1))"
         half=("--turn=$turn")
     fi
     rewritten_once && passes_in_the_end "${workers[@]}" ${half[@]+"${half[@]}"}

@@ -12,7 +12,7 @@ from typing import Any
 import hypothesis
 import pytest
 from error_texts import ErrorTexts
-from rounds import in_turn, rounds, run_slow, sample_of
+from rounds import TURNS, in_turn, rounds, run_slow, sample_of
 
 # Shells start background jobs with Ctrl-C ignored, and `nohup` ignores the end of the terminal. Every program that a test
 # starts would inherit that.
@@ -111,6 +111,14 @@ EVERY_TURN = frozenset(
     {"test_canaries_chrome.py", "test_hangs.py", "test_journeys.py", "test_recovery_pages.py"}
 )
 """Files of browser tests that every run has whole: what the engine is there for, and what would be worst to lose."""
+SELDOM = frozenset(
+    {
+        "test_cache_canaries.py", "test_cache_recorded_flows.py", "test_cache_replay.py", "test_cli.py", "test_cluster.py",
+        "test_deployment_sandbox.py", "test_examples.py", "test_map_chrome.py", "test_pool.py", "test_pool_manners.py",
+        "test_pool_replacing.py", "test_process.py", "test_proxy_cli.py", "test_replay.py", "test_soak.py",
+    }
+)  # fmt: skip
+"""Files whose tests start browsers and programs of their own, seconds each: one run in four has a test of theirs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -119,8 +127,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         TURN,
-        choices=("1", "2"),
-        help="run only those browser tests whose turn it is; the other half comes next",
+        choices=[str(turn) for turn in range(1, TURNS + 1)],
+        help="run only those browser tests whose turn it is; the next turn has the others",
     )
 
 
@@ -183,7 +191,7 @@ def places_of(cases: list[pytest.Function]) -> list[tuple[int, ...]]:
 
 
 def of_turn(items: list[pytest.Item], turn: int) -> set[str]:
-    """Return the ids of the tests that a turn has: half of the browser tests, and all others.
+    """Return the ids of the tests that a turn has: half of the browser tests, a quarter of those of SELDOM, all others.
 
     The cases of a function stay together, but for those of a sampled one. What is marked `always` is in both turns,
     and `turn(1)` says in which one a case is.
@@ -195,11 +203,11 @@ def _is_in_turn(item: pytest.Item, turn: int) -> bool:
     if not item.nodeid.startswith(BROWSER_TESTS) or item.get_closest_marker("always"):
         return True
     if (chosen := item.get_closest_marker("turn")) is not None:
-        return bool(chosen.args[0] == turn)
+        return bool(chosen.args[0] - 1 == (turn - 1) % 2)
     if item.path.name in EVERY_TURN:
         return True
     name = item.nodeid if item.get_closest_marker("sample") else item.nodeid.partition("[")[0]
-    return in_turn(name, turn)
+    return in_turn(name, turn, 4 if item.path.name in SELDOM else 2)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,7 +1,7 @@
 """What `--run-slow` runs and a usual run samples: rounds of the same, members of a table, moments of a walk.
 
 Rule: a usual run has a sample of everything that is sampled, of fixed members; `--run-slow` has all of it. What is
-run by turns is in one of two turns, always the same.
+run by turns is in one of two turns, or of four, always the same.
 """
 
 from __future__ import annotations
@@ -77,6 +77,12 @@ def sample_of(cases: Sequence[tuple[int, ...]], n: int, start: int = 0) -> set[t
     return kept or {cases[-1]}
 
 
-def in_turn(name: str, turn: int) -> bool:
-    """Say whether a test of this name is in the turn, 1 or 2: by a checksum, so that no other test moves it."""
-    return zlib.crc32(name.encode()) % 2 == turn - 1
+TURNS = 4
+
+
+def in_turn(name: str, turn: int, of: int) -> bool:
+    """Say whether a test of this name is in the turn, 1 to 4, when it is in one of so many, 2 or 4.
+
+    By a checksum, so that no other test moves it.
+    """
+    return zlib.crc32(name.encode()) % of == (turn - 1) % of
