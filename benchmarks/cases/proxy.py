@@ -65,7 +65,7 @@ async def run(bench: Bench) -> None:
     calls = 150 if bench.quick else 300
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="proxy-"))
-        browser = await stack.enter_async_context(bench.launch())
+        browser = await stack.enter_async_context(bench.launch(transport="websocket"))
         upstream = "http://" + browser.connections[0].name.partition("://")[2]
         target_id = (await browser.new_page(f"{bench.site}/blank")).target_id
         record = ("--record", str(Path(folder) / "a.jsonl"))

@@ -92,7 +92,7 @@ async def browser_url(browser: cdpengine.Browser) -> str:
 async def open_stand(bench: Bench) -> AsyncIterator[Stand]:
     """Start the browsers and connect all sides."""
     async with AsyncExitStack() as stack:
-        browser = await stack.enter_async_context(bench.launch())
+        browser = await stack.enter_async_context(bench.launch(transport="websocket"))
         on_pipe = await stack.enter_async_context(bench.launch(transport="pipe"))
         url = await browser_url(browser)
         yield Stand(

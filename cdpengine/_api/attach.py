@@ -39,16 +39,15 @@ async def attach(
     process: BrowserProcess, secrets: Iterable[str], *, evaluate_enabled: bool
 ) -> AsyncIterator[Browser]:
     """Give the Browser of a process that was started. `secrets` are withheld by every instrument."""
-    if process.pipe is not None and process.endpoint is None:
+    if process.pipe is not None:
         transport = PipeTransport(process.pipe.to_browser, process.pipe.from_browser)
         instruments = _instruments_that_know(secrets)
+        # Nobody else can come to a browser over its pipe; over a port that is open beside it others can.
+        key = f"pipe {next(_pipe_numbers)}" if process.endpoint is None else browser_key(process.endpoint)
         async with (
             _watch_as_asked(instruments),
             open_connection(transport, instruments=instruments) as connection,
-            # Nobody else can come to a browser over its pipe.
-            open_engine(
-                connection, None, instruments, f"pipe {next(_pipe_numbers)}", None, evaluate_enabled
-            ) as browser,
+            open_engine(connection, None, instruments, key, process.endpoint, evaluate_enabled) as browser,
         ):
             yield browser
     else:

@@ -69,7 +69,7 @@ class Browser:
     """A browser that this program started or connected to. Get it from `launch` or `connect`.
 
     `measure` traces it. `endpoint` is its websocket URL, at which other clients can connect to it,
-    `cdpengine.debug.proxy` say; None over a pipe.
+    `cdpengine.debug.proxy` say; None where it has no port: `launch(debugging_port=0)` opens one.
     """
 
     def __init__(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ from cdpengine._launch.endpoint import (
     secrets_in_endpoint,
 )
 from cdpengine._launch.find import find_browser
+from cdpengine._launch.flags import Transport
 from cdpengine._launch.process import BrowserProcess, LaunchOptions, start_browser
 from cdpengine._network.messages import secret_values
 from cdpengine._nursery import open_body_nursery
@@ -60,7 +62,8 @@ async def launch(
     headless: bool = True,
     args: Sequence[str] = (),
     user_data_dir: str | Path | None = None,
-    transport: Literal["websocket", "pipe"] = "websocket",
+    transport: Literal["websocket", "pipe"] | None = None,
+    debugging_port: int | None = None,
     env: Mapping[str, str] | None = None,
     recover_after: float | None = None,
     evaluate_enabled: bool = True,
@@ -72,15 +75,18 @@ async def launch(
 
     `executable` is a path or a channel ("chrome", "chromium", "edge", "brave"); None takes CDPENGINE_BROWSER
     or the first one installed. `args` are further switches. `user_data_dir` is a profile to use and keep.
-    `transport="pipe"` opens no port. `env` replaces the environment. `timeout` (seconds) is for the start.
+    `env` replaces the environment. `timeout` (seconds) is for the start.
+
+    `transport` None takes what CDPENGINE_TRANSPORT names, else the pipe, which opens no port; Windows has the
+    websocket alone. `debugging_port` opens that port of loopback for other tools (0: Chrome chooses), beside the
+    pipe too; `browser.endpoint` is where it is. Every program of this machine can come to it.
 
     `recover_after` (seconds) has every page watched: one that does not answer for so long has its dialog dismissed
     and its script terminated, an evaluate's as well as the page's own. `evaluate_enabled=False` refuses every
     evaluate with EvaluationDisabledError; the engine's own scripts still run, in a world of their own.
 
-    `computed_accessibility` switches on Blink's ComputedAccessibilityInfo, with which snapshots are several times
-    faster. Pages can see it: `'computedRole' in Element.prototype` is true then. False leaves it off, and pages
-    are read from Chrome's accessibility tree.
+    `computed_accessibility` switches on Blink's ComputedAccessibilityInfo: snapshots are several times faster, and
+    pages can see it (`'computedRole' in Element.prototype`). False has them read from Chrome's accessibility tree.
 
     `activity` has kept what all pages do, as `Browser.set_activity`: True, or an ActivityOptions.
 
@@ -95,18 +101,17 @@ async def launch(
     Raises BrowserNotFoundError, LaunchFailedError with the browser's last output, InvalidArgumentError;
     RecordingFailedError and InvalidArgumentError for what CDPENGINE_RECORD names.
     """
-    if transport not in ("websocket", "pipe"):
-        raise InvalidArgumentError(what="transport", given=repr(transport), expected='"websocket" or "pipe"')
     if recover_after is not None:
         check_seconds("recover_after", recover_after)
     activity_options = check_options(activity)
     budget = Budget.start("launch the browser", timeout)
     options = LaunchOptions(
-        executable=find_browser(executable).path,
-        headless=headless,
-        args=tuple(args),
+        find_browser(executable).path,
+        headless,
+        tuple(args),
         user_data_dir=None if user_data_dir is None else Path(user_data_dir),
-        transport=transport,
+        transport=choose_transport(transport),
+        debugging_port=_checked_port(debugging_port),
         env=env,
         computed_accessibility=computed_accessibility,
     )
@@ -196,6 +201,30 @@ async def connect(
                 yield browser
     if starting.cancelled_caught:
         raise ConnectFailedError(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")
+
+
+def choose_transport(given: Transport | None) -> Transport:
+    """Return the transport of a browser that is started: the given one, CDPENGINE_TRANSPORT, or the pipe.
+
+    Windows has no such pipe. Raises InvalidArgumentError.
+    """
+    named = os.environ.get("CDPENGINE_TRANSPORT") if given is None else given
+    if named is None or named == "":
+        return "websocket" if sys.platform == "win32" else "pipe"
+    if named == "websocket":
+        return "websocket"
+    if named == "pipe":
+        return "pipe"
+    what = "transport" if given is not None else "CDPENGINE_TRANSPORT"
+    raise InvalidArgumentError(what=what, given=repr(named)[:80], expected='"websocket" or "pipe"')
+
+
+def _checked_port(port: int | None) -> int | None:
+    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65_535):
+        raise InvalidArgumentError(
+            what="debugging_port", given=repr(port)[:80], expected="a port, 0 for one that is free, or None"
+        )
+    return port
 
 
 def _load_engine() -> None:

@@ -75,6 +75,8 @@ def check_endpoint(endpoint: str) -> SplitResult:
     shown = repr(redact_endpoint(endpoint)) if isinstance(endpoint, str) else f"a {type(endpoint).__name__}"
 
     def wrong(expected: str) -> InvalidArgumentError:
+        if shown == "a NoneType":  # a browser's that opened no port
+            expected = f"{_EXPECTED}; launch(debugging_port=0) opens a port for others"
         return InvalidArgumentError(what="endpoint", given=shown, expected=expected)
 
     if not isinstance(endpoint, str) or not endpoint or re.search(r"[\s\x00-\x1f\x7f]", endpoint):

@@ -52,7 +52,7 @@ COMPUTED_ACCESSIBILITY = "ComputedAccessibilityInfo"
 # Switches that have a launch option of their own: given twice, the two would contradict each other.
 _OPTION_OF: dict[str, str] = {
     "--user-data-dir": "user_data_dir=",
-    "--remote-debugging-port": 'transport="websocket"',
+    "--remote-debugging-port": "debugging_port=",
     "--remote-debugging-pipe": 'transport="pipe"',
 }
 
@@ -107,10 +107,12 @@ def command_line(
     lifeline: bool,
     machine: Machine,
     computed_accessibility: bool = True,
+    debugging_port: int | None = None,
 ) -> list[str]:
     """Return Chrome's arguments, without the program itself.
 
     `lifeline` adds the debugging pipe beside the port: Chrome ends by itself when the pipe is closed.
+    `debugging_port` opens that port of loopback (0: one that Chrome chooses); a websocket needs one in any case.
     `computed_accessibility` has Chrome tell roles and names inside of pages; pages can see that it does.
     Raises InvalidArgumentError as `check_arguments` does.
     """
@@ -123,8 +125,8 @@ def command_line(
             ours.append("--no-sandbox")  # Chrome refuses to start as root with its sandbox on
         if machine.shared_memory is not None and machine.shared_memory < _SMALL_SHARED_MEMORY:
             ours.append("--disable-dev-shm-usage")
-    if transport == "websocket":
-        ours.append("--remote-debugging-port=0")
+    if transport == "websocket" or debugging_port is not None:
+        ours.append(f"--remote-debugging-port={debugging_port or 0}")
     if transport == "pipe" or lifeline:
         ours.append("--remote-debugging-pipe")
     enabled = set(_features(arguments, "--enable-features"))

@@ -43,6 +43,8 @@ else:
 _log = get_logger("cdpengine.browser")
 
 _LISTENING = re.compile(r"DevTools listening on (ws://\S+)")
+_NO_PORT = "Cannot start http server for devtools"  # said by a Chrome that goes on without its port
+_OTHER_LOOPBACK = "ws://[::1]:"  # where a Chrome listens whose port is taken on 127.0.0.1
 _PROFILE_IN_USE = 21  # chrome::RESULT_CODE_PROFILE_IN_USE
 _HANDED_OVER = "existing browser session"  # said by a Chrome that gave its command line to a running one
 
@@ -75,9 +77,10 @@ class LaunchOptions:
     """How to start a browser.
 
     `executable` is the program; `args` are added after our own flags. `user_data_dir` is a profile that is
-    kept; None makes a temporary one. `transport="pipe"` opens no port. `env` replaces the whole environment of
-    the browser; None passes on ours. With a temporary profile, TMPDIR lies in it, unless `env` names another.
-    `computed_accessibility` has it tell pages computed roles and names.
+    kept; None makes a temporary one. `transport="pipe"` opens no port but the `debugging_port` that is asked for
+    (0: Chrome chooses it). `env` replaces the whole environment of the browser; None passes on ours. With a
+    temporary profile, TMPDIR lies in it, unless `env` names another. `computed_accessibility` has it tell pages
+    computed roles and names.
     """
 
     executable: Path
@@ -87,13 +90,19 @@ class LaunchOptions:
     transport: Transport = "websocket"
     env: Mapping[str, str] | None = None
     computed_accessibility: bool = True
+    debugging_port: int | None = None
+
+    @property
+    def listens(self) -> bool:
+        """Whether the browser opens a port."""
+        return self.transport == "websocket" or self.debugging_port is not None
 
 
 @attrs.define(eq=False)
 class BrowserProcess:
     """A running Chrome.
 
-    `endpoint` is its browser-level ws:// URL, None with the pipe transport. `pipe` is ours of the debugging
+    `endpoint` is its browser-level ws:// URL, None where it opens no port. `pipe` is ours of the debugging
     pipe with the pipe transport, and None with the websocket: there the pipe is only the lifeline.
     `ended` is set once the process has ended and was reaped; `returncode` is None until then, and negative
     when a signal ended it.
@@ -135,12 +144,12 @@ async def start_browser(
 ) -> AsyncIterator[BrowserProcess]:
     """Start Chrome, give the running process, and end it when the block ends.
 
-    The process is up when the block is entered: it has said where it listens, or answered on its pipe. At the end,
-    nothing is left: no process of its group, no zombie, no temporary profile. Ending takes some 0.1 s when Chrome
-    was asked to close before, and a few seconds at the very worst. `meanwhile` is called once, while the process
-    starts.
+    The process is up when the block is entered: it has answered on its pipe, and said where it listens. At the
+    end, nothing is left: no process of its group, no zombie, no temporary profile. Ending takes some 0.1 s when
+    Chrome was asked to close before, and a few seconds at the very worst. `meanwhile` is called once, while the
+    process starts.
 
-    Raises LaunchFailedError when the program cannot be executed, ends early or closes its pipe, and
+    Raises LaunchFailedError when the program cannot be executed, ends early, closes its pipe or has no port, and
     InvalidArgumentError for options that cannot work. Has no timeout of its own: put it in a cancel scope.
     An exception of the body leaves as itself.
     """
@@ -161,6 +170,7 @@ class _Keeper:
     process: BrowserProcess = attrs.field(init=False)
     up: trio.Event = attrs.field(factory=trio.Event)
     _listening: trio.Event = attrs.field(factory=trio.Event)
+    _no_port: trio.Event = attrs.field(factory=trio.Event)
     _child: Child = attrs.field(init=False)
     _pipe: PipeEnds | None = None
     _lines: deque[str] = attrs.field(factory=lambda: deque(maxlen=_KEPT_LINES))
@@ -189,6 +199,7 @@ class _Keeper:
                 lifeline=sys.platform != "win32",
                 machine=machine,
                 computed_accessibility=options.computed_accessibility,
+                debugging_port=options.debugging_port,
             )
             async with open_body_nursery() as nursery:
                 await self._spawn([str(options.executable.absolute()), *arguments], profile)
@@ -234,6 +245,8 @@ class _Keeper:
                     self._lines.append(line)
                     if self.process.endpoint is None and (found := _LISTENING.search(line)):
                         self._listens_at(found[1])
+                    elif _NO_PORT in line:
+                        self._no_port.set()
         self._output_done.set()
 
     @trio.lowlevel.enable_ki_protection
@@ -248,9 +261,13 @@ class _Keeper:
             self.process.ended.set()
 
     def _listens_at(self, endpoint: str) -> None:
-        if self._options.transport == "websocket":
-            self.process.endpoint = endpoint
-            self._listening.set()
+        if not self._options.listens:
+            return
+        if self._options.debugging_port and endpoint.startswith(_OTHER_LOOPBACK):
+            self._no_port.set()  # what others reach at that port of 127.0.0.1 is another program
+            return
+        self.process.endpoint = endpoint
+        self._listening.set()
 
     async def _wait_until_up(self, profile: Profile) -> None:
         """Return once Chrome serves its protocol; raise LaunchFailedError once it has ended instead."""
@@ -259,7 +276,8 @@ class _Keeper:
             if self._options.transport == "pipe" and self._pipe is not None:
                 await self._prove_life(self._pipe)
                 self.process.pipe = self._pipe
-            else:
+            if self._options.listens:
+                nursery.start_soon(self._fail_without_port)
                 if profile.temporary:
                     nursery.start_soon(self._watch_port_file, profile)
                 await self._listening.wait()
@@ -274,6 +292,15 @@ class _Keeper:
             else self.process.why_ended_early()
         )
         raise self._failed(reason, exit_code=code)
+
+    async def _fail_without_port(self) -> None:
+        await self._no_port.wait()
+        port = self._options.debugging_port
+        raise self._failed(
+            f"its debugging port {port} is taken: name another one, or debugging_port=0 for any that is free"
+            if port
+            else "it could not open a debugging port"
+        )
 
     async def _watch_port_file(self, profile: Profile) -> None:
         while (endpoint := profile.websocket_endpoint()) is None:  # noqa: ASYNC110 - a file has no event

@@ -108,9 +108,9 @@ async def check_all(source: Source, report: Callable[[Finding], None]) -> None:
     report(check_temporary_space())
     if found.status == "fail":
         return
-    report(await check_round_trip("websocket round trip", source))
+    report(await check_round_trip("websocket round trip", source, "websocket"))
     if os.name == "posix":
-        report(await check_round_trip("pipe round trip", source, pipe=True))
+        report(await check_round_trip("pipe round trip", source, "pipe"))
 
 
 def check_python() -> Finding:
@@ -251,11 +251,11 @@ def check_temporary_space() -> Finding:
     return Finding("temporary folder", "ok", detail)
 
 
-async def check_round_trip(subject: str, source: Source, *, pipe: bool = False) -> Finding:
+async def check_round_trip(
+    subject: str, source: Source, transport: Literal["websocket", "pipe"] | None = None
+) -> Finding:
     """Start the browser (or connect to it) and time a few commands that it answers itself."""
-    import cdpengine
-
-    block = cdpengine.launch(executable=source.executable, transport="pipe") if pipe else source.open()
+    block = source.open(transport=transport)
     start = time.perf_counter()
     try:
         async with block as browser:

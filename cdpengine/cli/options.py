@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import attrs
 import click
@@ -52,15 +52,29 @@ class Source:
             )
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator[Browser]:
-        """Start the browser, or connect to it. A browser that was started ends with the block."""
+    async def open(
+        self,
+        *,
+        headless: bool = True,
+        transport: Literal["websocket", "pipe"] | None = None,
+        debugging_port: int | None = None,
+    ) -> AsyncIterator[Browser]:
+        """Start the browser, as these options of `launch` say, or connect to it.
+
+        One that was started ends with the block.
+        """
         import cdpengine
 
         if self.endpoint is not None:
             async with cdpengine.connect(self.endpoint) as browser:
                 yield browser
         else:
-            async with cdpengine.launch(executable=self.executable) as browser:
+            async with cdpengine.launch(
+                executable=self.executable,
+                headless=headless,
+                transport=transport,
+                debugging_port=debugging_port,
+            ) as browser:
                 yield browser
 
     @asynccontextmanager

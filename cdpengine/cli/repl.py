@@ -17,6 +17,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
+from urllib.parse import urlsplit
 
 import click
 import trio
@@ -94,14 +95,17 @@ def _tell(text: str) -> None:
 
 @asynccontextmanager
 async def _open_browser(source: Source, headed: bool) -> AsyncIterator[Browser]:
-    import cdpengine
+    # Chrome tells its protocol, for completion and help, over a port alone.
+    async with source.open(headless=not headed, debugging_port=0) as browser:
+        yield browser
 
-    if source.endpoint is not None or not headed:
-        async with source.open() as browser:
-            yield browser
-    else:
-        async with cdpengine.launch(executable=source.executable, headless=False) as browser:
-            yield browser
+
+def _place(browser: Browser) -> str:
+    """Return where the browser is: what another tool is given to come to it, where it has a port."""
+    name = browser.connections[0].name
+    return (
+        name if browser.endpoint is None or "://" in name else f"http://{urlsplit(browser.endpoint).netloc}"
+    )
 
 
 async def _protocol(source: Source, browser: Browser) -> Protocol | None:
@@ -109,7 +113,7 @@ async def _protocol(source: Source, browser: Browser) -> Protocol | None:
     from cdpengine.debug.explorer.protocol import fetch_protocol
 
     try:
-        return await fetch_protocol(source.endpoint or browser.connections[0].name, timeout=10)
+        return await fetch_protocol(source.endpoint or browser.endpoint or "", timeout=10)
     except EngineError as error:
         say_lines(f"no completion and no help: {error}", err=True)
         return None
@@ -137,7 +141,7 @@ async def _converse(console: Interpreter) -> None:
     # editor that goes on, and two of them would share the terminal.
     with trio.open_signal_receiver(signal.SIGINT) as signals:
         interrupts = _Interrupts(lambda: prompt.editing)
-        say(f"{browser.version.product} at {browser.connections[0].name}; ? is help, Ctrl-D leaves")
+        say(f"{browser.version.product} at {_place(browser)}; ? is help, Ctrl-D leaves")
         async with open_body_nursery() as nursery:
             nursery.start_soon(interrupts.take, signals)
             while True:

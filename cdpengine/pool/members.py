@@ -34,7 +34,8 @@ class LaunchOptions(TypedDict, total=False):
     executable: str | Path | None
     headless: bool
     args: Sequence[str]
-    transport: Literal["websocket", "pipe"]
+    transport: Literal["websocket", "pipe"] | None
+    debugging_port: int | None
     env: Mapping[str, str] | None
     recover_after: float | None
     evaluate_enabled: bool

@@ -97,37 +97,10 @@ async def ready_page(browser: cdpengine.Browser) -> cdpengine.Page:
     return page
 
 
-def browser_pid(browser: cdpengine.Browser) -> int:
-    """The browser process itself, by its listening socket: the launcher script replaced itself by it."""
-    port = int(browser.connections[0].name.rpartition(":")[2])
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat") as stat:
-                    parent = int(stat.read().rpartition(")")[2].split()[1])
-                with open(f"/proc/{entry}/cmdline") as cmdline:
-                    command = cmdline.read()
-            except OSError:
-                continue
-            if parent == os.getpid() and "remote-debugging" in command and owns_port(int(entry), port):
-                return int(entry)
-    raise AssertionError("no browser process found")
-
-
-def owns_port(pid: int, port: int) -> bool:
-    inodes = set()
-    with open(f"/proc/{pid}/net/tcp") as table:
-        for line in table.readlines()[1:]:
-            fields = line.split()
-            if fields[1].endswith(f":{port:04X}") and fields[3] == "0A":
-                inodes.add(f"socket:[{fields[9]}]")
-    for descriptor in os.listdir(f"/proc/{pid}/fd"):
-        try:
-            if os.readlink(f"/proc/{pid}/fd/{descriptor}") in inodes:
-                return True
-        except OSError:
-            continue
-    return False
+async def browser_pid(browser: cdpengine.Browser) -> int:
+    """The browser process itself: the launcher script replaced itself by it."""
+    told = await browser.session.call("SystemInfo.getProcessInfo")
+    return next(int(each["id"]) for each in told["processInfo"] if each["type"] == "browser")
 
 
 KILLED = ("awaited promise", "click", "wait for a page", "new page")
@@ -140,7 +113,7 @@ async def test_a_killed_browser_ends_every_call_at_once(name: str, slow: str) ->
     ended: list[float] = []
     async with cdpengine.launch() as browser:
         page = await ready_page(browser)
-        pid = browser_pid(browser)
+        pid = await browser_pid(browser)
 
         async def act() -> None:
             with pytest.raises(cdpengine.ConnectionLostError) as caught:

@@ -42,7 +42,9 @@ async def connect() -> None:
 
 
 async def launch() -> None:
-    async with cdpengine.launch(executable=Path("browser").absolute(), timeout=5) as browser:
+    async with cdpengine.launch(
+        executable=Path("browser").absolute(), transport="websocket", timeout=5
+    ) as browser:
         await talk(browser)
 
 

@@ -21,6 +21,7 @@ def line(
     lifeline: bool = True,
     machine: Machine = PLAIN,
     computed_accessibility: bool = True,
+    debugging_port: int | None = None,
 ) -> list[str]:
     return command_line(
         arguments,
@@ -30,6 +31,7 @@ def line(
         lifeline=lifeline,
         machine=machine,
         computed_accessibility=computed_accessibility,
+        debugging_port=debugging_port,
     )
 
 
@@ -61,6 +63,14 @@ def test_port_and_pipe(
     arguments = line(transport=transport, lifeline=lifeline)
     assert ("--remote-debugging-port=0" in arguments) == port
     assert ("--remote-debugging-pipe" in arguments) == pipe
+
+
+@pytest.mark.parametrize("transport", ["websocket", "pipe"])
+@pytest.mark.parametrize("port", [0, 9222])
+def test_a_port_for_others_is_beside_either(transport: Literal["websocket", "pipe"], port: int) -> None:
+    arguments = line(transport=transport, debugging_port=port)
+    assert f"--remote-debugging-port={port}" in arguments
+    assert "--remote-debugging-pipe" in arguments
 
 
 @pytest.mark.parametrize(
@@ -131,7 +141,7 @@ def test_a_page_of_the_users_takes_the_place_of_the_blank_one() -> None:
     ("argument", "told"),
     [
         ("--user-data-dir=/x", "user_data_dir="),
-        ("--remote-debugging-port=9222", "transport="),
+        ("--remote-debugging-port=9222", "debugging_port="),
         ("--remote-debugging-pipe", "transport="),
         ("a\0b", "NUL"),
     ],

@@ -18,7 +18,7 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._launch.endpoint import redact_endpoint, resolve_endpoint
+from cdpengine._launch.endpoint import check_endpoint, redact_endpoint, resolve_endpoint
 from cdpengine._protocol.http_connections import get
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError
 
@@ -277,6 +277,7 @@ async def fetch_protocol(
     Raises InvalidArgumentError when it is not an endpoint or answers no protocol, ConnectFailedError when nothing
     answers in `timeout` seconds.
     """
+    check_endpoint(endpoint)
     shown = redact_endpoint(endpoint)
     answer: bytes | None = None
     with trio.move_on_after(timeout):

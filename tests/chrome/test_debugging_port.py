@@ -1,0 +1,173 @@
+"""What a launched browser is reached over: the pipe where nobody says otherwise, and a port for others where one is asked for."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import trio
+from rounds import rounds
+
+import cdpengine
+from cdpengine import debug
+
+pytestmark = pytest.mark.chrome
+HANG = "for (;;);"
+CALLS = rounds(600, 20_000)
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CDPENGINE_TRANSPORT", raising=False)
+
+
+async def test_over_the_pipe_no_call_leaves_anything_and_a_port_beside_it_is_for_others() -> None:
+    """One browser for all of it: calls that are cancelled at random moments, a second client, refs of both."""
+    async with cdpengine.launch(debugging_port=0) as browser:
+        assert browser.endpoint is not None
+        assert urlsplit(browser.endpoint).hostname == "127.0.0.1"
+        assert [connection.name for connection in browser.connections] == ["pipe"]
+        page = await browser.new_page("data:text/html,<title>One</title><button>Go</button>")
+        await cancel_calls(page, CALLS)
+        async with cdpengine.connect(browser.endpoint) as other:
+            assert other.key == browser.key
+            there = other.page(page.target_id)
+            assert there is not None
+            assert await there.title() == "One"
+            await there.click((await page.snapshot()).find(role="button"))
+        async with debug.proxy(browser.endpoint) as proxy, cdpengine.connect(proxy.endpoint) as other:
+            assert other.version == browser.version
+        with pytest.raises(cdpengine.EvaluationTimeoutError):
+            await page.evaluate(HANG, timeout=0.2)
+        assert await page.evaluate("1 + 1") == 2
+
+
+async def cancel_calls(page: cdpengine.Page, calls: int) -> None:
+    """Make calls of all sizes, 40 at a time, and cancel each at a random moment; see that nothing is left of them."""
+    chance = random.Random(calls)
+    connections = page.browser.connections
+    before = [connection.statistics() for connection in connections]
+    done = 0
+
+    async def call() -> None:
+        nonlocal done
+        size = chance.choice(
+            (1, 1, 1, 1_000, 70_000)
+        )  # a pipe holds 65,536 bytes: the last is written in parts
+        with trio.CancelScope() as scope:
+            if chance.random() < 0.5:
+                scope.deadline = trio.current_time() + chance.random() * 0.01
+            else:
+                nursery.start_soon(cancel_soon, scope, chance.randrange(12))
+            found = await page.session.call(
+                "Runtime.evaluate", expression=f"'{'x' * size}'", returnByValue=True
+            )
+            assert len(found["result"]["value"]) == size
+            done += 1
+
+    async def cancel_soon(scope: trio.CancelScope, checkpoints: int) -> None:
+        for _ in range(checkpoints):
+            await trio.lowlevel.checkpoint()
+        scope.cancel()
+
+    for _ in range(calls // 40):
+        async with trio.open_nursery() as nursery:
+            for _ in range(40):
+                nursery.start_soon(call)
+    assert done < calls, "some were cancelled"
+    with trio.fail_after(30):
+        while any(connection.statistics().in_flight for connection in connections):
+            await page.session.call("Runtime.evaluate", expression="1")
+    for connection, then in zip(connections, before, strict=True):
+        now = connection.statistics()
+        assert connection.lost is None
+        assert (now.in_flight, now.queued) == (0, 0)
+        assert now.unknown_replies == then.unknown_replies
+        assert now.malformed == then.malformed
+        assert now.shapeless == then.shapeless
+
+
+async def test_a_taken_port_is_told_and_a_free_one_is_that_one() -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        held.listen()
+        port = held.getsockname()[1]
+        with pytest.raises(cdpengine.LaunchFailedError, match=f"debugging port {port} is taken"):
+            async with cdpengine.launch(debugging_port=port):
+                raise AssertionError("it cannot have had that port")
+    async with cdpengine.launch(transport="websocket", debugging_port=port) as browser:
+        assert urlsplit(browser.endpoint or "").netloc == f"127.0.0.1:{port}"
+        assert len(browser.connections) == 2
+
+
+@pytest.mark.slow
+async def test_a_hung_script_is_ended_while_a_large_reply_comes_in() -> None:
+    """What ends scripts shares the pipe with the reply: it waits for that, and not for the script."""
+    async with cdpengine.launch(transport="pipe") as browser:
+        hung, large = (
+            await browser.new_page("data:text/html,hung"),
+            await browser.new_page("data:text/html,large"),
+        )
+
+        async def read() -> None:
+            found = await large.session.call(
+                "Runtime.evaluate", expression="'x'.repeat(1e8)", returnByValue=True
+            )
+            assert len(found["result"]["value"]) == 100_000_000
+
+        with trio.fail_after(60):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(read)
+                for _ in range(3):
+                    with pytest.raises(cdpengine.EvaluationTimeoutError):
+                        await hung.evaluate(HANG, timeout=0.2)
+                    assert await hung.evaluate("1 + 1") == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "at"),
+    [(None, None, "pipe"), (None, "websocket", "ws:"), ("pipe", "websocket", "pipe")],
+)
+@pytest.mark.slow
+async def test_who_says_nothing_has_the_pipe_and_no_port(
+    given: Any, named: str | None, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if named is not None:
+        monkeypatch.setenv("CDPENGINE_TRANSPORT", named)
+    async with cdpengine.launch(transport=given) as browser:
+        assert browser.connections[0].name.startswith(at)
+        assert (browser.endpoint is None) == (at == "pipe")
+        if browser.endpoint is None:
+            told = await browser.session.call("Browser.getBrowserCommandLine")
+            assert not any("remote-debugging-port" in each for each in told["arguments"]), json.dumps(told)
+
+
+@pytest.mark.parametrize("port", [-1, 65_536, True, "9222", 1.5])
+async def test_what_is_no_port_is_refused(port: Any) -> None:
+    with pytest.raises(cdpengine.InvalidArgumentError, match="debugging_port"):
+        async with cdpengine.launch(debugging_port=port):
+            pass
+
+
+async def test_a_transport_that_is_none_is_refused_wherever_it_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(cdpengine.InvalidArgumentError, match="transport"):
+        async with cdpengine.launch(transport="tcp"):  # type: ignore[arg-type]
+            pass
+    monkeypatch.setenv("CDPENGINE_TRANSPORT", "tcp")
+    with pytest.raises(cdpengine.InvalidArgumentError, match="CDPENGINE_TRANSPORT"):
+        async with cdpengine.launch():
+            pass
+
+
+async def test_a_browser_without_a_port_is_named_where_one_is_needed() -> None:
+    nowhere: Any = None  # what `browser.endpoint` is
+    for opened in (cdpengine.connect(nowhere), debug.proxy(nowhere)):
+        with pytest.raises(cdpengine.InvalidArgumentError, match=r"debugging_port=0"):
+            async with opened:
+                pass
