@@ -12,7 +12,7 @@ from typing import Any
 import hypothesis
 import pytest
 from error_texts import ErrorTexts
-from rounds import TURNS, in_turn, rounds, run_slow, sample_of
+from rounds import TRANSPORTS, TURNS, in_turn, rounds, run_over, run_slow, sample_of
 
 # Shells start background jobs with Ctrl-C ignored, and `nohup` ignores the end of the terminal. Every program that a test
 # starts would inherit that.
@@ -105,6 +105,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
 
 RUN_SLOW = "--run-slow"
 TURN = "--turn"
+TRANSPORT = "--transport"
 
 BROWSER_TESTS = "tests/chrome/"
 EVERY_TURN = frozenset(
@@ -129,6 +130,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         TURN,
         choices=[str(turn) for turn in range(1, TURNS + 1)],
         help="run only those browser tests whose turn it is; the next turn has the others",
+    )
+    parser.addoption(
+        TRANSPORT,
+        choices=TRANSPORTS,
+        help="what all browsers are reached over, those included that tests and commands launch; by turns without it",
     )
 
 
@@ -235,6 +241,10 @@ def pytest_collection_finish() -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     run_slow(config.getoption(RUN_SLOW))
+    transport = config.getoption(TRANSPORT)
+    run_over(transport, int(config.getoption(TURN) or 1))
+    if transport is not None:
+        os.environ["CDPENGINE_TRANSPORT"] = transport
     hypothesis.settings.register_profile("shared machine", deadline=None, max_examples=rounds(16, 100))
     hypothesis.settings.load_profile("shared machine")
     # Taken away: a test that runs pytest itself must not write to the file of the run that it is part of.

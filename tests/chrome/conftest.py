@@ -15,6 +15,8 @@ import pytest
 import trio
 from kept_window import Window
 from pytest_httpserver import HTTPServer
+from rounds import transport_of
+from shared_pipe import SharedPipe
 from werkzeug import Request, Response
 
 import cdpengine
@@ -47,21 +49,25 @@ def make_httpserver() -> Iterator[HTTPServer]:
 
 
 @pytest.fixture(scope="session")
-def shared_endpoint() -> Iterator[str]:
+def shared_pipe() -> Iterator[SharedPipe]:
     """A Chromium for the whole run, started in a trio of its own: pytest-trio gives every test a new one.
 
     Only the process: a second engine on the same pages would answer their dialogs before the test's does.
     """
-    ready: queue.Queue[str | BaseException] = queue.Queue()
+    ready: queue.Queue[SharedPipe | BaseException] = queue.Queue()
     stop: list[trio.lowlevel.TrioToken | trio.Event] = []
 
     async def keep() -> None:
-        async with start_browser(LaunchOptions(executable=cdpengine.find_browser().path)) as process:
+        options = LaunchOptions(executable=cdpengine.find_browser().path, transport="pipe", debugging_port=0)
+        async with start_browser(options) as process, trio.open_nursery() as nursery:
             event = trio.Event()
             stop.extend([trio.lowlevel.current_trio_token(), event])
-            assert process.endpoint is not None
-            ready.put(f"http://{urlsplit(process.endpoint).netloc}")
+            assert process.pipe is not None
+            pipe = SharedPipe(process.pipe, process.endpoint)
+            await nursery.start(pipe.serve)
+            ready.put(pipe)
             await event.wait()
+            nursery.cancel_scope.cancel()
 
     def run() -> None:
         try:
@@ -83,9 +89,24 @@ def shared_endpoint() -> Iterator[str]:
     assert not thread.is_alive(), "the shared browser did not end"
 
 
+@pytest.fixture(scope="session")
+def shared_endpoint(shared_pipe: SharedPipe) -> str:
+    """Where the shared browser listens, beside its pipe."""
+    assert shared_pipe.endpoint is not None
+    return f"http://{urlsplit(shared_pipe.endpoint).netloc}"
+
+
 @pytest.fixture
-async def browser(shared_endpoint: str, wire_log: list[str]) -> AsyncIterator[cdpengine.Browser]:
-    """The shared browser, over connections of the test's own."""
+def transport(request: pytest.FixtureRequest) -> str:
+    """What the test's browser is reached over: tests/conftest.py says which, by turns."""
+    return transport_of(request.node)
+
+
+@pytest.fixture
+async def browser(
+    shared_pipe: SharedPipe, shared_endpoint: str, transport: str, wire_log: list[str]
+) -> AsyncIterator[cdpengine.Browser]:
+    """The shared browser, over connections of the test's own, or over its pipe."""
 
     def watch(traffic: Traffic) -> None:
         text = (
@@ -97,7 +118,8 @@ async def browser(shared_endpoint: str, wire_log: list[str]) -> AsyncIterator[cd
         wire_log.append(f"{traffic.time % 1000:8.3f} {arrow} {text[:400]}")
 
     tasks = trio.lowlevel.current_statistics().tasks_living
-    async with cdpengine.connect(shared_endpoint) as browser:
+    opened = shared_pipe.open() if transport == "pipe" else cdpengine.connect(shared_endpoint)
+    async with opened as browser:
         with browser.instruments.attached(watch):
             pages = {page.target_id for page in browser.pages}
             yield browser

@@ -11,6 +11,8 @@ import cdpengine
 from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.session import Session
 
+pytestmark = pytest.mark.transport("websocket")  # over a pipe they have no connection of their own
+
 HANG = "while (true) {}"
 
 BUTTON = "<button onclick='n = (self.n || 0) + 1'>Go</button>"

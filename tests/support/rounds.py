@@ -19,6 +19,8 @@ T = TypeVar("T")
 @attrs.define
 class _Run:
     slow: bool = False
+    transport: str | None = None
+    turn: int = 1
 
 
 _RUN = _Run()
@@ -27,6 +29,28 @@ _RUN = _Run()
 def run_slow(slow: bool) -> None:
     """Say whether this run is one with `--run-slow`; tests/conftest.py does, before a test is imported."""
     _RUN.slow = slow
+
+
+def run_over(transport: str | None, turn: int) -> None:
+    """Say what the shared browser is reached over: one transport for all tests, or by turns where it is None."""
+    _RUN.transport, _RUN.turn = transport, turn
+
+
+def transport_of(test: pytest.Item) -> str:
+    """Return what a test's browser is reached over: "websocket" or "pipe".
+
+    By turns, half of the files have the one and half the other; turns 1 and 2 are each other's rest, and in turns 3 and
+    4 it is the other way round: so four turns have every test over both. `@pytest.mark.transport(name)` is for a test
+    that is about one of them.
+    """
+    if (chosen := test.get_closest_marker("transport")) is not None:
+        return str(chosen.args[0])
+    if _RUN.transport is not None:
+        return _RUN.transport
+    return TRANSPORTS[(zlib.crc32(test.path.name.encode()) + (_RUN.turn - 1) // 2) % 2]
+
+
+TRANSPORTS = ("pipe", "websocket")
 
 
 def rounds(few: int, many: int) -> int:
