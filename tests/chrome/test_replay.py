@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -120,14 +121,15 @@ async def test_a_program_is_recorded_once_and_replayed_after(
         assert await run("http://127.0.0.1:9/") == ("replay", expected)
 
 
+@pytest.mark.parametrize("transport", ["websocket", "pipe"])
 async def test_a_recording_of_the_engines_own_is_replayed_too(
-    tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+    transport: Any, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "own.jsonl"
     httpserver.expect_request("/").respond_with_data(LOGIN, content_type="text/html")
     monkeypatch.setenv("CDPENGINE_RECORD", str(path))
     monkeypatch.setenv("CDPENGINE_RECORD_KEEP_ARGUMENTS", "1")
-    async with cdpengine.launch() as browser:
+    async with cdpengine.launch(transport=transport) as browser:
         seen = await log_in(browser, httpserver.url_for("/"))
     monkeypatch.delenv("CDPENGINE_RECORD")
     async with debug.replay(path) as replay, cdpengine.connect(replay.endpoint) as browser:

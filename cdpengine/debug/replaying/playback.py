@@ -121,6 +121,11 @@ class Playback:
         return [call for call in self.calls if call.asked is None and not call.optional]
 
     @property
+    def of_a_pipe(self) -> bool:
+        """Whether it was recorded over a pipe: then there was one connection, and a second one finds nothing."""
+        return any(name.partition(" ")[0] == "pipe" for name in self._connections)
+
+    @property
     def page_paths(self) -> Sequence[str]:
         """The paths of the websockets of single pages that were recorded."""
         return self._tape.page_paths

@@ -124,7 +124,7 @@ class Replay:
             page = {
                 "Browser": self._playback.product or "replay",
                 "Protocol-Version": "1.3",
-                "webSocketDebuggerUrl": f"ws://{here}{BROWSER_PATH}",
+                "webSocketDebuggerUrl": f"ws://{here}{BROWSER_PATH}{'/pipe' if self._playback.of_a_pipe else ''}",
             }
         elif path == "/json/list":
             page = [
