@@ -147,6 +147,8 @@ class Inspection:
     _probes: int = 0
     _frees: str = ""
     _cover: Cover | None = None
+    _covering: str = ""
+    _covering_node: int | None = None
 
     async def wait_for_point(
         self,
@@ -231,6 +233,13 @@ class Inspection:
                     if self._frees:
                         hindrance = hindrance or Hindrance(self.action, self.node, self.budget, started)
                         hindrance.note(f"{error.reason}; {self._frees}")
+                    if (
+                        isinstance(error, CoveredError)
+                        and self._probes > 1
+                        and self._covering != error.covered_by
+                    ):
+                        # Asked for in good time: after the deadline a busy page may answer too late.
+                        await self._name_cover(error)
                 await trio.sleep(pause)
         with trio.move_on_after(_DIALOG_CHECK_TIMEOUT, shield=True):
             await self.interruptions.dialog_opened()
@@ -242,12 +251,20 @@ class Inspection:
             raise self.budget.exceeded()
         if isinstance(failure, CoveredError) and self._cover is not None:
             with trio.CancelScope(shield=True):
-                failure.covering_node = await self._cover.find_node(_NAMING_TIMEOUT)
+                await self._name_cover(failure)
         spent = trio.current_time() - started
         if self._frees:
             failure.reason = f"{failure.reason}; {self._frees}"
         failure.steps = (*self.budget.steps, f"probed {self._probes} times in {spent:.1f} s")
         raise failure
+
+    async def _name_cover(self, error: CoveredError) -> None:
+        """Note which node covers this one; where that is not known in time, the last that was described alike."""
+        assert self._cover is not None
+        found = await self._cover.find_node(_NAMING_TIMEOUT)
+        if found is not None or self._covering != error.covered_by:
+            self._covering, self._covering_node = error.covered_by, found
+        error.covering_node = self._covering_node
 
     def _refusal(self, kind: type[NotInteractableError], reason: str) -> NotInteractableError:
         return kind(action=self.action, target=self.node.description, reason=reason)

@@ -35,7 +35,7 @@ from cdpengine.errors import EngineError
 SETTLING = 1.0
 """Seconds at most in which a page may come to rest before it is read."""
 
-READING = 3.0
+READING = 10.0
 """Seconds at most in which a page is read."""
 
 DESCRIBING = 1.0
