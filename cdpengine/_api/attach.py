@@ -22,7 +22,8 @@ from cdpengine._protocol.connection import Connection, open_connection
 from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.instruments import logger as wire_logger
-from cdpengine._protocol.transport import PipeTransport, open_websocket
+from cdpengine._protocol.pipe_transport import PipeTransport
+from cdpengine._protocol.transport import open_websocket
 from cdpengine.errors import (
     ConnectFailedError,
     ConnectionLostError,

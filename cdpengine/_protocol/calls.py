@@ -22,7 +22,7 @@ import outcome
 import trio
 
 from cdpengine._protocol.instruments import Span
-from cdpengine._protocol.messages import Call, Reply, decode_error, decode_payload
+from cdpengine._protocol.messages import OBJECT, Call, Reply, decode_error, decode_payload
 from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
 
 if TYPE_CHECKING:
@@ -33,47 +33,45 @@ T = TypeVar("T")
 
 _Raw = msgspec.Raw | bytes
 
-_NO_ERROR = (b"", b"null")
-
 
 class PendingCall:
     """A command given to the writer. Await `result()` or `decoded()`; or `abandon()` it."""
 
-    __slots__ = ("_connection", "_outcome", "_task", "call")
+    __slots__ = ("_connection", "_error", "_raw", "_task", "call")
 
     def __init__(self, connection: Connection, call: Call) -> None:
         self._connection = connection
         self.call = call
-        self._outcome: outcome.Outcome[_Raw] | None = None
+        self._raw: _Raw | None = None
+        self._error: BaseException | None = None
         self._task: trio.lowlevel.Task | None = None
         call.waiter = self
 
     @property
     def done(self) -> bool:
         """Whether the outcome is known, or nobody wants it any more."""
-        return self._outcome is not None
+        return self._raw is not None or self._error is not None
 
     async def raw(self) -> _Raw:
-        """Wait for the reply and return its result as raw JSON.
+        """Wait for the reply and return its result as raw JSON. What was posted until now goes out at once.
 
         Raises RemoteError when Chrome refused, SessionGoneError (TargetCrashedError) or ConnectionLostError when
         what would have answered ended, UndecodableReplyError when the reply was damaged on its way.
         """
-        if self._outcome is None:
-            self._task = trio.lowlevel.current_task()
-            await trio.lowlevel.wait_task_rescheduled(self._abort)
-        else:
-            await trio.lowlevel.checkpoint()
-        assert self._outcome is not None
-        return self._outcome.unwrap()
+        await self._wait(self._abort)
+        return self.raw_nowait()
 
     async def wait(self) -> None:
         """Wait until the outcome is known, and raise none of it. A cancelled waiter leaves the call as it is."""
-        if self._outcome is None:
-            self._task = trio.lowlevel.current_task()
-            await trio.lowlevel.wait_task_rescheduled(self._left)
-        else:
+        await self._wait(self._left)
+
+    async def _wait(self, abort: Callable[[object], trio.lowlevel.Abort]) -> None:
+        self._connection._write_now()
+        if self.done:
             await trio.lowlevel.checkpoint()
+        else:
+            self._task = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(abort)
 
     def _left(self, _raise_cancel: object) -> trio.lowlevel.Abort:
         self._task = None
@@ -81,13 +79,15 @@ class PendingCall:
 
     def raw_nowait(self) -> _Raw:
         """Return what `raw` does, without a turn for others. Raises trio.WouldBlock while there is no outcome."""
-        if self._outcome is None:
+        if self._error is not None:
+            raise self._error
+        if self._raw is None:
             raise trio.WouldBlock
-        return self._outcome.unwrap()
+        return self._raw
 
     async def result(self) -> dict[str, Any]:
         """Wait for the reply and return its result as a dict. Raises as `raw` does."""
-        return await self.decoded(dict[str, Any])
+        return await self.decoded(OBJECT)
 
     async def decoded(self, kind: type[T]) -> T:
         """Wait for the reply and decode its result straight into `kind`.
@@ -102,22 +102,25 @@ class PendingCall:
 
     def abandon(self) -> None:
         """Drop interest. A command not yet written is never sent; a reply is counted as late."""
-        if self._outcome is None:
+        if not self.done:
             self._connection._forget(self.call)
-            self._outcome = outcome.Error(trio.ClosedResourceError("the call was abandoned"))
+            self._error = trio.ClosedResourceError("the call was abandoned")
 
     def settle(self, reply: Reply) -> None:
         """Take the reply (called by the reader)."""
-        self._finish(_outcome_of(reply))
+        if (error := _error_of(reply)) is not None:
+            self.fail(error)
+        elif self._error is None:
+            self._raw = reply.result or b"{}"
+            self._finish()
 
     def fail(self, error: BaseException) -> None:
         """Take the named reason why there will be no reply (called by the reader or by shutdown)."""
-        self._finish(outcome.Error(error))
+        if not self.done:
+            self._error = error
+            self._finish()
 
-    def _finish(self, result: outcome.Outcome[_Raw]) -> None:
-        if self._outcome is not None:
-            return
-        self._outcome = result
+    def _finish(self) -> None:
         self.call.waiter = None  # a circle otherwise, that keeps large replies until the collector comes by
         if self._task is not None:
             task, self._task = self._task, None
@@ -152,6 +155,7 @@ class SharedCall:
 
     async def raw(self) -> _Raw:
         """Wait for the reply and return its result as raw JSON. Raises as `PendingCall.raw` does."""
+        self._connection._write_now()
         await self._settled.wait()
         return self.raw_nowait()
 
@@ -176,7 +180,8 @@ class SharedCall:
 
     def settle(self, reply: Reply) -> None:
         """Take the reply (called by the reader)."""
-        self._finish(_outcome_of(reply))
+        error = _error_of(reply)
+        self._finish(outcome.Value(reply.result or b"{}") if error is None else outcome.Error(error))
 
     def fail(self, error: BaseException) -> None:
         """Take the named reason why there will be no reply (called by the reader or by shutdown)."""
@@ -228,7 +233,7 @@ class Turn:
     def _post(self, method: str, params: Mapping[str, Any]) -> SharedCall:
         if not self.session.usable and (error := self.session.error(method)) is not None:
             raise error
-        shared = self.session.connection._post_shared(method, params, self.session.id)
+        shared = self.session.connection._send_shared(method, params, self.session.id)
         self._last = shared.call
         return shared
 
@@ -275,16 +280,14 @@ def decode_bytes(method: str, text: str) -> bytes:
         ) from None
 
 
-def _outcome_of(reply: Reply) -> outcome.Value[_Raw] | outcome.Error:
-    if bytes(reply.error) not in _NO_ERROR:
+def _error_of(reply: Reply) -> RemoteError | UndecodableReplyError | None:
+    if reply.error and bytes(reply.error) != b"null":
         body = decode_error(reply.error)
         data = body.data if body.data is None or isinstance(body.data, str) else "with structured data"
-        return outcome.Error(
-            RemoteError(method=reply.call.method, code=body.code, message=body.message, data=data)
-        )
+        return RemoteError(method=reply.call.method, code=body.code, message=body.message, data=data)
     if reply.damage:
-        return outcome.Error(UndecodableReplyError(method=reply.call.method, reason=reply.damage, raw=b""))
-    return outcome.Value(reply.result or b"{}")
+        return UndecodableReplyError(method=reply.call.method, reason=reply.damage, raw=b"")
+    return None
 
 
 # --- what calls are sent for --------------------------------------------------------------------------------

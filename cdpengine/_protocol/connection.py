@@ -1,9 +1,9 @@
 """Connection: one transport, one reader task, one writer task, and the targets and sessions between them.
 
-Rule: the reader never waits for a consumer; the writer is the only one who writes, so a caller can be cancelled at
-any point without half a message going out. Small commands that wait together go out together. When the connection
-ends, for whatever reason, every call and every stream ends with ConnectionLostError, at once, and so does every
-later call.
+Rule: the reader never waits for a consumer. Who waits for a reply writes what is to be written, where that can be
+done in one step (over a pipe), and else leaves it to the writer; so a caller can be cancelled at any point without
+half a message going out. Small commands that wait together go out together. When the connection ends, for
+whatever reason, every call and every stream ends with ConnectionLostError, at once, and so does every later call.
 
 Which targets the browser has is read by the reader, message by message, before anything later is routed: a session
 exists from the moment at which the reader has seen it attached, and is over from the moment at which it has seen
@@ -37,10 +37,10 @@ from cdpengine._protocol.domains.target import (
     TargetInfoChanged,
 )
 from cdpengine._protocol.instruments import Instruments, Traffic
-from cdpengine._protocol.messages import Call, Mux, Notice, Reply, Stray, envelope_or_none
+from cdpengine._protocol.messages import Call, Envelope, Mux, Reply, Stray, envelope_or_none
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Consumers, Event
-from cdpengine._protocol.transport import Arrival, Transport, TransportBroken
+from cdpengine._protocol.transport import Arrival, DirectTransport, Transport, TransportBroken
 from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
@@ -53,6 +53,9 @@ logger = get_logger("cdpengine.session")
 
 _MOST_TOGETHER = 1 << 16
 """Bytes of commands that go out in one write: several small ones wake the browser once."""
+
+_MOST_AT_ONCE = 64
+"""Messages that are routed before others have their turn; fewer where a consumer needs it."""
 
 
 @attrs.frozen
@@ -112,6 +115,8 @@ class Connection:
         self._mux = Mux()
         self._outbox: deque[Call] = deque()
         self._outbox_filled = trio.lowlevel.ParkingLot()
+        self._direct = transport if isinstance(transport, DirectTransport) else None
+        self._unsent = False  # the writer has, or will have, to wait for the transport
         self._lost: str | None = None
         self._strays = RepeatedWarning(
             logger, "%s: a %s message came in and was passed over: %s", level=logging.INFO
@@ -162,12 +167,31 @@ class Connection:
     # --- for sessions and calls ----------------------------------------------------------------------------
 
     def _post(self, method: str, params: Mapping[str, Any], session_id: str | None) -> PendingCall:
-        """Open a call and hand it to the writer. Raises ConnectionLostError and InvalidArgumentError."""
-        return PendingCall(self, self._open(method, params, session_id))
+        """Open a call, to be written when somebody waits for its reply, or at the writer's turn.
+
+        Raises ConnectionLostError and InvalidArgumentError.
+        """
+        pending = PendingCall(self, self._open(method, params, session_id))
+        self._outbox_filled.unpark()
+        return pending
 
     def _post_shared(self, method: str, params: Mapping[str, Any], session_id: str | None) -> SharedCall:
-        """Do as `post`, for a call whose end several tasks wait for."""
-        return SharedCall(self, self._open(method, params, session_id))
+        """Do as `_post`, for a call whose end several tasks wait for."""
+        shared = SharedCall(self, self._open(method, params, session_id))
+        self._outbox_filled.unpark()
+        return shared
+
+    def _send(self, method: str, params: Mapping[str, Any], session_id: str | None) -> PendingCall:
+        """Open a call, and write it at once where that can be done without waiting. Raises as `_post` does."""
+        pending = PendingCall(self, self._open(method, params, session_id))
+        self._write_now()
+        return pending
+
+    def _send_shared(self, method: str, params: Mapping[str, Any], session_id: str | None) -> SharedCall:
+        """Do as `_send`, for a call whose end several tasks wait for."""
+        shared = SharedCall(self, self._open(method, params, session_id))
+        self._write_now()
+        return shared
 
     def _open(self, method: str, params: Mapping[str, Any], session_id: str | None) -> Call:
         if self._lost is not None:
@@ -183,7 +207,6 @@ class Connection:
         if self.instruments.active:
             call.cause = current_span()
         self._outbox.append(call)
-        self._outbox_filled.unpark()
         return call
 
     def _forget(self, call: Call) -> None:
@@ -207,35 +230,61 @@ class Connection:
         """Count and log, with its traceback, what a callback raised that the reader called."""
         self._failed.tell(self.name, what, type(error).__name__, error=error)
 
+    # --- writing ------------------------------------------------------------------------------------------
+
+    def _write_now(self) -> None:
+        """Write what waits to be written, as far as that goes without waiting. The writer does the rest."""
+        if not self._outbox:
+            return
+        if self._direct is None or self._unsent:
+            self._outbox_filled.unpark()
+            return
+        while messages := self._take_messages():
+            try:
+                self._unsent = not self._direct.send_nowait(*messages)
+            except TransportBroken as broken:
+                self._lose(str(broken))
+            if self._unsent:
+                self._outbox_filled.unpark()
+                return
+
+    def _take_messages(self) -> list[bytes]:
+        """Take out what goes in one write: of several, at most _MOST_TOGETHER bytes."""
+        counts, pending, outbox = self._counts, self._mux.pending, self._outbox
+        messages: list[bytes] = []
+        room = _MOST_TOGETHER
+        while outbox and (not messages or len(outbox[0].message) <= room):
+            call = outbox.popleft()
+            if call.id not in pending:
+                continue  # cancelled, or its session ended, before it was written
+            size = len(call.message)
+            counts["sent"] += 1
+            counts["bytes_sent"] += size
+            if self.instruments.active:
+                now = trio.current_time()
+                self.instruments.pass_on(Traffic(now, "sent", self._traffic_name, call.message, call.cause))
+            messages.append(call.message)
+            room -= size
+            call.message = b""
+        return messages
+
     # --- the two tasks -------------------------------------------------------------------------------------
 
     async def _run_writer(self) -> None:
-        """Write what callers gave, in order, until the transport breaks."""
-        counts, pending, instruments = self._counts, self._mux.pending, self.instruments
+        """Write what nobody could write at once, in order, until the transport breaks."""
         while self._lost is None:
-            if not self._outbox:
+            if not (self._outbox or self._unsent):
                 await self._outbox_filled.park()
                 continue
-            messages: list[bytes] = []
-            room = _MOST_TOGETHER
-            while self._outbox and (not messages or len(self._outbox[0].message) <= room):
-                call = self._outbox.popleft()
-                if call.id not in pending:
-                    continue  # cancelled, or its session ended, before it was written
-                counts["sent"] += 1
-                counts["bytes_sent"] += len(call.message)
-                if instruments.active:
-                    now = trio.current_time()
-                    instruments.pass_on(Traffic(now, "sent", self._traffic_name, call.message, call.cause))
-                messages.append(call.message)
-                room -= len(call.message)
-                call.message = b""
-            if not messages:
+            messages = self._take_messages()
+            if not (messages or self._unsent):
                 continue
+            self._unsent = True
             try:
                 await self._transport.send(*messages)
             except TransportBroken as broken:
                 self._lose(str(broken))
+            self._unsent = False
 
     async def _run_reader(self) -> None:
         """Route what comes in, until the transport breaks."""
@@ -248,12 +297,20 @@ class Connection:
                 return
             if self._lost is not None:
                 return  # closed while this message was under way: nobody is left to take it
-            if arrival is not None:
-                lag = time.perf_counter() - arrival.time
-                self._lag_total += lag
-                if lag > self._lag_longest:
-                    self._lag_longest = lag
-            self._route(message)
+            self._consumers.need_turn = False
+            further: bytes | str | None = message
+            room = 1 if self._direct is None else _MOST_AT_ONCE
+            while further is not None:
+                if arrival is not None:
+                    lag = time.perf_counter() - arrival.time
+                    self._lag_total += lag
+                    if lag > self._lag_longest:
+                        self._lag_longest = lag
+                self._route(further)
+                room -= 1
+                if self._direct is None or not room or self._consumers.need_turn or self._lost is not None:
+                    break
+                further = self._direct.receive_nowait()
 
     def _route(self, message: bytes | str) -> None:
         counts = self._counts
@@ -267,22 +324,23 @@ class Connection:
         match self._mux.feed(message, envelope):
             case Reply() as reply:
                 reply.call.waiter.settle(reply)
-            case Notice() as notice:
-                self._deliver(notice)
+            case Envelope() as event:
+                self._deliver(event)
             case Stray(kind="malformed" | "shapeless" as kind, detail=detail):
                 self._strays.tell(self.name, kind, detail)
             case Stray(kind=kind, detail=detail):
                 logger.debug("%s: a %s reply came in and was passed over: %s", self.name, kind, detail)
 
-    def _deliver(self, notice: Notice) -> None:
+    def _deliver(self, envelope: Envelope) -> None:
         self._counts["events"] += 1
-        session_id, method = notice.session_id, notice.method
+        session_id, method = envelope.session_id, envelope.method
+        assert method is not None
         session = self.root if session_id is None else self.targets.sessions.get(session_id)
         if session is None:
             self._counts["orphans"] += 1
             return
-        event = Event(method, session_id, notice.params)
-        if method.startswith(("Target.", "Inspector.")):
+        event = Event(method, session_id, envelope.params)
+        if method in self.targets.observed:
             self.targets.observe(session, event)
         session._deliver(event)
 
@@ -346,7 +404,7 @@ class Targets:
         self.infos: dict[str, TargetInfo] = {}
         self._announced: set[str] = set()
         self.sessions: dict[str, Session] = {}
-        self._observers = {
+        self.observed: dict[str, Callable[[Session, Event], None]] = {
             "Target.attachedToTarget": self._attach,
             "Target.detachedFromTarget": self._detach,
             "Target.targetCreated": self._note_created,
@@ -360,12 +418,9 @@ class Targets:
         self._send, self.attachments = trio.open_memory_channel[Attachment](2**31)
 
     def observe(self, source: Session, event: Event) -> None:
-        """Take one event of the Target or Inspector domain from the reader."""
-        observer = self._observers.get(event.method)
-        if observer is None:
-            return
+        """Take one event, whose name is in `observed`, from the reader."""
         try:
-            observer(source, event)
+            self.observed[event.method](source, event)
         except UndecodableReplyError as error:
             source.connection._pass_over(event, error)
 

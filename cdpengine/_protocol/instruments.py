@@ -1,8 +1,8 @@
 """Instruments: what watches the traffic of connections (recorder, statistics, log).
 
-Rule: without instruments, the cost is one test for an empty tuple a message. An instrument is called in the
-reader's or the writer's task: it takes the message and returns at once; it never waits. An instrument that raises
-is taken out and logged: it must not break the connection that it watches.
+Rule: without instruments, the cost is one test for an empty tuple a message. An instrument is called in the task
+that reads, or in one that writes: it takes the message and returns at once; it never waits. An instrument that
+raises is taken out and logged: it must not break the connection that it watches.
 """
 
 from __future__ import annotations

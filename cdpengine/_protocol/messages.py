@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 import attrs
 import msgspec
@@ -45,6 +45,10 @@ class ErrorBody(msgspec.Struct):
 
 
 _decode_envelope = msgspec.json.Decoder(Envelope).decode
+OBJECT = dict[str, Any]
+"""The type of a result that is wanted as a dict. Its decoder is made once; msgspec keeps those of Structs."""
+
+_decode_object = msgspec.json.Decoder(OBJECT).decode
 _encode = msgspec.json.Encoder().encode
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -137,6 +141,8 @@ def decode_payload(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
     through the standard library and keep the lone surrogate.
     """
     try:
+        if kind is OBJECT:
+            return cast("T", _decode_object(raw))
         return msgspec.json.decode(raw, type=kind)
     except msgspec.ValidationError:
         raise
@@ -189,7 +195,7 @@ class Call:
     cause: Any = None
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Reply:
     """The answer to `call`: `result` raw when Chrome obeyed, `error` raw when it refused.
 
@@ -200,15 +206,6 @@ class Reply:
     result: msgspec.Raw | bytes
     error: msgspec.Raw | bytes
     damage: str = ""
-
-
-@attrs.frozen(eq=False)
-class Notice:
-    """An event: `params` are raw JSON (empty when there are none)."""
-
-    method: str
-    session_id: str | None
-    params: msgspec.Raw
 
 
 @attrs.frozen
@@ -272,8 +269,8 @@ class Mux:
         self._pending.clear()
         return ended
 
-    def feed(self, message: bytes | str, envelope: Envelope | None = None) -> Reply | Notice | Stray:
-        """Route one message, which may have been read as `envelope` before. Never raises."""
+    def feed(self, message: bytes | str, envelope: Envelope | None = None) -> Reply | Envelope | Stray:
+        """Route one message, perhaps read before as `envelope` before; an event is its envelope. Never raises."""
         if envelope is None:
             try:
                 envelope = decode_envelope(message)
@@ -282,7 +279,7 @@ class Mux:
         if envelope.id is not None:
             return self._route_reply(envelope)
         if envelope.method is not None:
-            return Notice(envelope.method, envelope.session_id, envelope.params)
+            return envelope
         return self._count_stray("shapeless", "neither id nor method")
 
     def _route_reply(self, envelope: Envelope) -> Reply | Stray:

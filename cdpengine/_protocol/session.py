@@ -113,7 +113,7 @@ class Session:
         leaves nothing behind.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
-        return await self._post(
+        return await self._send(
             method, params if given is None else _merge_params(method, given, params)
         ).result()
 
@@ -123,7 +123,7 @@ class Session:
         Raises as `call` does, and UndecodableReplyError, with the raw JSON, when the result has another shape.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
-        return await self._post(method, params).decoded(kind)
+        return await self._send(method, params).decoded(kind)
 
     async def execute(self, command: Generator[dict[str, Any], dict[str, Any], T]) -> T:
         """Run one command of the PyCDP convention, such as `cdp.page.navigate(url)`, whichever library made it.
@@ -149,7 +149,7 @@ class Session:
                 ) from error
             method, params = _read_request(request)
             await trio.lowlevel.checkpoint_if_cancelled()
-            pending = self._post(method, params)
+            pending = self._send(method, params)
             raw = await pending.raw()
             result = pending.decode(raw, dict[str, Any])
             try:
@@ -170,6 +170,10 @@ class Session:
     def _post(self, method: str, params: Mapping[str, Any]) -> PendingCall:
         self._check_usable(method)
         return self.connection._post(method, params, self.id)
+
+    def _send(self, method: str, params: Mapping[str, Any]) -> PendingCall:
+        self._check_usable(method)
+        return self.connection._send(method, params, self.id)
 
     def _check_usable(self, method: str) -> None:
         if self._ended is not None:

@@ -141,6 +141,7 @@ class Stream(Generic[T]):
         self._crowded_since = 0.0  # kept by the consumers, as the next one is
         self._quiet_until = 0.0
         self._crowd = buffer - buffer // 10 if buffer >= _SMALL else buffer + 1
+        self._half = (buffer - 1) // 2
         self._queue: deque[T | EventsLostError | TargetCrashedError] = deque()
         self._waiting = 0
         self._gap: EventsLostError | None = None
@@ -200,6 +201,8 @@ class Stream(Generic[T]):
 
     def _deliver(self, item: T) -> None:
         """Take one item from the reader. Never waits."""
+        if self._waiting >= self._half and self._consumers is not None:
+            self._consumers.need_turn = True
         if self._waiting >= self.buffer:
             self._dropped += 1
             if self._gap is None:
@@ -270,10 +273,15 @@ CROWDED_FOR = 1.0
 
 
 class Consumers:
-    """The streams of one connection. `clock` gives seconds."""
+    """The streams of one connection. `clock` gives seconds.
+
+    `need_turn` is set when the buffer of one is more than half full: its consumer is to have its turn before more
+    is delivered. Who delivers resets it.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.open: set[Stream[Any]] = set()
+        self.need_turn = False
         self._lost_before = 0
         self._clock = clock
 

@@ -1,8 +1,9 @@
-"""Transports: how whole messages travel. A websocket, or the pipe of --remote-debugging-pipe.
+"""Transports: how whole messages travel, and the one over a websocket.
 
 Rule: a transport moves messages and knows nothing of what they say. Every way in which the other end can
 vanish becomes one error, TransportBroken, whose text says which way it was. `send` is called by one task only
-(the connection's writer), `receive` by one task only (its reader).
+(the connection's writer), `receive` by one task only (its reader). A transport that can do so without waiting
+has `send_nowait` and `receive_nowait` too (DirectTransport).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypeVar, cast, runtime_checkable
 from urllib.parse import SplitResult, urlsplit
 
 import attrs
@@ -88,6 +89,17 @@ class Transport(Protocol):
 
     async def aclose(self) -> None:
         """Close both directions, also when cancelled. Waits for nobody longer than CLOSE_GRACE seconds."""
+
+
+@runtime_checkable
+class DirectTransport(Transport, Protocol):
+    """A transport that any task may write to, as far as that goes without waiting."""
+
+    def send_nowait(self, *messages: bytes) -> bool:
+        """Write messages in this step. False where a part is left, which `send` writes. Raises TransportBroken."""
+
+    def receive_nowait(self) -> bytes | None:
+        """Return the next message that has been read already, None where there is none."""
 
 
 class WebSocketTransport:
@@ -331,72 +343,6 @@ def _parse(url: str) -> tuple[SplitResult, int]:
 
 
 _PRINTABLE = re.compile(r"[!-~]+")
-
-
-class PipeTransport:
-    """Messages over the two pipes of --remote-debugging-pipe, each ended by a NUL byte.
-
-    JSON escapes NUL inside strings, so the byte never occurs within a message.
-    """
-
-    largest_outgoing = LARGEST_INCOMING
-
-    def __init__(
-        self, to_browser: trio.abc.SendStream, from_browser: trio.abc.ReceiveStream, name: str = "pipe"
-    ) -> None:
-        self._to_browser = to_browser
-        self._from_browser = from_browser
-        self._buffer = bytearray()
-        self._searched = 0
-        self.arrival = Arrival()
-        self.name = name
-
-    async def send(self, *messages: bytes) -> None:
-        """Send messages, each with its NUL, in one write. Raises TransportBroken."""
-        try:
-            await self._to_browser.send_all(b"\0".join((*messages, b"")))
-        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise TransportBroken(_pipe_reason(error)) from None
-
-    async def receive(self) -> bytes:
-        """Return the next message, without its NUL. Raises TransportBroken, also when it ends half-way."""
-        while True:
-            end = self._buffer.find(0, self._searched)
-            if end >= 0:
-                # A full checkpoint a message: one read can hold a thousand events, and their consumers must
-                # get their turns in between. It comes first, so that a cancelled receive loses nothing.
-                self._searched = end
-                await trio.lowlevel.checkpoint()
-                with memoryview(self._buffer) as view:
-                    message = bytes(view[:end])
-                del self._buffer[: end + 1]
-                self._searched = 0
-                return message
-            self._searched = len(self._buffer)
-            try:
-                chunk = await self._from_browser.receive_some(RECEIVE_BUFFER)
-                self.arrival.time = time.perf_counter()
-            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-                raise TransportBroken(_pipe_reason(error)) from None
-            if not chunk:
-                half = f", {len(self._buffer)} bytes into a message" if self._buffer else ""
-                raise TransportBroken(f"the browser closed its end of the pipe{half}")
-            if len(self._buffer) + len(chunk) > LARGEST_INCOMING:
-                raise TransportBroken(f"a message of over {LARGEST_INCOMING} bytes came in")
-            self._buffer += chunk
-
-    async def aclose(self) -> None:
-        """Close both pipes. Chrome exits when its end of the pipe closes."""
-        try:
-            await self._to_browser.aclose()
-        finally:
-            await self._from_browser.aclose()
-
-
-def _pipe_reason(error: Exception) -> str:
-    if isinstance(error, trio.ClosedResourceError):
-        return "the pipe was closed on this side"
-    return "the browser closed its end of the pipe"
 
 
 def _describe(closed: ConnectionClosed, secrets: Collection[str]) -> str:

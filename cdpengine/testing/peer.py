@@ -29,7 +29,8 @@ import trio
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.connection import Connection, open_connection
 from cdpengine._protocol.instruments import Instruments
-from cdpengine._protocol.transport import PipeTransport, Transport, open_websocket
+from cdpengine._protocol.pipe_transport import PipeTransport
+from cdpengine._protocol.transport import Transport, open_websocket
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.testing.links import Link, PipeWire, WebSocketWire, accept_websocket
 

@@ -21,7 +21,8 @@ from cdpengine._api.browser import Browser
 from cdpengine._launch.child import PipeEnds
 from cdpengine._launch.process import BrowserProcess
 from cdpengine._protocol.messages import decode_envelope
-from cdpengine._protocol.transport import PipeTransport, TransportBroken
+from cdpengine._protocol.pipe_transport import PipeTransport
+from cdpengine._protocol.transport import TransportBroken
 
 _SESSION = re.compile(rb',"sessionId":"[0-9A-F]{32}"\}$')
 _ID = 2_000_000_000  # of what is asked here: no test gets so far

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from cdpengine._protocol.messages import Call, Mux, Notice, Reply, Stray
+from cdpengine._protocol.messages import Call, Envelope, Mux, Reply, Stray
 from cdpengine.errors import InvalidArgumentError
 
 SESSIONS: list[str | None] = [None, "A", "B"]
@@ -156,7 +156,7 @@ def test_unknown_fields_are_ignored_and_the_payload_stays_raw() -> None:
     routed = mux.feed(
         b'{"brandNew":[1,{"x":null}],"method":"New.event","params":{"a": 1},"sessionId":"A","z":1}'
     )
-    assert isinstance(routed, Notice)
+    assert isinstance(routed, Envelope)
     assert (routed.method, routed.session_id, bytes(routed.params)) == ("New.event", "A", b'{"a": 1}')
 
 
@@ -205,7 +205,7 @@ def test_a_reply_cut_or_spoilt_anywhere_never_raises(noise: bytes, at: int) -> N
     (call,) = open_calls(mux, "A")
     whole = dumps({"id": call.id, "result": {"value": "é☃", "n": [1, 2.5, None]}, "sessionId": "A"})
     routed = mux.feed(whole[:at] + noise)
-    assert isinstance(routed, (Reply, Stray, Notice))
+    assert isinstance(routed, (Reply, Stray))
     assert len(mux.pending) == (0 if isinstance(routed, Reply) else 1)
 
 

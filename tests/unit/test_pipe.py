@@ -8,8 +8,9 @@ import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._protocol import transport as transport_module
-from cdpengine._protocol.transport import PipeTransport, TransportBroken
+from cdpengine._protocol import pipe_transport as transport_module
+from cdpengine._protocol.pipe_transport import PipeTransport
+from cdpengine._protocol.transport import TransportBroken
 
 Ends = tuple[PipeTransport, trio.testing.MemorySendStream, trio.testing.MemoryReceiveStream]
 
