@@ -342,6 +342,8 @@ class Connection:
         event = Event(method, session_id, envelope.params)
         if method in self.targets.observed:
             self.targets.observe(session, event)
+            # Whoever waits for sessions has a turn before the replies that come after this.
+            self._consumers.need_turn = True
         session._deliver(event)
 
     def _lose(self, reason: str) -> None:
