@@ -218,3 +218,28 @@ async def test_a_burst_of_replies_leaves_others_their_turn() -> None:
         await calls[-1].result()
         assert turns >= 1000 // 64
         nursery.cancel_scope.cancel()
+
+
+async def test_a_session_is_seen_before_the_reply_that_comes_after_it() -> None:
+    async with connected() as (connection, browser), trio.open_nursery() as nursery:
+        seen: set[str] = set()
+
+        async def see() -> None:
+            async for attachment in connection.targets.attachments:
+                assert attachment.session.id is not None
+                seen.add(attachment.session.id)
+
+        nursery.start_soon(see)
+        for number in range(100):
+            info = {"targetId": f"T{number}", "type": "page", "title": "", "url": "", "attached": True}
+            call = connection.root.post("Target.setAutoAttach")
+            browser.write(
+                {
+                    "method": "Target.attachedToTarget",
+                    "params": {"sessionId": f"S{number}", "targetInfo": info, "waitingForDebugger": False},
+                },
+                {"id": call.call.id, "result": {}},
+            )
+            await call.result()
+            assert f"S{number}" in seen
+        nursery.cancel_scope.cancel()
