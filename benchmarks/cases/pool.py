@@ -1,7 +1,7 @@
 """The pool: what a job costs on a leased page, beside the same on a page that is opened by hand.
 
-Rule: a job is a page in a context of its own: opened, navigated, its title read, closed. A turn is 100 jobs, ten at
-once, 500 of each side in all; the clock runs from the first job to the last one's end. By hand is the same engine with
+Rule: a job is a page in a context of its own: opened, navigated, its title read, closed. A turn is 40 jobs, ten at
+once; the clock runs from the first job to the last one's end. By hand is the same engine with
 ten tasks that make their own contexts. What a pool adds, and Dask, is the difference in each round. Dask's workers
 are processes of this machine.
 """
@@ -24,9 +24,9 @@ from cdpengine.pool.process_memory import tree_memory
 
 HAND, WORKER = "engine: by hand", "engine: a worker of Dask"
 
-JOBS = 100
+JOBS = 40
 AT_ONCE = 10
-TURNS = 5
+TURNS = 4
 MB = 1 << 20
 QUICK_JOBS, QUICK_TURNS = 15, 2
 PATIENCE = 120.0
@@ -123,7 +123,7 @@ async def run(bench: Bench) -> None:
     ):
         peers = await bench.peers("jobs")
         for at_once in (1, AT_ONCE):
-            count = jobs if at_once > 1 else max(10, jobs // 5)
+            count = jobs if at_once > 1 else max(5, jobs // 5)
 
             async def hand(count: int = count, at_once: int = at_once) -> float:
                 return await by_hand(browser, url, count, at_once)

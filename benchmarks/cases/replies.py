@@ -67,7 +67,7 @@ def sides_of(stand: Stand, size: int) -> dict[str, Turn]:
 
     return {
         "engine": call(page.session),
-        "engine: pipe": call(stand.pages_on_pipe[0].session),
+        "engine: websocket": call(stand.pages_on_websocket[0].session),
         "engine: page.evaluate": evaluate,
         "floor: websocket": websocket,
         "floor: socket": socket,

@@ -19,7 +19,7 @@ PARAMS = {"expression": "1"}
 
 def sides_of(stand: Stand, calls: int) -> dict[str, Turn]:
     """Return the turns of the engine and of the floors."""
-    page, on_pipe = stand.pages[0], stand.pages_on_pipe[0]
+    page, on_websocket = stand.pages[0], stand.pages_on_websocket[0]
 
     def each(step: Callable[[], Awaitable[object]]) -> Turn:
         return lambda: each_timed(step, calls)
@@ -32,7 +32,7 @@ def sides_of(stand: Stand, calls: int) -> dict[str, Turn]:
 
     return {
         "engine": each(lambda: page.session.call("Runtime.evaluate", expression="1")),
-        "engine: pipe": each(lambda: on_pipe.session.call("Runtime.evaluate", expression="1")),
+        "engine: websocket": each(lambda: on_websocket.session.call("Runtime.evaluate", expression="1")),
         "engine: page.evaluate": each(lambda: page.evaluate("1")),
         "floor: websocket": each(
             lambda: stand.websocket.call("Runtime.evaluate", PARAMS, stand.on_websocket[0])

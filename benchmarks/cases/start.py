@@ -55,8 +55,8 @@ def peer_turn(peer: Peer) -> Turn:
 async def run(bench: Bench) -> None:
     """Measure."""
     sides = {
-        "engine": engine_turn(bench, "websocket"),
-        "engine: pipe": engine_turn(bench, "pipe"),
+        "engine": engine_turn(bench, "pipe"),
+        "engine: websocket": engine_turn(bench, "websocket"),
         "floor: pipe": floor_turn(bench),
     }
     for name, peer in (await bench.peers(NAME)).items():

@@ -53,7 +53,9 @@ def sides_of(stand: Stand, sessions: int, in_flight: int, seconds: float) -> dic
 
     return {
         "engine": lambda: engine_throughput(stand.pages[:sessions], in_flight, seconds),
-        "engine: pipe": lambda: engine_throughput(stand.pages_on_pipe[:sessions], in_flight, seconds),
+        "engine: websocket": lambda: engine_throughput(
+            stand.pages_on_websocket[:sessions], in_flight, seconds
+        ),
         "floor: websocket": lambda: stand.websocket.throughput(
             stand.on_websocket[:sessions], in_flight, seconds
         ),

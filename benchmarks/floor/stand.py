@@ -1,7 +1,7 @@
 """A stand: the engine and all floors, each with sessions on so many pages at the same address.
 
-Rule: the floors on a socket talk to the very pages that the engine talks to, in its browser; those on the pipe, and
-the engine on the pipe, have a browser each, since a browser has one pipe. All browsers have the same flags. While a
+Rule: the floors on a socket talk to the very pages that the engine talks to, over a
+websocket; those on the pipe, and the engine on the pipe, have a browser each, since a browser has one pipe. All browsers have the same flags. While a
 blocking floor has its turn, nothing of this program does anything else.
 """
 
@@ -34,13 +34,13 @@ class Stand:
 
     site: str
     browser: cdpengine.Browser
-    browser_on_pipe: cdpengine.Browser
+    browser_on_websocket: cdpengine.Browser
     websocket: BareLoop
     alone: Alone
     socket: Caller
     pipe: Caller
     pages: list[cdpengine.Page] = attrs.field(factory=list)
-    pages_on_pipe: list[cdpengine.Page] = attrs.field(factory=list)
+    pages_on_websocket: list[cdpengine.Page] = attrs.field(factory=list)
     on_websocket: list[str] = attrs.field(factory=list)
     on_alone: list[str] = attrs.field(factory=list)
     on_socket: list[str] = attrs.field(factory=list)
@@ -50,8 +50,8 @@ class Stand:
         """Have `count` pages at that path of the site, for every side, and browsers that have come to rest."""
         url, more = self.site + path, count - len(self.pages)
         self.pages += await opened(self.browser, url, more)
-        self.pages_on_pipe += await opened(self.browser_on_pipe, url, more)
-        for page in self.pages[-more:] if more > 0 else []:
+        self.pages_on_websocket += await opened(self.browser_on_websocket, url, more)
+        for page in self.pages_on_websocket[-more:] if more > 0 else []:
             self.on_websocket.append(await self.websocket.attach(page.target_id))
             self.on_alone.append(await self.alone.attach(page.target_id))
             self.on_socket.append(self.socket.attach(page.target_id))
@@ -92,13 +92,13 @@ async def browser_url(browser: cdpengine.Browser) -> str:
 async def open_stand(bench: Bench) -> AsyncIterator[Stand]:
     """Start the browsers and connect all sides."""
     async with AsyncExitStack() as stack:
-        browser = await stack.enter_async_context(bench.launch(transport="websocket"))
-        on_pipe = await stack.enter_async_context(bench.launch(transport="pipe"))
-        url = await browser_url(browser)
+        browser = await stack.enter_async_context(bench.launch(transport="pipe"))
+        on_websocket = await stack.enter_async_context(bench.launch(transport="websocket"))
+        url = await browser_url(on_websocket)
         yield Stand(
             bench.site,
             browser,
-            on_pipe,
+            on_websocket,
             await stack.enter_async_context(bare(url)),
             await stack.enter_async_context(alone(url)),
             Caller(stack.enter_context(plain_socket(url))),

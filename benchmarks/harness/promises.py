@@ -172,16 +172,28 @@ def _at_most(what: str, case: str, variant: str, most: float) -> Promise:
 
 PROMISES: tuple[Promise, ...] = (
     Promise(
-        "a command's round trip takes at most 1.25 times that of a bare loop on trio-websocket",
-        "round_trip", "", "engine", over="floor: websocket", least=1 / 1.25,
+        "over a websocket, a command's round trip takes at most 1.25 times that of a bare loop on trio-websocket",
+        "round_trip", "", "engine: websocket", over="floor: websocket", least=1 / 1.25,
     ),
     Promise(
-        "it takes Python at most 1.25 times the instructions of that loop",
+        "over the pipe, it takes at most Puppeteer's time",
+        "round_trip", "", "engine", over="puppeteer", least=1,
+    ),
+    *(
+        Promise(
+            f"ten sessions with {calls} in flight each have at least 1.1 times the throughput of {peer}",
+            "throughput", f"10 sessions, {calls} in flight each", "engine", over=peer, least=1.1,
+        )
+        for calls in (1, 5)
+        for peer in ("puppeteer", "nodriver", "pydoll")
+    ),
+    Promise(
+        "it takes Python at most 1.25 times the instructions of a bare loop on trio-websocket",
         "instructions", "round trip", "engine", over="floor: websocket", least=1 / 1.25, tolerance=0.02,
     ),
     Promise(
-        "ten sessions at once have at least 0.8 times the throughput of that loop",
-        "throughput", "10 sessions, 1 in flight each", "engine", over="floor: websocket", least=0.8,
+        "ten sessions at once have at least 0.8 times the throughput of a bare loop over a websocket",
+        "throughput", "10 sessions, 1 in flight each", "engine: websocket", over="floor: websocket", least=0.8,
     ),
     Promise(
         "`import cdpengine` takes at most 1.3 times `import trio_websocket`",
