@@ -13,8 +13,8 @@ from ._activity.streams import ActivityStream as ActivityStream
 from ._activity.streams import RequestEnded as RequestEnded
 from ._api.browser import Browser as Browser
 from ._api.browser import BrowserStatistics as BrowserStatistics
+from ._api.connecting import connect as connect
 from ._api.context import BrowserContext as BrowserContext
-from ._api.opening import connect as connect
 from ._api.opening import launch as launch
 from ._api.page.actions import Field as Field
 from ._api.page.core import BackendNode as BackendNode

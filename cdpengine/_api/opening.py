@@ -1,7 +1,7 @@
-"""launch and connect: from nothing to a Browser, and back to nothing.
+"""launch: from nothing to a Browser, and back to nothing.
 
 Rule: after the block nothing is left of what it made: no process, no profile, no session, no task; however it
-ends. What the body raises leaves as itself. A browser that somebody else started is never closed.
+ends. What the body raises leaves as itself. What a browser's start does not need is imported while that goes on.
 """
 
 from __future__ import annotations
@@ -14,24 +14,14 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 
 import trio
 
-from cdpengine._activity.bodies import ActivityOptions, check_options
 from cdpengine._budget import Budget, check_seconds
-from cdpengine._launch.endpoint import (
-    ResolvedEndpoint,
-    redact_endpoint,
-    resolve_endpoint,
-    secrets_in_endpoint,
-)
 from cdpengine._launch.find import find_browser
 from cdpengine._launch.flags import Transport
 from cdpengine._launch.process import BrowserProcess, LaunchOptions, start_browser
-from cdpengine._network.messages import secret_values
 from cdpengine._nursery import open_body_nursery
-from cdpengine._protocol.http_connections import lacking
 from cdpengine.errors import (
     ConnectFailedError,
     ConnectionLostError,
@@ -45,6 +35,7 @@ from cdpengine.errors import (
 )
 
 if TYPE_CHECKING:
+    from cdpengine._activity.bodies import ActivityOptions
     from cdpengine._api.browser import Browser
 
 _CLOSE_TIMEOUT = 1.5
@@ -103,7 +94,7 @@ async def launch(
     """
     if recover_after is not None:
         check_seconds("recover_after", recover_after)
-    activity_options = check_options(activity)
+    activity_options = check_activity(activity)
     budget = Budget.start("launch the browser", timeout)
     options = LaunchOptions(
         find_browser(executable).path,
@@ -115,7 +106,7 @@ async def launch(
         env=env,
         computed_accessibility=computed_accessibility,
     )
-    _check_recording()
+    check_recording()
     process: BrowserProcess | None = None
 
     def lacks(shortage: Shortage) -> LaunchFailedError:
@@ -146,61 +137,13 @@ async def launch(
         )
 
 
-@asynccontextmanager
-async def connect(
-    endpoint: str,
-    *,
-    headers: Mapping[str, str] | None = None,
-    recover_after: float | None = None,
-    evaluate_enabled: bool = True,
-    activity: bool | ActivityOptions | None = None,
-    timeout: float = 30,
-) -> AsyncIterator[Browser]:
-    """Connect to a running browser: "http://host:port", or its own "ws://..." address.
+def check_activity(activity: bool | ActivityOptions | None) -> ActivityOptions | None:
+    """Return the options of the pages' activity, None for none. Raises InvalidArgumentError."""
+    if activity is None or activity is False:
+        return None
+    from cdpengine._activity.bodies import check_options
 
-    Leaving the block closes the connection, never the browser. A tab that is stuck holds up nothing.
-
-    What stops scripts has a second connection where the address names one browser (/devtools/browser/<id>, as http://host:port
-    gives for Chrome) and that browser is reached again. Elsewhere, as at services that start a browser for each
-    connection or allow only one, it is on the first one.
-    `recover_after`, `evaluate_enabled` and `activity` as in `launch`.
-
-    Raises InvalidArgumentError for an invalid endpoint, ConnectFailedError when no browser answers there in
-    `timeout`.
-    """
-    if recover_after is not None:
-        check_seconds("recover_after", recover_after)
-    activity_options = check_options(activity)
-    budget = Budget.start("connect", timeout)
-    _check_recording()
-    resolved: ResolvedEndpoint | None = None
-    with (
-        budget.scope() as starting,
-        shortages_named(lambda shortage: lacking(redact_endpoint(endpoint), shortage)) as started,
-    ):
-        resolved = await resolve_endpoint(endpoint, headers)
-        if "/devtools/page/" in urlsplit(resolved.ws_url).path:
-            raise InvalidArgumentError(
-                what="endpoint",
-                given=redact_endpoint(endpoint),
-                expected="the browser's address (ws://host:port/devtools/browser/..., or http://host:port), "
-                "not that of one page",
-            )
-        secrets = [*secrets_in_endpoint(endpoint), *secrets_in_endpoint(resolved.ws_url)]
-        secrets += secret_values(resolved.headers.items())
-        from cdpengine._api.attach import attach_websocket
-
-        async with attach_websocket(
-            resolved, secrets, evaluate_enabled=evaluate_enabled, launched=False
-        ) as browser:
-            starting.deadline = math.inf
-            await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
-            browser.set_activity(activity_options)
-            started()
-            async with browser._watch_pages(recover_after):  # noqa: SLF001 - as above
-                yield browser
-    if starting.cancelled_caught:
-        raise ConnectFailedError(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")
+    return check_options(activity)
 
 
 def choose_transport(given: Transport | None) -> Transport:
@@ -273,7 +216,7 @@ def _passwords(args: Sequence[str]) -> list[str]:
     return [found for each in args for found in _PASSWORD.findall(str(each))]
 
 
-def _check_recording() -> None:
+def check_recording() -> None:
     """Refuse before a browser starts what the recording that the environment asks for would be refused for."""
     if os.environ.get("CDPENGINE_RECORD"):
         with packages_named():

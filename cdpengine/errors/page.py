@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import attrs
 
-from cdpengine.errors.root import NEVER_SHOWN, EngineError
+from cdpengine.errors.root import NEVER_SHOWN, PACKAGE, DeadlineExceededError, EngineError
 from cdpengine.errors.texts import LONGEST_TEXT, LONGEST_URL, cut, listed, shown_url, tried
 
 
@@ -218,6 +218,8 @@ class OptionNotFoundError(NotInteractableError):
 class FailedField:
     """One field of a form that could not be filled in: its target, as it was given, and why."""
 
+    __module__ = PACKAGE
+
     target: str
     error: EngineError = attrs.field(eq=str)  # errors have no equality of their own
 
@@ -238,18 +240,6 @@ class FormError(EngineError):
 
 
 # --- time, and evaluation ------------------------------------------------------------------------------------
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class DeadlineExceededError(EngineError):
-    """The method's own `timeout` (seconds) ran out. `steps` lists what was tried, in order."""
-
-    action: str
-    timeout: float
-    steps: Sequence[str] = ()
-
-    def _describe(self) -> str:
-        return f"{self.action} did not finish within {self.timeout:g} s{tried(self.steps)}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -301,6 +291,8 @@ class ValueTooLargeError(EvaluationFailedError):
 class RecoveryStep:
     """One thing that was done to bring a page back. `done`: Chrome confirmed it, and in time."""
 
+    __module__ = PACKAGE
+
     name: Literal["dialog", "terminate", "reload", "close"]
     done: bool
     detail: str = ""
@@ -319,6 +311,8 @@ class RecoveryReport:
     `under_way`: more is being done, and the page's next action waits for its end. `terminated`: Chrome
     confirmed that what ran in the page's process was terminated. `closed`: the page was closed.
     """
+
+    __module__ = PACKAGE
 
     sent: bool = False
     steps: tuple[RecoveryStep, ...] = ()

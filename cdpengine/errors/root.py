@@ -1,4 +1,4 @@
-"""What every error is: an EngineError; and the one for arguments that can never work.
+"""What every error is: an EngineError; and those of every method: for its arguments, and for its time.
 
 Rule: a class says by `_describe` what its message is, and never by `__str__`. What `_describe` sees of its
 fields is fit to be shown: each text is one line, escaped, and without secrets. So only a message's own words begin
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from cdpengine.errors.texts import cut, escape_lines, hide_secrets, shown
+from cdpengine.errors.texts import cut, escape_lines, hide_secrets, shown, tried
 
 _Error = TypeVar("_Error", bound="EngineError")
 
@@ -24,8 +24,18 @@ _LONGEST_GIVEN, _LONGEST_EXPECTED = 180, 180
 """Characters of the two halves of the message of an InvalidArgumentError."""
 
 
+PACKAGE = "cdpengine.errors"
+"""Where users import errors from, and what is said of it: their `__module__`, in tracebacks and pickles."""
+
+
 class EngineError(Exception):
     """The root of everything that cdpengine raises on purpose."""
+
+    __module__ = PACKAGE
+
+    def __init_subclass__(cls) -> None:
+        if cls.__module__.startswith(f"{PACKAGE}."):
+            cls.__module__ = PACKAGE
 
     def __str__(self) -> str:
         return escape_lines(_fit_to_show(self)._describe())  # noqa: SLF001 - of the same class
@@ -69,6 +79,18 @@ class ActionSyntaxError(EngineError, ValueError):
     def _describe(self) -> str:
         given, expected = cut(self.given, _LONGEST_GIVEN), cut(self.expected, _LONGEST_EXPECTED)
         return f"line {self.line}, column {self.column}: got {given}, expected {expected}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class DeadlineExceededError(EngineError):
+    """The method's own `timeout` (seconds) ran out. `steps` lists what was tried, in order."""
+
+    action: str
+    timeout: float
+    steps: Sequence[str] = ()
+
+    def _describe(self) -> str:
+        return f"{self.action} did not finish within {self.timeout:g} s{tried(self.steps)}"
 
 
 def describe_fields(error: EngineError) -> dict[str, object]:

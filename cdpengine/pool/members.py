@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import attrs
 
 from cdpengine._activity.bodies import ActivityOptions
-from cdpengine._api.opening import connect, launch
+from cdpengine._api.connecting import connect
+from cdpengine._api.opening import launch
 from cdpengine._budget import check_seconds
 from cdpengine._emulation.options import EmulationOptions, Proxy
 from cdpengine._emulation.permissions import PermissionState

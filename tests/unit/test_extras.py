@@ -16,7 +16,7 @@ import pytest
 
 from cdpengine.cli.doctor import check_packages
 from cdpengine.errors import PackageMissingError, missing_package, packages_named
-from cdpengine.errors.system import _OPTIONAL
+from cdpengine.errors.shortages import _OPTIONAL
 
 ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

@@ -63,7 +63,7 @@ PLACES = {
     "cli/protocol.py": (PRIVATE, {"new_file": 1}),
     "cli/repl_prompt.py": ("0600 for the history, 0700 for its folder", {"os.open": 1, "mkdir": 1}),
     "testing/pytest_plugin.py": ("the umask's, for a folder of a user's tests; 0600 for the cassettes in it", {"mkdir": 1}),
-    "errors/system.py": ("none: the null device", {"os.open": 1}),
+    "errors/shortages.py": ("none: the null device", {"os.open": 1}),
 }  # fmt: skip
 
 
