@@ -1,7 +1,9 @@
 """`python -m benchmarks`: the engine beside its peers and beside the floor, case by case, in one run.
 
 Rule: this parses, runs and writes; what a case does is in `cases/`, what is said of it in `harness/`. Progress goes to
-standard error, the tables to standard output. Exit status: 0; 1 when a case of ours failed; 2 when used wrongly.
+standard error, the tables to standard output. What is published (`--summary`, and a file with the marker lines) comes
+from a quiet machine, or the run is refused before it begins. Exit status: 0; 1 when a case of ours failed; 2 when used
+wrongly or refused.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import trio
 
 from benchmarks.cases import CASES
 from benchmarks.harness.bench import Bench, Case
-from benchmarks.harness.machine import look_at_load, look_at_machine
+from benchmarks.harness.machine import busy, core_count, look_at_load, look_at_machine
 from benchmarks.harness.markdown import whole
 from benchmarks.harness.peers import PEER_NAMES, known
 from benchmarks.harness.plots import page
@@ -28,7 +30,7 @@ from benchmarks.harness.run import open_bench, run_cases, say
 from benchmarks.harness.summary import block, missing, pictures, put_block, summary
 from cdpengine._nursery import open_body_nursery
 
-TURNS = 7
+TURNS = 5
 QUICK_TURNS = 3
 
 
@@ -69,6 +71,11 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="FILE",
         help="write the summary as Markdown, and its plots into the folder of that name beside it",
+    )
+    made.add_argument(
+        "--under-load",
+        action="store_true",
+        help="publish also what a machine with other work to do has shown",
     )
     made.add_argument(
         "--from", dest="source", type=Path, metavar="FILE", help="take no figures: read a --json file"
@@ -153,6 +160,20 @@ async def until_told_to_end(
     return report
 
 
+def why_not_published(options: argparse.Namespace) -> str:
+    """Return why this run may not be published; "" where it may, or is not to be."""
+    published = options.summary or any(has_block(path) for path in options.markdown)
+    if not published or options.under_load or options.source is not None:
+        return ""
+    loaded = busy(look_at_load(), core_count())
+    return f"{loaded}: wait until it is quiet, or publish with --under-load" if loaded else ""
+
+
+def has_block(path: Path) -> bool:
+    """Whether a file has the marker lines."""
+    return path.exists() and "<!-- benchmarks:" in path.read_text("utf-8")
+
+
 def write(report: Report, options: argparse.Namespace) -> None:
     """Write what was asked for; the JSON first, since all else can be made of it."""
     for path in (options.json, options.html, options.summary, *options.markdown):
@@ -175,14 +196,13 @@ def write(report: Report, options: argparse.Namespace) -> None:
 
 def write_markdown(report: Report, path: Path) -> None:
     """Write the tables, or the block of a file that has its markers; a run without its figures leaves that as it is."""
-    before = path.read_text("utf-8") if path.exists() else ""
-    if "<!-- benchmarks:" not in before:
+    if not has_block(path):
         path.write_text(whole(report), "utf-8")
     elif without := missing(report):
         say(f"left {path} as it is: this run has no figure of {', '.join(without)}")
         return
     else:
-        path.write_text(put_block(before, block(report)), "utf-8")
+        path.write_text(put_block(path.read_text("utf-8"), block(report)), "utf-8")
     say(f"wrote {path}")
 
 
@@ -214,6 +234,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         peers = chosen_peers(options.peers)
         cases = [CASES[name] for name in options.names or CASES]
+        if refused := why_not_published(options):
+            made.error(refused)
         if options.source is not None:
             report = from_json(options.source.read_bytes())
         else:

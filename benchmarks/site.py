@@ -9,6 +9,7 @@ program that started it. Run alone: `python -m benchmarks.site` prints its addre
     /scene          what actions act on              /burst        functions that make much at once
     /nav/N          a small page                     /n?...        200 bytes of text
     /stock/N        a form above N such rows, with its own record of what was done
+    /shop/N         N such rows whose button, when it is clicked, says “Sold” and has the title say so
 """
 
 from __future__ import annotations
@@ -74,6 +75,17 @@ def stock(count: int) -> str:
     return STOCK + rows(count)
 
 
+SHOP = """<script>addEventListener("click", ({target}) => {
+  if (target.localName !== "button") return
+  target.textContent = target.textContent.replace("Buy", "Sold")
+  document.title = target.textContent.toLowerCase() })</script>"""
+
+
+def shop(count: int) -> str:
+    """Return rows in which a click changes the row that its button is in."""
+    return rows(count) + SHOP
+
+
 def fragment_links(count: int) -> str:
     """Return a page of links to its own fragments: they make Chrome's accessibility tree quadratic."""
     return "".join(f'<p><a href="#part{number}">Part {number}</a></p>' for number in range(count))
@@ -99,6 +111,7 @@ _WITHOUT_NUMBER = {"blank": "", "scene": SCENE, "burst": BURST}
 _WITH_NUMBER: dict[str, Callable[[int], str]] = {
     "rows": rows,
     "stock": stock,
+    "shop": shop,
     "fragments": fragment_links,
     "frames": frames,
     "nav": nav,

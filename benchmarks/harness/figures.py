@@ -14,9 +14,9 @@ from typing import Literal
 
 import attrs
 
-Unit = Literal["ms", "calls/s", "events/s", "pages/s", "MB/s", "MB", "instructions", "characters"]
+Unit = Literal["ms", "calls/s", "events/s", "pages/s", "MB/s", "MB", "instructions", "characters", "power"]
 
-LESS_IS_BETTER: frozenset[Unit] = frozenset({"ms", "MB", "instructions", "characters"})
+LESS_IS_BETTER: frozenset[Unit] = frozenset({"ms", "MB", "instructions", "characters", "power"})
 
 QUARTILES_NEED = 4
 """Turns below which the extremes are given in place of the quartiles."""

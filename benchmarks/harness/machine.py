@@ -67,6 +67,22 @@ class Load:
     stolen: float | None = None
 
 
+QUIET = 0.5
+"""The load of each core up to which a machine is quiet."""
+
+
+def busy(load: Load, cores: int) -> str:
+    """Return in words that the machine is not quiet; "" where it is, or does not tell."""
+    if load.average is None or load.average <= QUIET * cores:
+        return ""
+    return f"the load was {load.average:.1f} on {cores} cores before the run began"
+
+
+def core_count() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def look_at_machine(executable: str) -> Machine:
     """Look at this machine. Runs the browser with --version, and other programs that a case may use."""
     return Machine(
@@ -74,7 +90,7 @@ def look_at_machine(executable: str) -> Machine:
         kernel=platform.release(),
         architecture=platform.machine(),
         processor=processor_name(),
-        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        cores=core_count(),
         memory=memory_size(),
         governor=_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         browser=told_version([executable, "--version"]) or executable,

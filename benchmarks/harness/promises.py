@@ -108,6 +108,17 @@ def _beside_playwright(
     return Promise(what, case, variant, "engine", over="playwright", least=least, tolerance=tolerance)
 
 
+def _steepness(what: str, floor: str) -> Promise:
+    return Promise(
+        f"{what} grows no steeper than the floor's",
+        "growth",
+        f"steepness of {what}",
+        "engine",
+        over=floor,
+        least=1,
+    )
+
+
 def _recording(traffic: str, how: str) -> Promise:
     return Promise(
         f"recording ({how}) leaves at least 0.85 of the throughput: {traffic}",
@@ -199,6 +210,31 @@ PROMISES: tuple[Promise, ...] = (
         "`import cdpengine` takes at most 1.3 times `import trio_websocket`",
         "imports", "import", "engine", over="floor: trio_websocket", least=1 / 1.3,
     ),
+    Promise(
+        "`from cdpengine import launch` takes at most 1.2 times that",
+        "imports", "ready to start a browser", "engine", over="floor: trio_websocket", least=1 / 1.2,
+    ),
+    *(
+        _beside_playwright(
+            f"the first look at a new document of {rows} rows is at least {least} times faster than Playwright's",
+            "looks", f"the first look, {rows} rows", least, FEW_ROUNDS,
+        )
+        for rows, least in (("10", 2), ("100", 2), ("1,000", 2), ("5,000", 4))
+    ),
+    *(
+        _beside_playwright(
+            f"the look after a click that changed one of {rows} rows is at least 5 times faster than Playwright's",
+            "looks", f"the look after a click, {rows} rows", 5, FEW_ROUNDS,
+        )
+        for rows in ("1,000", "5,000")
+    ),
+    _beside_playwright(
+        "a click and the look after it on 1,000 rows is at least 4 times faster",
+        "looks", "a step (click and look), 1,000 rows", 4, FEW_ROUNDS,
+    ),
+    *(_steepness(f"the first look by {what}", "floor: getFullAXTree") for what in ("rows", "frames")),
+    _steepness("the browser's memory by pages", "floor: pipe"),
+    _steepness("the time by events", "floor: decoded"),
     _rows("10", 4),
     _rows("100", 4),
     _rows("1,000", 4),

@@ -13,7 +13,7 @@ import attrs
 import msgspec
 
 from benchmarks.harness.figures import Measurement, spread
-from benchmarks.harness.machine import Load, Machine
+from benchmarks.harness.machine import Load, Machine, busy
 
 FORMAT = 1
 
@@ -88,10 +88,8 @@ class Report:
             for name, value in self.noises()
             if math.isfinite(value) and value > NOISE_THRESHOLD
         ]
-        if self.before.average is not None and self.before.average > self.machine.cores / 2:
-            said.append(
-                f"the load was {self.before.average:.1f} on {self.machine.cores} cores before the run began"
-            )
+        if loaded := busy(self.before, self.machine.cores):
+            said.append(loaded)
         if self.stolen is not None and self.stolen > NOISE_THRESHOLD / 10:
             said.append(f"{self.stolen:.1%} of the cores' time was taken by others on the same machine")
         noisy = [each.name for each in self.measurements if spread(each.reference) > NOISE_THRESHOLD]

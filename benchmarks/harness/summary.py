@@ -28,7 +28,9 @@ class Line:
 
 
 LINES = (
-    Line("snapshot: 5,000 rows", "A snapshot of a page with 5,000 rows"),
+    Line("looks: the first look, 1,000 rows", "The first look at a new document of 1,000 rows"),
+    Line("looks: the look after a click, 1,000 rows", "The look after a click that changed one of them"),
+    Line("snapshot: 1,000 rows", "A look at 1,000 rows that stand still"),
     Line("actions: click", "A click, checked before and verified after it"),
     Line("events: 10,000 console messages", "Console messages taken in"),
     Line("hung_evaluate: the page free again, after the deadline", "A hung script ended, after its deadline"),

@@ -91,6 +91,9 @@ class Playwright(Verbs):
     async def part(self, tab, name):
         return tab.locator(f"#{name}")
 
+    async def row_button(self, tab, number):
+        return tab.locator(f"li:nth-child({number + 1}) button")
+
     async def click(self, part):
         await part.click()
 

@@ -61,6 +61,7 @@ const launched = () =>
   puppeteer.launch({ executablePath: order.executable, ignoreDefaultArgs: true, args: [...order.flags, "about:blank"], pipe: true });
 
 let browser;
+let row = 0; // the one that the last step clicked in
 const opened = new Map(); // the tabs of each page of the site
 const sessions = new Map(); // the raw session of each tab
 
@@ -206,6 +207,36 @@ const verbs = {
       taken.push(await timed(async () => (tree = await page.accessibility.snapshot({ includeIframes: true }))));
     }
     return { values: taken, chars: JSON.stringify(tree).length, note: "accessibility.snapshot, with includeIframes" };
+  },
+
+  async first_look({ url, times }) {
+    const page = await named("looks");
+    const taken = [];
+    for (let number = 0; number < times; number++) {
+      await page.goto(url);
+      let tree;
+      taken.push(await timed(async () => (tree = await page.accessibility.snapshot({ includeIframes: true }))));
+      if (!JSON.stringify(tree).includes("Buy 0")) throw new Cannot("its snapshot lacks the first row's button");
+    }
+    return { values: taken, note: "accessibility.snapshot, with includeIframes" };
+  },
+
+  async step({ url, times }) {
+    const page = await named("looks");
+    if (page.url() !== url) await page.goto(url);
+    const count = Number(url.split("/").at(-1));
+    const steps = [];
+    const looks = [];
+    for (let number = 0; number < times; number++) {
+      row = (row + 1) % count;
+      const button = await page.$(`li:nth-child(${row + 1}) button`);
+      const clicking = await timed(() => button.click());
+      let tree;
+      looks.push(await timed(async () => (tree = await page.accessibility.snapshot({ includeIframes: true }))));
+      steps.push(clicking + looks.at(-1));
+      if (!JSON.stringify(tree).includes(`Sold ${row}`)) throw new Cannot(`its snapshot lacks what the click on row ${row} changed`);
+    }
+    return { values: steps, looks, note: "ElementHandle.click, accessibility.snapshot" };
   },
 
   click: async ({ repeats }) => ({ values: await clicked(await tabAt("/scene"), repeats), note: "ElementHandle.click" }),

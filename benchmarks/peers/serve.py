@@ -30,6 +30,10 @@ CLOSING = 3.0
 Answer = dict[str, Any]
 
 
+PART_OF = {"first_look": "snapshot", "step": "snapshot"}
+"""Verbs that are done with another one: who lacks that lacks them."""
+
+
 class Cannot(Exception):
     """The library cannot do what it was told; str() is the reason in words."""
 
@@ -57,8 +61,9 @@ async def answer_to(peer: Served, order: Mapping[str, Any]) -> Answer:
     verb = str(fields.pop("do", ""))
     patience = float(fields.pop("patience", PATIENCE))
     asked = str(fields.get("verb", "")) if verb == "ready" else verb
-    if asked in peer.lacks:
-        return {"cannot": peer.lacks[asked]}
+    needed = PART_OF.get(asked, asked)
+    if needed in peer.lacks:
+        return {"cannot": peer.lacks[needed]}
     work: Callable[..., Any] | None = getattr(peer, f"do_{asked}", None)
     if work is None:
         return {"cannot": f"this peer knows no {asked!r}"}

@@ -109,6 +109,10 @@ class Verbs:
         """Return the element whose id is `name`."""
         raise NotImplementedError
 
+    async def row_button(self, tab: Tab, number: int) -> Any:
+        """Return the button of a row."""
+        raise NotImplementedError
+
     async def click(self, part: Any) -> None:
         raise NotImplementedError
 
@@ -263,6 +267,47 @@ class Verbs:
         if not chars:
             raise Cannot("its snapshot is empty")
         return self.said("snapshot", taken, chars=chars)
+
+    async def do_first_look(self, url: str, times: int) -> Answer:
+        tab = await self._named("looks")
+        taken = []
+        for _ in range(times):
+            await self.go(tab, url)
+            text = ""
+
+            async def look() -> None:
+                nonlocal text
+                text = await self.tree(tab)
+
+            taken.append(await timed(look))
+            if "Buy 0" not in text:
+                raise Cannot("its snapshot lacks the first row's button")
+        return self.said("snapshot", taken)
+
+    async def do_step(self, url: str, times: int) -> Answer:
+        tab = await self._named("looks")
+        if await self.value(tab, "location.href") != url:
+            await self.go(tab, url)
+        count = int(url.rpartition("/")[2])
+        steps, looks = [], []
+        for _ in range(times):
+            self._row = (getattr(self, "_row", 0) + 1) % count
+            button = await self.row_button(tab, self._row)
+            started = time.perf_counter()
+            await self.click(button)
+            clicked = time.perf_counter()
+            text = await self.tree(tab)
+            looks.append((time.perf_counter() - clicked) * 1000)
+            steps.append((time.perf_counter() - started) * 1000)
+            if f"Sold {self._row}" not in text:
+                raise Cannot(f"its snapshot lacks what the click on row {self._row} changed")
+        return self.said("snapshot", steps, looks=looks)
+
+    async def _named(self, name: str) -> Tab:
+        opened = self._open.setdefault(f"named {name}", [])
+        if not opened:
+            opened.append(await self.new_tab())
+        return opened[0]
 
     async def clicked(
         self, tab: Tab, repeats: int, *, among: bool = False, at_most: float = math.inf

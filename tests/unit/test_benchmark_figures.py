@@ -11,6 +11,7 @@ from benchmark_reports import side
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.cases.growth import steepness
 from benchmarks.harness.figures import (
     LESS_IS_BETTER,
     Measurement,
@@ -136,7 +137,7 @@ def test_three_digits_count(value: float, text: str) -> None:
 
 
 def test_units_are_of_one_kind_or_the_other() -> None:
-    assert {"ms", "MB", "instructions", "characters"} == LESS_IS_BETTER
+    assert {"ms", "MB", "instructions", "characters", "power"} == LESS_IS_BETTER
 
 
 @given(st.lists(POSITIVE, min_size=1, max_size=6))
@@ -148,6 +149,18 @@ def test_an_axis_shows_all_values_between_its_ends_in_order(values: list[float])
     assert len(axis.ticks()) >= 2
     assert axis.least <= min(values) * 1.001
     assert axis.most >= max(values) * 0.999
+
+
+@pytest.mark.parametrize(
+    ("costs", "power"),
+    [((5.0, 50.0), 1.0), ((5.0, 500.0), 2.0), ((7.0, 7.0), 0.0), ((99.0, 1.0, 2.0), 0.301)],
+)
+def test_steepness_is_the_power_between_the_two_largest_sizes(costs: tuple[float, ...], power: float) -> None:
+    curve = tuple(
+        Measurement("growth", "", unit="ms", sides=(SideFigures("engine", ((cost,),)),), size=10**number)
+        for number, cost in enumerate(costs)
+    )
+    assert steepness(curve, "engine") == pytest.approx(power, abs=0.001)
 
 
 def test_values_around_nothing_are_not_compared() -> None:

@@ -8,9 +8,10 @@ import attrs
 import pytest
 from benchmark_reports import report
 
-from benchmarks.__main__ import chosen_peers, command_text, main
+from benchmarks.__main__ import chosen_peers, command_text, main, parser, why_not_published
 from benchmarks.cases import CASES
 from benchmarks.harness.installed import Kind, why_not
+from benchmarks.harness.machine import Load
 from benchmarks.harness.peers import PEER_NAMES
 from benchmarks.harness.report import to_json
 from benchmarks.harness.run import engine_flags
@@ -90,6 +91,31 @@ def test_the_lines_of_the_readme_are_written_by_a_run_that_has_them_all(
     assert text.endswith("below\n")
     assert "docs/benchmarks.md" in text
     assert text.count("\n- ") == len(LINES)
+
+
+@pytest.mark.parametrize(
+    ("options", "published"),
+    [
+        (["--summary", "{page}"], True),
+        (["--markdown", "{marked}"], True),
+        (["--markdown", "{plain}"], False),
+        (["--json", "{plain}"], False),
+        (["--summary", "{page}", "--under-load"], False),
+        (["--summary", "{page}", "--from", "{plain}"], False),
+    ],
+)
+def test_what_a_busy_machine_measures_is_not_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], published: bool
+) -> None:
+    paths = {name: tmp_path / f"{name}.md" for name in ("page", "marked", "plain")}
+    paths["marked"].write_text(f"{BEGIN}\n{END}\n")
+    made = parser().parse_args([option.format(**paths) for option in options])
+    monkeypatch.setattr("benchmarks.__main__.look_at_load", lambda: Load(200.0))
+    refused = why_not_published(made)
+    assert bool(refused) is published
+    assert not published or "wait until it is quiet, or publish with --under-load" in refused
+    monkeypatch.setattr("benchmarks.__main__.look_at_load", lambda: Load(0.0))
+    assert not why_not_published(made)
 
 
 def test_the_summary_is_written_with_its_plots_and_without_those_of_an_earlier_run(tmp_path: Path) -> None:

@@ -27,7 +27,9 @@ class Library:
     attached = "pipe"
 
     def __init__(self, lacks: Mapping[str, str] | None = None, failing: Exception | None = None) -> None:
-        self.lacks = {"fill": "has no fill"} if lacks is None else lacks
+        self.lacks = (
+            {"fill": "has no fill", "snapshot": "has no accessibility tree"} if lacks is None else lacks
+        )
         self.failing = failing
         self.closed = 0
 
@@ -70,6 +72,8 @@ ANSWERS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"do": "late"}, {"cannot": "TimeoutError: its own"}),
     ({"do": "fill"}, {"cannot": "has no fill"}),
     ({"do": "dance"}, {"cannot": "this peer knows no 'dance'"}),
+    ({"do": "step"}, {"cannot": "has no accessibility tree"}),
+    ({"do": "ready", "verb": "first_look"}, {"cannot": "has no accessibility tree"}),
     ({"do": "ready", "verb": "click"}, {"values": []}),
     ({"do": "ready", "verb": "fill"}, {"cannot": "has no fill"}),
     ({"do": "ready", "verb": "dance"}, {"cannot": "this peer knows no 'dance'"}),

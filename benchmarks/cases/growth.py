@@ -1,0 +1,180 @@
+"""How cost grows: first looks with rows and with frames, memory with pages, events with their number.
+
+Rule: each curve has the floor's beside it: Chrome's own accessibility tree of the same new document, pages that a bare
+pipe has opened, events that are read and decoded and nothing else. "Steepness" is the exponent between the two largest
+sizes: 1 where twice as much costs twice as much. Large sizes have one round.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+
+import trio
+
+import cdpengine
+from benchmarks.floor.counting import Counting, own_page
+from benchmarks.floor.event_source import read_bare, read_by_engine
+from benchmarks.harness.bench import Bench, Case, Turn
+from benchmarks.harness.figures import Measurement, SideFigures
+from benchmarks.site import ROOT
+
+NAME = "growth"
+ROWS = (10, 100, 1_000, 5_000, 20_000)
+FRAMES = (1, 10, 50, 200)
+PAGES = (1, 10, 50, 200)
+EVENTS = (10_000, 100_000, 1_000_000)
+PATIENCE = 120.0
+"""Seconds that one look may take, or a process that opens pages."""
+
+
+def steepness(measured: tuple[Measurement, ...], side: str) -> float:
+    """Return by which power of the size a side's cost grows between the two largest sizes. Pure."""
+    before, last = measured[-2:]
+    assert before.size is not None
+    assert last.size is not None
+    small, large = before.side(side), last.side(side)
+    assert small is not None
+    assert large is not None
+    return math.log(large.median / small.median) / math.log(last.size / before.size)
+
+
+def record_steepness(
+    bench: Bench, what: str, measured: tuple[Measurement, ...], sides: tuple[str, str]
+) -> None:
+    """Record the two exponents of a curve."""
+    bench.record(
+        Measurement(
+            NAME,
+            f"steepness of {what}",
+            unit="power",
+            sides=tuple(SideFigures(side, ((steepness(measured, side),),)) for side in sides),
+        )
+    )
+
+
+async def first_look(page: cdpengine.Page, url: str) -> float:
+    """Return the milliseconds of the engine's first look at a new document."""
+    await page.goto(url, timeout=PATIENCE)
+    started = time.perf_counter()
+    await page.snapshot(timeout=PATIENCE)
+    return (time.perf_counter() - started) * 1000
+
+
+async def first_tree(bare: Counting, url: str) -> float:
+    """Return the milliseconds of Chrome's own tree of a new document, each frame's included."""
+    await bare.navigate(url)
+    frames = json.loads(await bare.call("Page.getFrameTree"))["result"]["frameTree"]
+    started = time.perf_counter()
+    for frame in [frames, *frames.get("childFrames", ())]:
+        await bare.call("Accessibility.getFullAXTree", frameId=frame["frame"]["id"])
+    return (time.perf_counter() - started) * 1000
+
+
+async def looks(bench: Bench, kind: str, sizes: tuple[int, ...]) -> None:
+    """Measure first looks at pages of so many rows, or frames."""
+    tree = "floor: getFullAXTree"
+    async with bench.launch() as browser, own_page(bench.executable, f"{bench.site}/blank") as bare:
+        page = await browser.new_page()
+
+        def sides(size: int) -> dict[str, Turn]:
+            url = f"{bench.site}/{kind}/{size}"
+            return {"engine": lambda: first_look(page, url), tree: lambda: first_tree(bare, url)}
+
+        measured = [
+            await bench.turns(
+                NAME,
+                sides(size),
+                unit="ms",
+                variant=f"the first look, {size:,} {kind}",
+                size=size,
+                curve=f"the first look by {kind}",
+                turns=3 if size <= 1_000 else 1,
+                warm_up=1 if size <= 1_000 else 0,
+            )
+            for size in sizes
+        ]
+        record_steepness(bench, f"the first look by {kind}", tuple(measured), ("engine", tree))
+
+
+async def opened_pages(bench: Bench, side: str, sizes: tuple[int, ...]) -> list[dict[str, float]]:
+    """Have a process of its own open pages, and return what it says at each size."""
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.opening",
+        side,
+        bench.executable,
+        bench.site,
+        *map(str, sizes),
+    ]
+    with trio.fail_after(PATIENCE):
+        done = await trio.run_process(command, capture_stdout=True, cwd=ROOT)
+    said: list[dict[str, float]] = json.loads(done.stdout)
+    return said
+
+
+async def pages(bench: Bench, sizes: tuple[int, ...]) -> None:
+    """Measure what pages take that stay open: of the program's memory, of the browser's, of time."""
+    said = {side: await opened_pages(bench, side, sizes) for side in ("engine", "floor")}
+    for field, variant, unit in (
+        ("own", "memory of the program", "MB"),
+        ("browser", "memory of the browser", "MB"),
+        ("ms", "time to open them, each", "ms"),
+    ):
+        measured = []
+        for number, size in enumerate(sizes):
+            sides = tuple(
+                SideFigures("engine" if side == "engine" else "floor: pipe", ((each[number][field],),))
+                for side, each in said.items()
+            )
+            measurement = Measurement(
+                NAME,
+                f"{size:,} open pages: {variant}",
+                unit=unit,  # type: ignore[arg-type]
+                sides=sides,
+                size=size,
+                curve=f"{variant} by pages",
+            )
+            bench.record(measurement)
+            measured.append(measurement)
+        if field == "browser":
+            record_steepness(
+                bench, "the browser's memory by pages", tuple(measured), ("engine", "floor: pipe")
+            )
+
+
+async def events(bench: Bench, sizes: tuple[int, ...]) -> None:
+    """Measure reading so many events from a pipe that is always full."""
+    decoded = "floor: decoded"
+
+    def sides(size: int) -> dict[str, Turn]:
+        return {"engine": lambda: read_by_engine(size), decoded: lambda: read_bare(size)}
+
+    measured = [
+        await bench.turns(
+            NAME,
+            sides(size),
+            unit="ms",
+            variant=f"{size:,} events",
+            size=size,
+            curve="time by events",
+            turns=2 if size < EVENTS[-1] else 1,
+            warm_up=1 if size == sizes[0] else 0,
+        )
+        for size in sizes
+    ]
+    record_steepness(bench, "the time by events", tuple(measured), ("engine", decoded))
+
+
+async def run(bench: Bench) -> None:
+    """Measure."""
+    await looks(bench, "rows", ROWS[:4] if bench.quick else ROWS)
+    await looks(bench, "frames", FRAMES[:3] if bench.quick else FRAMES)
+    await pages(bench, PAGES[:2] if bench.quick else PAGES)
+    await events(bench, EVENTS[:2] if bench.quick else EVENTS)
+
+
+CASE = Case(NAME, "How cost grows with rows, frames, pages and events", run, seconds=150, quick_seconds=50)

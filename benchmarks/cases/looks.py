@@ -1,0 +1,124 @@
+"""What an agent sees: the first look at a new document, and a step: a click, and the look after it.
+
+Rule: a document is new for each first look; its navigation is not counted, all that the look itself needs is. A click
+changes the one row that its button is in, and the page says so in its title, which is read afterwards. Every side clicks
+as its users do, with what it waits for by default, and looks at the whole page.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import attrs
+
+import cdpengine
+from benchmarks.cases.beside import Beside
+from benchmarks.harness.bench import Bench, Case, Turn
+from benchmarks.harness.peers import Peer
+
+NAME = "looks"
+ROWS = (10, 100, 1_000, 5_000)
+QUICK = (100, 1_000)
+PATIENCE = 60.0
+"""Seconds that one snapshot may take."""
+
+
+def in_a_row(rows: int) -> int:
+    """Return how many documents, and how many steps, a turn has with so many rows."""
+    return 4 if rows <= 100 else 2 if rows <= 1_000 else 1
+
+
+async def first_looks(page: cdpengine.Page, url: str, times: int) -> list[float]:
+    """Return the milliseconds of the first look at each of so many new documents."""
+    taken = []
+    for _ in range(times):
+        await page.goto(url)
+        started = time.perf_counter()
+        seen = await page.snapshot(timeout=PATIENCE)
+        taken.append((time.perf_counter() - started) * 1000)
+        assert "Buy 0" in seen.text
+    return taken
+
+
+@attrs.define
+class Steps:
+    """The engine's page and the rows that it has clicked in."""
+
+    page: cdpengine.Page
+    rows: int
+    clicked: int = 0
+
+    async def take(self, times: int) -> list[tuple[float, float]]:
+        """Return the milliseconds of each step: the click, and the look after it."""
+        taken = []
+        for _ in range(times):
+            number = self.clicked = (self.clicked + 1) % self.rows
+            button = await self.page.find(css=f"li:nth-child({number + 1}) button")
+            started = time.perf_counter()
+            await self.page.click(button)
+            clicked = time.perf_counter()
+            seen = await self.page.snapshot(timeout=PATIENCE)
+            looked = time.perf_counter()
+            assert await self.page.title() == f"sold {number}"
+            assert f"Sold {number}" in seen.text
+            taken.append(((clicked - started) * 1000, (looked - clicked) * 1000))
+        return taken
+
+
+def peer_first(peer: Peer, url: str, times: int) -> Turn:
+    return lambda: peer.ask("first_look", url=url, times=times, patience=PATIENCE * times)
+
+
+def peer_steps(name: str, peer: Peer, url: str, times: int, looks: Beside) -> Turn:
+    async def turn() -> Sequence[float]:
+        said = await peer.tell("step", url=url, times=times, patience=PATIENCE * times)
+        looks.add(name, said["looks"])
+        values: list[float] = said["values"]
+        return values
+
+    return turn
+
+
+async def by_rows(bench: Bench, page: cdpengine.Page, peers: dict[str, Peer], rows: int) -> None:
+    """Measure all sides on a page of so many rows."""
+    url = f"{bench.site}/shop/{rows}"
+    times = in_a_row(rows)
+    turns = min(bench.turn_count, 5 if rows <= 1_000 else 3)
+    first: dict[str, Turn] = {"engine": lambda: first_looks(page, url, times)}
+    first |= {name: peer_first(peer, url, times) for name, peer in peers.items()}
+    await bench.turns(
+        NAME,
+        first,
+        unit="ms",
+        variant=f"the first look, {rows:,} rows",
+        size=rows,
+        curve="the first look by rows",
+        turns=turns,
+    )
+    steps, looks = Steps(page, rows), Beside()
+
+    async def engine() -> list[float]:
+        taken = await steps.take(times)
+        looks.add("engine", [look for _, look in taken])
+        return [click + look for click, look in taken]
+
+    sides: dict[str, Turn] = {"engine": engine}
+    sides |= {name: peer_steps(name, peer, url, times, looks) for name, peer in peers.items()}
+    step = f"a step (click and look), {rows:,} rows"
+    measured = await bench.turns(
+        NAME, sides, unit="ms", variant=step, size=rows, curve="a step by rows", turns=turns
+    )
+    looks.record(bench, measured, variant=f"the look after a click, {rows:,} rows", unit="ms")
+
+
+async def run(bench: Bench) -> None:
+    """Measure."""
+    async with bench.launch() as browser:
+        peers = await bench.peers("step")
+        page = await browser.new_page()
+        for rows in QUICK if bench.quick else ROWS:
+            await by_rows(bench, page, peers, rows)
+
+
+CASE = Case(NAME, "What an agent sees: first looks, and steps", run, seconds=90, quick_seconds=30)

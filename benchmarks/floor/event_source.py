@@ -1,0 +1,90 @@
+"""A pipe that is always full of events: what it takes to read so many of them, by the engine and by the least code.
+
+Rule: a process of its own writes console events, each ended by a NUL, as fast as they are taken. The floor reads and
+decodes them; the engine gives them to a subscription, in order, and none is lost. Run as `python -m
+benchmarks.floor.event_source COUNT` it writes to its standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import trio
+
+from benchmarks.floor.messages import decode
+from benchmarks.floor.pipe import Pipe
+from cdpengine._protocol.connection import open_connection
+from cdpengine._protocol.pipe_transport import PipeTransport
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+METHOD = "Runtime.consoleAPICalled"
+
+
+def event(number: int) -> bytes:
+    """Return one message as Chrome writes it. Pure."""
+    params = {
+        "type": "log",
+        "args": [
+            {"type": "string", "value": "message"},
+            {"type": "number", "value": number, "description": str(number)},
+        ],
+        "executionContextId": 1,
+        "timestamp": 1700000000000.5 + number,
+        "stackTrace": {"callFrames": []},
+    }
+    return json.dumps({"method": METHOD, "params": params}, separators=(",", ":")).encode() + b"\0"
+
+
+@contextmanager
+def source(count: int) -> Iterator[int]:
+    """Start what writes so many events; give the descriptor to read them from."""
+    command = [sys.executable, "-m", "benchmarks.floor.event_source", str(count)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.fileno()
+        finally:
+            process.kill()
+
+
+async def read_by_engine(count: int) -> float:
+    """Return the milliseconds from the first event to the last."""
+    with source(count) as incoming:
+        nowhere = trio.lowlevel.FdStream(os.open(os.devnull, os.O_WRONLY))
+        transport = PipeTransport(nowhere, trio.lowlevel.FdStream(os.dup(incoming)))
+        async with (
+            open_connection(transport) as connection,
+            connection.root.subscribe(METHOD, enable=False) as events,
+        ):
+            await events.receive()
+            started = time.perf_counter()
+            for _ in range(count - 1):
+                last = await events.receive()
+            taken = (time.perf_counter() - started) * 1000
+            assert events.dropped == 0
+            assert last.params["args"][1]["value"] == count - 1
+    return taken
+
+
+async def read_bare(count: int) -> float:
+    """Return the milliseconds from the first event to the last."""
+    await trio.lowlevel.checkpoint()
+    with source(count) as incoming:
+        pipe = Pipe(-1, incoming)
+        decode(pipe.receive())
+        started = time.perf_counter()
+        for _ in range(count - 1):
+            decode(pipe.receive())
+        return (time.perf_counter() - started) * 1000
+
+
+if __name__ == "__main__":
+    for each in range(int(sys.argv[1])):
+        sys.stdout.buffer.write(event(each))
