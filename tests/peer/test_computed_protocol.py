@@ -188,6 +188,20 @@ async def test_a_tree_is_made_once_a_document_is_not_plain(
     assert documents.tried == [True, True, False, False]
 
 
+async def test_the_document_of_a_child_frame_is_taken_for_plain(
+    connection: Connection, peer: ScriptedPeer
+) -> None:
+    documents = ScriptedDocuments(peer)
+    documents.plain = False
+    request = await request_of(connection, peer)
+    assert documents.right(await read_computed(request))
+    documents.plain = True
+    before = len(peer.received)
+    assert documents.right(await read_computed(attrs.evolve(request, frame_id="F", loader_id="loader F")))
+    assert "Accessibility.getRootAXNode" not in methods(peer)[before:], "each tree makes all others dearer"
+    assert documents.tried == [True, False, True]
+
+
 @pytest.mark.parametrize("there", [True, False])
 async def test_documents_to_come_hold_what_makes_the_walk(
     connection: Connection, peer: ScriptedPeer, there: bool

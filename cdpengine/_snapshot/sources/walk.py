@@ -193,7 +193,7 @@ async def install_walk(request: FrameRequest, kit: str | None) -> Installed:
     context = await request.worlds.context(session, request.frame_id)
     await trio.lowlevel.checkpoint_if_cancelled()
     with pending_group() as post:
-        with_tree = kit is None and session in _with_trees
+        with_tree = kit is None and _is_like_one_with_tree(request)
         root = post(post_tree(request)) if with_tree else None
         prepared = kit is None and session in _prepared
         expression = _PREPARED if prepared else _installation(kit)
@@ -230,6 +230,15 @@ async def install_walk(request: FrameRequest, kit: str | None) -> Installed:
 
 _with_trees: WeakSet[Session] = WeakSet()
 """Sessions that had a document of which roles and names have to be asked for: the next ones will be like it."""
+
+
+def _is_like_one_with_tree(request: FrameRequest) -> bool:
+    """Say whether a new document is taken for one of which roles and names have to be asked for.
+
+    Not in a child frame: its document need not be like that of the page around it, and each tree more makes each
+    role that is asked for dearer, in all frames (200 frames: 7.1 s in place of 1.9).
+    """
+    return request.session in _with_trees and request.frame_id == request.session.target_id
 
 
 def post_tree(request: FrameRequest) -> PendingCall:
