@@ -40,10 +40,11 @@ format: setup ## Let ruff format and fix what it can
 shape: setup ## The shape of the code: sizes of modules, functions and folders, import cycles, public names
 	@$(BIN)/python scripts/shape.py
 
-bench: setup ## The engine beside its peers: build/benchmarks/, docs/benchmarks.md, the README's figures
+bench: setup ## The engine beside its peers: build/benchmarks/, docs/benchmarks.md, figures in README and docs
 	@scripts/peers.sh
 	@$(BIN)/python -m benchmarks --json build/benchmarks/report.json --html build/benchmarks/report.html \
-		--markdown build/benchmarks/report.md --summary docs/benchmarks.md --markdown README.md $(ARGS)
+		--markdown build/benchmarks/report.md --summary docs/benchmarks.md --markdown README.md \
+		--markdown docs/deployment.md $(ARGS)
 
 bench-check: setup ## What is promised of the engine's speed, measured and asserted
 	@scripts/peers.sh

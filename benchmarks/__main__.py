@@ -21,13 +21,14 @@ import trio
 
 from benchmarks.cases import CASES
 from benchmarks.harness.bench import Bench, Case
+from benchmarks.harness.blocks import missing, put_block
 from benchmarks.harness.machine import busy, core_count, look_at_load, look_at_machine
 from benchmarks.harness.markdown import whole
 from benchmarks.harness.peers import PEER_NAMES, known
 from benchmarks.harness.plots import page
 from benchmarks.harness.report import PeerSaid, Report, from_json, to_json
 from benchmarks.harness.run import open_bench, run_cases, say
-from benchmarks.harness.summary import block, missing, pictures, put_block, summary
+from benchmarks.harness.summary import pictures, summary
 from cdpengine._nursery import open_body_nursery
 
 TURNS = 5
@@ -198,11 +199,11 @@ def write_markdown(report: Report, path: Path) -> None:
     """Write the tables, or the block of a file that has its markers; a run without its figures leaves that as it is."""
     if not has_block(path):
         path.write_text(whole(report), "utf-8")
-    elif without := missing(report):
+    elif without := missing(report, path.read_text("utf-8")):
         say(f"left {path} as it is: this run has no figure of {', '.join(without)}")
         return
     else:
-        path.write_text(put_block(path.read_text("utf-8"), block(report)), "utf-8")
+        path.write_text(put_block(path.read_text("utf-8"), report), "utf-8")
     say(f"wrote {path}")
 
 

@@ -94,20 +94,21 @@ def difference(measured: Measurement, sides: Sequence[str], variant: str) -> Mea
     )
 
 
+async def memory_of_browser(page: cdpengine.Page) -> float:
+    """Return the megabytes of the page's browser, all processes together."""
+    answer = await page.browser.session.call("SystemInfo.getProcessInfo")
+    pid = next(each["id"] for each in answer["processInfo"] if each["type"] == "browser")
+    return await trio.to_thread.run_sync(tree_memory, pid) / MB
+
+
 async def memory_of_pages(pool: BrowserPool, url: str, pages: int) -> float:
     """Return the megabytes that each of so many pages adds to its browser, all processes together."""
-
-    async def measured(page: cdpengine.Page) -> float:
-        answer = await page.browser.session.call("SystemInfo.getProcessInfo")
-        pid = next(each["id"] for each in answer["processInfo"] if each["type"] == "browser")
-        return await trio.to_thread.run_sync(tree_memory, pid) / MB
-
     async with pool.page(url) as first:
-        before = await measured(first)
+        before = await memory_of_browser(first)
         async with AsyncExitStack() as held:
             for _ in range(pages):
                 await held.enter_async_context(pool.page(url))
-            return (await measured(first) - before) / pages
+            return (await memory_of_browser(first) - before) / pages
 
 
 async def run(bench: Bench) -> None:
@@ -158,6 +159,13 @@ async def run(bench: Bench) -> None:
         async def memory() -> float:
             return await memory_of_pages(pool, url, pages)
 
+        async def memory_of_one() -> float:
+            async with pool.page(url) as page:
+                return await memory_of_browser(page)
+
+        await bench.turns(
+            "pool", {"engine": memory_of_one}, unit="MB", variant="a browser with one page", turns=3
+        )
         await bench.turns(
             "pool", {"engine": memory}, unit="MB", variant=f"each of {pages} open pages", turns=3
         )

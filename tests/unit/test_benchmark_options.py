@@ -10,12 +10,12 @@ from benchmark_reports import report
 
 from benchmarks.__main__ import chosen_peers, command_text, main, parser, why_not_published
 from benchmarks.cases import CASES
+from benchmarks.harness.blocks import LINES, README
 from benchmarks.harness.installed import Kind, why_not
 from benchmarks.harness.machine import Load
 from benchmarks.harness.peers import PEER_NAMES
 from benchmarks.harness.report import to_json
 from benchmarks.harness.run import engine_flags
-from benchmarks.harness.summary import BEGIN, END, LINES
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_lines_of_the_readme_are_written_by_a_run_that_has_them_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source, readme = tmp_path / "a.json", tmp_path / "README.md"
-    empty = f"above\n{BEGIN}\n{END}\nbelow\n"
+    empty = f"above\n{README.begin}\n{README.end}\nbelow\n"
     readme.write_text(empty)
     figure = report().measurements[0]
     all_of_them = [
@@ -108,7 +108,7 @@ def test_what_a_busy_machine_measures_is_not_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], published: bool
 ) -> None:
     paths = {name: tmp_path / f"{name}.md" for name in ("page", "marked", "plain")}
-    paths["marked"].write_text(f"{BEGIN}\n{END}\n")
+    paths["marked"].write_text(f"{README.begin}\n{README.end}\n")
     made = parser().parse_args([option.format(**paths) for option in options])
     monkeypatch.setattr("benchmarks.__main__.look_at_load", lambda: Load(200.0))
     refused = why_not_published(made)

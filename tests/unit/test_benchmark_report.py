@@ -11,12 +11,13 @@ import attrs
 import pytest
 from benchmark_reports import HOSTILE, report, side
 
+from benchmarks.harness.blocks import BLOCKS, LINES, README, SIZING, Block, block_of, missing, put_block
 from benchmarks.harness.figures import Measurement
 from benchmarks.harness.machine import Load, busy, processor_name, stolen_seconds
 from benchmarks.harness.markdown import in_short, safe, whole
 from benchmarks.harness.plots import page
-from benchmarks.harness.report import CaseRun, from_json, own_side, side_names, to_json
-from benchmarks.harness.summary import BEGIN, END, LINES, block, pictures, put_block, summary
+from benchmarks.harness.report import CaseRun, Report, from_json, own_side, side_names, to_json
+from benchmarks.harness.summary import pictures, summary
 from benchmarks.harness.svg import Point, RatioRow, curve_plot, ratio_plot, spread_out, styles
 
 VOID = {"meta", "line", "circle", "polygon", "path", "br"}
@@ -181,27 +182,57 @@ def test_a_plot_of_the_summary_is_a_file_that_needs_nothing_else() -> None:
 
 def test_the_readme_has_its_lines_with_all_who_were_measured_and_who_cannot() -> None:
     named = attrs.evolve(report().measurements[0], case="actions", variant="click")
-    text = block(report(named))
-    assert text.startswith(BEGIN)
-    assert text.endswith(END)
+    text = put_block(f"{README.begin}\n{README.end}", report(named))
+    assert text.startswith(README.begin)
+    assert text.endswith(README.end)
     (line,) = (each for each in text.splitlines() if each.startswith("- "))
     assert line.endswith(": **5.00 ms**; beside it playwright 30.0; not possible with pydoll.")
     assert named.name in [each.figure for each in LINES]
 
 
-def test_the_block_is_replaced_and_nothing_else() -> None:
-    document = f"before\n{BEGIN}\nold\n{END}\nafter\n"
-    once = put_block(document, block(report()))
+def sized(**medians: float) -> Report:
+    """Return a report of the pool's figures: the engine's, in three rounds that are all the same."""
+    return report(
+        *(
+            attrs.evolve(
+                report().measurements[0], case=case, variant=variant, sides=(side("engine", *[value] * 3),)
+            )
+            for name, value in medians.items()
+            for case, _, variant in [SIZING.figures[("browser", "page", "job").index(name)].partition(": ")]
+        )
+    )
+
+
+def test_how_many_pages_a_machine_holds_is_worked_out_of_the_runs_own_figures() -> None:
+    text = put_block(f"{SIZING.begin}\n{SIZING.end}", sized(browser=210, page=10, job=125))
+    cores = report().machine.cores
+    assert "| pages a GB, of one browser | 82 |" in text
+    assert "ten pages at once | 8.00 |" in text
+    assert f"| jobs a second and core | {8 / cores:.2f} |" in text
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=["readme", "sizing"])
+def test_the_block_is_replaced_and_nothing_else(block: Block) -> None:
+    document = f"before\n{block.begin}\nold\n{block.end}\nafter\n"
+    once = put_block(document, report())
     assert once.startswith("before\n")
     assert once.endswith("\nafter\n")
     assert "old" not in once
-    assert put_block(once, block(report())) == once
+    assert put_block(once, report()) == once
+    assert block_of(document) is block
 
 
-@pytest.mark.parametrize("document", ["", BEGIN, f"{END}{BEGIN}", f"{BEGIN}{END}{BEGIN}{END}"])
-def test_a_document_without_both_markers_is_refused(document: str) -> None:
+def test_a_run_without_a_blocks_figures_says_which_it_has_not() -> None:
+    document = f"{SIZING.begin}\n{SIZING.end}"
+    assert missing(sized(browser=210, page=10), document) == [SIZING.figures[2]]
+    assert not missing(sized(browser=210, page=10, job=125), document)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=["readme", "sizing"])
+@pytest.mark.parametrize("document", ["", "{0}", "{1}{0}", "{0}{1}{0}{1}"])
+def test_a_document_without_both_markers_is_refused(document: str, block: Block) -> None:
     with pytest.raises(ValueError, match="markers|two lines"):
-        put_block(document, block(report()))
+        put_block(document.format(block.begin, block.end), report())
 
 
 # --- the page -----------------------------------------------------------------------------------------------------

@@ -1,0 +1,169 @@
+"""Blocks: the parts of documents that a run writes, between two marker lines. Pure.
+
+Rule: what a block tells is a fixed choice of figures, so that a run cannot choose what flatters it; a run without one
+of them leaves the block as it is. A line of the README names every peer that was measured, and some of them are
+figures in which others are better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from benchmarks.harness.bench import is_peer
+from benchmarks.harness.figures import Measurement, shown
+from benchmarks.harness.markdown import safe
+from benchmarks.harness.report import Report, own_side
+
+
+@attrs.frozen
+class Block:
+    """A block: its two marker lines, the figures that it tells, and what writes the lines between the markers."""
+
+    begin: str
+    end: str
+    figures: tuple[str, ...]
+    lines: Callable[[Report], list[str]]
+
+
+def missing(report: Report, document: str) -> list[str]:
+    """Return the figures of the document's block that the run has not: one of some cases only."""
+    return [figure for figure in block_of(document).figures if not has_figure(report, figure)]
+
+
+def put_block(document: str, report: Report) -> str:
+    """Return the document with its block written anew. Raises ValueError where the markers are not there, once each."""
+    block = block_of(document)
+    before, _, rest = document.partition(block.begin)
+    return before + "\n".join([block.begin, *block.lines(report), block.end]) + rest.partition(block.end)[2]
+
+
+def block_of(document: str) -> Block:
+    """Return the block that the document has. Raises ValueError where it has none, or its markers not once each."""
+    block = next((each for each in BLOCKS if each.begin in document or each.end in document), README)
+    counts = (document.count(block.begin), document.count(block.end))
+    if counts != (1, 1) or document.index(block.begin) > document.index(block.end):
+        raise ValueError(
+            f"the document needs these two lines, once each and in this order: {block.begin} and {block.end}"
+        )
+    return block
+
+
+def has_figure(report: Report, name: str) -> bool:
+    """Say whether the run has that figure of the engine."""
+    return own_median(report, name) is not None
+
+
+def own_median(report: Report, name: str) -> float | None:
+    """Return the engine's median of the figure of that name; None where the run has none."""
+    found = measurement_of(report, name)
+    side = found.side(own_side(found)) if found and own_side(found) else None
+    return side.median if side and side.measured else None
+
+
+def measurement_of(report: Report, name: str) -> Measurement | None:
+    """Return the figure of that name."""
+    return next((each for each in report.measurements if each.name == name), None)
+
+
+# --- the README's lines ---------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Line:
+    """One line of the README: the name of a figure, and how it is told."""
+
+    figure: str
+    text: str
+
+
+LINES = (
+    Line("looks: the first look, 1,000 rows", "The first look at a new document of 1,000 rows"),
+    Line("looks: the look after a click, 1,000 rows", "The look after a click that changed one of them"),
+    Line("snapshot: 1,000 rows", "A look at 1,000 rows that stand still"),
+    Line("actions: click", "A click, checked before and verified after it"),
+    Line("events: 10,000 console messages", "Console messages taken in"),
+    Line("hung_evaluate: the page free again, after the deadline", "A hung script ended, after its deadline"),
+    Line("navigations: each", "A navigation"),
+)
+
+
+def told(report: Report, line: Line) -> str:
+    """Return one line of the README; "" where the run has no such figure of the engine."""
+    found, median = measurement_of(report, line.figure), own_median(report, line.figure)
+    if found is None or median is None:
+        return ""
+    others = _others(found)
+    return f"- {line.text}: **{shown(median)} {found.unit}**{''.join('; ' + each for each in others)}."
+
+
+def _others(measurement: Measurement) -> list[str]:
+    measured, unable = [], []
+    for side in measurement.sides:
+        if not is_peer(side.side):
+            continue
+        if side.measured:
+            measured.append(f"{side.side} {shown(side.median)}")
+        elif side.cannot:
+            unable.append(side.side)
+    said = [f"beside it {', '.join(measured)}"] if measured else []
+    return said + ([f"not possible with {', '.join(unable)}"] if unable else [])
+
+
+def readme_lines(report: Report) -> list[str]:
+    """Return the README's lines, and where the whole page is."""
+    page = "docs/benchmarks.md"
+    lines = [text for line in LINES if (text := told(report, line))]
+    care = len(report.warnings())
+    noise = f", and {care} reasons to read them with care" if care else ""
+    taken = f"Medians of {report.began.partition(' ')[0]}, {safe(report.machine.browser)}, {report.machine.cores} cores"
+    return [*lines, "", f"{taken}. All figures{noise}: [{page}]({page})."]
+
+
+# --- how many pages a machine holds ---------------------------------------------------------------------------------
+
+JOB = "pool: a job, 10 at once"
+BROWSER = "pool: a browser with one page"
+PAGE = "pool: each of 30 open pages"
+GB = 1024
+"""Megabytes of a gigabyte."""
+
+
+def sizing_lines(report: Report) -> list[str]:
+    """Return what a machine holds of the smallest of pages, worked out as the table of sizing says."""
+    browser, page, job = (own_median(report, name) for name in (BROWSER, PAGE, JOB))
+    if browser is None or page is None or job is None:
+        return []
+    cores = report.machine.cores
+    rate = 1000 / job
+    return [
+        f"Measured on {report.began.partition(' ')[0]} on {cores} cores with a page of two buttons and a field. What is on a",
+        "real page comes on top of that:",
+        "",
+        "| what | figure |",
+        "| --- | --- |",
+        f"| a browser with one page (`B + m`) | {shown(browser)} MB |",
+        f"| each page more (`m`) | {shown(page)} MB |",
+        f"| pages a GB, of one browser | {max(0, (GB - browser + page) / page):.0f} |",
+        f"| jobs a second (`C / c`), ten pages at once | {shown(rate)} |",
+        f"| jobs a second and core | {shown(rate / cores)} |",
+        "",
+        "A job opens a page in a context of its own, goes to the page, reads its title and closes it. All figures:",
+        "[benchmarks](benchmarks.md).",
+    ]
+
+
+README = Block(
+    begin="<!-- benchmarks: begin; written by `make bench`, do not edit -->",
+    end="<!-- benchmarks: end -->",
+    figures=tuple(line.figure for line in LINES),
+    lines=readme_lines,
+)
+SIZING = Block(
+    begin="<!-- benchmarks: sizing; written by `make bench`, do not edit -->",
+    end="<!-- benchmarks: end of sizing -->",
+    figures=(BROWSER, PAGE, JOB),
+    lines=sizing_lines,
+)
+BLOCKS = (README, SIZING)
