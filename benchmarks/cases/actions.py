@@ -159,4 +159,4 @@ async def tabs(bench: Bench, browser: cdpengine.Browser, first: Scene) -> None:
     on_first.record(bench, on_last, variant=f"click on tab 1 of {TABS}", unit="ms")
 
 
-CASE = Case(name="actions", title="Actions on a page", run=run, seconds=80, quick_seconds=35)
+CASE = Case(name="actions", title="Actions on a page", run=run, seconds=65, quick_seconds=35)

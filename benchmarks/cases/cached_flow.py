@@ -195,5 +195,5 @@ async def run(bench: Bench) -> None:
 
 
 CASE = Case(
-    name="cached_flow", title="Flows that the action cache replays", run=run, seconds=150, quick_seconds=20
+    name="cached_flow", title="Flows that the action cache replays", run=run, seconds=90, quick_seconds=20
 )

@@ -177,4 +177,4 @@ async def run(bench: Bench) -> None:
     await events(bench, EVENTS[:2] if bench.quick else EVENTS)
 
 
-CASE = Case(NAME, "How cost grows with rows, frames, pages and events", run, seconds=150, quick_seconds=50)
+CASE = Case(NAME, "How cost grows with rows, frames, pages and events", run, seconds=120, quick_seconds=50)

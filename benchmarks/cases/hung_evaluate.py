@@ -121,4 +121,4 @@ async def run(bench: Bench) -> None:
             await measure(bench, scene, PROTOCOL, 1)
 
 
-CASE = Case(name="hung_evaluate", title="A script that does not end", run=run, seconds=50, quick_seconds=20)
+CASE = Case(name="hung_evaluate", title="A script that does not end", run=run, seconds=40, quick_seconds=20)

@@ -240,4 +240,4 @@ async def run(bench: Bench) -> None:
             await by_rows(bench, servers, rows)
 
 
-CASE = Case(NAME, "Servers of the Model Context Protocol", run, seconds=100, quick_seconds=40)
+CASE = Case(NAME, "Servers of the Model Context Protocol", run, seconds=80, quick_seconds=40)

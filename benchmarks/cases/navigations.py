@@ -157,4 +157,4 @@ def record_memory(
     bench.record(made)
 
 
-CASE = Case(name="navigations", title="1,000 navigations", run=run, seconds=100, quick_seconds=25)
+CASE = Case(name="navigations", title="1,000 navigations", run=run, seconds=75, quick_seconds=25)

@@ -85,6 +85,6 @@ CASE = Case(
     name="pages_at_once",
     title="Pages opened, read, clicked and closed at once",
     run=run,
-    seconds=60,
+    seconds=50,
     quick_seconds=20,
 )

@@ -175,6 +175,6 @@ CASE = Case(
     name="pool",
     title="Jobs on pages of their own contexts: a pool, and by hand",
     run=run,
-    seconds=150,
+    seconds=110,
     quick_seconds=60,
 )

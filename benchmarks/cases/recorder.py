@@ -162,4 +162,4 @@ async def measured(
     bench.record(Measurement(NAME, variant, unit="MB", sides=left_over, compared=False))
 
 
-CASE = Case(NAME, "What recording costs of the commands a second", run, 90, 45)
+CASE = Case(NAME, "What recording costs of the commands a second", run, 60, 45)

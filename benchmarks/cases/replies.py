@@ -102,4 +102,4 @@ async def run(bench: Bench) -> None:
             )
 
 
-CASE = Case(NAME, "Replies of 1, 10 and 100 MB: a string out of a page", run, 60, 15)
+CASE = Case(NAME, "Replies of 1, 10 and 100 MB: a string out of a page", run, 45, 15)

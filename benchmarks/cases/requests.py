@@ -89,4 +89,4 @@ async def run(bench: Bench) -> None:
         await bench.turns("requests", sides, unit="events/s", variant=f"{count:,} requests", turns=1)
 
 
-CASE = Case(name="requests", title="A page with 10,000 requests", run=run, seconds=65, quick_seconds=25)
+CASE = Case(name="requests", title="A page with 10,000 requests", run=run, seconds=50, quick_seconds=25)

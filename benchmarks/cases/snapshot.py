@@ -236,4 +236,4 @@ async def run(bench: Bench) -> None:
         await memory(bench, bare, sizes[-1])
 
 
-CASE = Case(name="snapshot", title="Snapshots of pages", run=run, seconds=130, quick_seconds=35)
+CASE = Case(name="snapshot", title="Snapshots of pages", run=run, seconds=80, quick_seconds=35)

@@ -94,4 +94,4 @@ async def run(bench: Bench) -> None:
                 )
 
 
-CASE = Case(NAME, "Commands a second: 1, 10 and 50 sessions, 1 and 5 calls in flight on each", run, 65, 20)
+CASE = Case(NAME, "Commands a second: 1, 10 and 50 sessions, 1 and 5 calls in flight on each", run, 50, 20)
