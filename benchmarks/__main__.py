@@ -27,7 +27,7 @@ from benchmarks.harness.markdown import whole
 from benchmarks.harness.peers import PEER_NAMES, known
 from benchmarks.harness.plots import page
 from benchmarks.harness.report import PeerSaid, Report, from_json, to_json
-from benchmarks.harness.run import open_bench, run_cases, say
+from benchmarks.harness.run import Outcome, open_bench, run_cases, say
 from benchmarks.harness.summary import pictures, summary
 from cdpengine._nursery import open_body_nursery
 
@@ -116,25 +116,33 @@ def peers_said(bench: Bench) -> tuple[PeerSaid, ...]:
 async def take(
     options: argparse.Namespace, peers: tuple[str, ...], command: str, cases: Sequence[Case]
 ) -> Report:
-    """Run the cases and return the report."""
+    """Run the cases and return the report. Its JSON is written after each case, so that a run that is ended leaves it."""
     turns = options.turns or (QUICK_TURNS if options.quick else TURNS)
     began, started, before = dt.datetime.now(dt.UTC), time.monotonic(), look_at_load()
     async with open_bench(peers=peers, quick=options.quick, turns=turns, executable=options.browser) as bench:
-        outcome = await run_cases(bench, cases)
-        said = peers_said(bench)
-    return Report(
-        began=f"{began:%Y-%m-%d %H:%M} UTC",
-        command=command,
-        seconds=time.monotonic() - started,
-        quick=options.quick,
-        machine=await trio.to_thread.run_sync(look_at_machine, bench.executable),
-        before=before,
-        after=look_at_load(),
-        bare=outcome.bare,
-        peers=said,
-        cases=outcome.cases,
-        measurements=tuple(bench.measurements),
-    )
+        machine = await trio.to_thread.run_sync(look_at_machine, bench.executable)
+
+        def report_of(outcome: Outcome) -> Report:
+            return Report(
+                began=f"{began:%Y-%m-%d %H:%M} UTC",
+                command=command,
+                seconds=time.monotonic() - started,
+                quick=options.quick,
+                machine=machine,
+                before=before,
+                after=look_at_load(),
+                bare=outcome.bare,
+                peers=peers_said(bench),
+                cases=outcome.cases,
+                measurements=tuple(bench.measurements),
+            )
+
+        def keep(outcome: Outcome) -> None:
+            if options.json:
+                options.json.parent.mkdir(parents=True, exist_ok=True)
+                options.json.write_bytes(to_json(report_of(outcome)))
+
+        return report_of(await run_cases(bench, cases, keep))
 
 
 async def until_told_to_end(
@@ -245,7 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         made.error(str(error))
     except KeyboardInterrupt:
-        say("interrupted: nothing was written")
+        say(f"interrupted: {options.json or 'no file'} has the cases until then")
         return 130
     for warning in report.warnings():
         say(f"to be read with care: {warning}")

@@ -1,6 +1,6 @@
 """`python -m benchmarks.check`: what the engine promises of its speed, measured and asserted.
 
-Rule: it runs the cases that the promises are about, in short and beside the one peer that they name, and says of each
+Rule: it runs the cases that the promises are about, in short and beside the peers that they name, and says of each
 promise whether this run shows it. It takes no part in the tests: a figure is a matter of the machine. Exit status: 0
 when every promise holds within its tolerance, 1 when one does not, or could not be measured.
 """
@@ -19,32 +19,43 @@ from benchmarks.__main__ import until_told_to_end
 from benchmarks.cases import CASES
 from benchmarks.harness.bench import Bench, Case
 from benchmarks.harness.markdown import promises_table
+from benchmarks.harness.peers import PEER_NAMES
 from benchmarks.harness.promises import PROMISES, Verdict, cases_of, judge
 from benchmarks.harness.report import Report, from_json, to_json
 from benchmarks.harness.run import say
 
-PEERS = ("playwright",)
-"""The peers that promises name."""
-
-WHOLE = frozenset({"snapshot", "mcp"})
+WHOLE = frozenset({"looks", "snapshot", "mcp"})
 """Cases that are not run in short: what is promised is about their largest pages."""
 
 TURNS = 4
 
 
+def peers_beside(case: str) -> tuple[str, ...]:
+    """Return the peers that the promises about the case name, in the order of the report.
+
+    Of a case that is beside programs of another kind (servers, a shell), that is any one: it asks whether there are peers.
+    """
+    beside = {
+        promise.over
+        for promise in PROMISES
+        if promise.case == case and promise.over and not promise.over.startswith(("engine", "floor"))
+    }
+    return tuple(name for name in PEER_NAMES if name in beside) or PEER_NAMES[:1] * bool(beside)
+
+
 def in_short(case: Case) -> Case:
-    """Return the case as it is run here."""
-    if case.name not in WHOLE:
-        return case
+    """Return the case as it is run here: beside the peers that promises name, and in short but for those in WHOLE."""
+    whole = case.name in WHOLE
 
     async def run(bench: Bench) -> None:
-        bench.quick = False
+        peers = bench.group.names
+        bench.quick, bench.group.names = not whole, peers_beside(case.name)
         try:
             await case.run(bench)
         finally:
-            bench.quick = True
+            bench.quick, bench.group.names = True, peers
 
-    return attrs.evolve(case, run=run, quick_seconds=case.seconds)
+    return attrs.evolve(case, run=run, quick_seconds=case.seconds if whole else case.quick_seconds)
 
 
 def text_of(verdicts: Sequence[Verdict]) -> str:
@@ -101,7 +112,8 @@ def measured(options: argparse.Namespace, names: Sequence[str]) -> Report:
         return from_json(options.source.read_bytes())
     options.quick = True
     cases = [in_short(CASES[name]) for name in names]
-    report = trio.run(until_told_to_end, options, PEERS, "python -m benchmarks.check", cases)
+    peers = tuple(peer for peer in PEER_NAMES if any(peer in peers_beside(name) for name in names))
+    report = trio.run(until_told_to_end, options, peers, "python -m benchmarks.check", cases)
     if options.json:
         options.json.write_bytes(to_json(report))
     return report

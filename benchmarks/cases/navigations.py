@@ -1,6 +1,6 @@
 """Navigations in one tab: what each takes, and what memory is left with whoever made them; 1,000 of the engine's.
 
-Rule: the sides take turns of 60 navigations, each until the page's load event, 300 of each side; then the engine goes
+Rule: the sides take turns of 60 navigations, each until the page's load event, 180 of each side; then the engine goes
 on alone until it has made 1,000. It makes them in a process of its own, as the peers do, so that its memory is its own
 and not the benchmarks'; the resident memory of that process (for a peer: with its driver) is taken after each turn,
 after a collection. What lies between the first turn and the last is what is left behind: a leak shows there. Every
@@ -27,7 +27,7 @@ from benchmarks.harness.figures import Measurement, SideFigures
 from benchmarks.harness.peers import Peer
 from benchmarks.site import ROOT
 
-TURNS = 5
+TURNS = 3
 A_TURN = 60
 WHOLE = 1_000
 QUICK_TURNS = 2

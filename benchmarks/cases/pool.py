@@ -1,6 +1,6 @@
 """The pool: what a job costs on a leased page, beside the same on a page that is opened by hand.
 
-Rule: a job is a page in a context of its own: opened, navigated, its title read, closed. A turn is 20 jobs, ten at
+Rule: a job is a page in a context of its own: opened, navigated, its title read, closed. A turn is 15 jobs, ten at
 once; the clock runs from the first job to the last one's end. By hand is the same engine with
 ten tasks that make their own contexts. What a pool adds, and Dask, is the difference in each round. Dask's workers
 are processes of this machine.
@@ -24,11 +24,11 @@ from cdpengine.pool.process_memory import tree_memory
 
 HAND, WORKER = "engine: by hand", "engine: a worker of Dask"
 
-JOBS = 20
+JOBS = 15
 AT_ONCE = 10
-TURNS = 3
+TURNS = 2
 MB = 1 << 20
-QUICK_JOBS, QUICK_TURNS = 15, 2
+QUICK_JOBS, QUICK_TURNS = 10, 2
 PATIENCE = 120.0
 """Seconds that a peer may take over a turn."""
 

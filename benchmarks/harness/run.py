@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -78,8 +78,10 @@ class Outcome:
     bare: tuple[float, ...]
 
 
-async def run_cases(bench: Bench, cases: Sequence[Case]) -> Outcome:
-    """Run the cases one after the other."""
+async def run_cases(
+    bench: Bench, cases: Sequence[Case], keep: Callable[[Outcome], None] = lambda _: None
+) -> Outcome:
+    """Run the cases one after the other. `keep` is given what came of them until then, after each."""
     ran = []
     bare = [bare_round_trip(bench.site)]
     for number, case in enumerate(cases, start=1):
@@ -87,6 +89,7 @@ async def run_cases(bench: Bench, cases: Sequence[Case]) -> Outcome:
         ran.append(await run_case(bench, case))
         await trio.sleep(REST)
         bare.append(bare_round_trip(bench.site))
+        keep(Outcome(tuple(ran), tuple(bare)))
     return Outcome(tuple(ran), tuple(bare))
 
 
