@@ -253,7 +253,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         made.error(str(error))
     except KeyboardInterrupt:
-        say(f"interrupted: {options.json or 'no file'} has the cases until then")
+        kept = f"{options.json} has the cases that had ended" if options.json else "nothing was written"
+        say(f"interrupted: {kept}")
         return 130
     for warning in report.warnings():
         say(f"to be read with care: {warning}")
