@@ -115,10 +115,19 @@ def readme_lines(report: Report) -> list[str]:
     """Return the README's lines, and where the whole page is."""
     page = "docs/benchmarks.md"
     lines = [text for line in LINES if (text := told(report, line))]
+    return [*lines, "", f"{taken(report)}. All figures{reasons_for_care(report)}: [{page}]({page})."]
+
+
+def taken(report: Report) -> str:
+    """Return when the figures were taken, and on what."""
+    day = report.began.partition(" ")[0]
+    return f"Medians of {day}, {safe(report.machine.browser)}, {report.machine.cores} cores"
+
+
+def reasons_for_care(report: Report) -> str:
+    """Return how many warnings the run gave, as words that follow "figures"; "" where it gave none."""
     care = len(report.warnings())
-    noise = f", and {care} reasons to read them with care" if care else ""
-    taken = f"Medians of {report.began.partition(' ')[0]}, {safe(report.machine.browser)}, {report.machine.cores} cores"
-    return [*lines, "", f"{taken}. All figures{noise}: [{page}]({page})."]
+    return f", and {care} reasons to read them with care" if care else ""
 
 
 # --- how many pages a machine holds ---------------------------------------------------------------------------------
@@ -138,19 +147,18 @@ def sizing_lines(report: Report) -> list[str]:
     cores = report.machine.cores
     rate = 1000 / job
     return [
-        f"Measured on {report.began.partition(' ')[0]} on {cores} cores with a page of two buttons and a field. What is on a",
-        "real page comes on top of that:",
+        f"{taken(report)}{reasons_for_care(report)}:",
         "",
         "| what | figure |",
         "| --- | --- |",
         f"| a browser with one page (`B + m`) | {shown(browser)} MB |",
         f"| each page more (`m`) | {shown(page)} MB |",
         f"| pages a GB, of one browser | {max(0, (GB - browser + page) / page):.0f} |",
-        f"| jobs a second (`C / c`), ten pages at once | {shown(rate)} |",
+        f"| jobs a second (`R`), ten pages at once | {shown(rate)} |",
         f"| jobs a second and core | {shown(rate / cores)} |",
         "",
-        "A job opens a page in a context of its own, goes to the page, reads its title and closes it. All figures:",
-        "[benchmarks](benchmarks.md).",
+        "The page has two buttons and a field; what is on a real page comes on top of it. A job opens a page in a context of",
+        "its own, goes there, reads the title and closes it. `python -m benchmarks pool` measures it.",
     ]
 
 
