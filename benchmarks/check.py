@@ -21,7 +21,7 @@ from benchmarks.harness.bench import Bench, Case
 from benchmarks.harness.markdown import promises_table
 from benchmarks.harness.peers import PEER_NAMES
 from benchmarks.harness.promises import PROMISES, Verdict, cases_of, judge
-from benchmarks.harness.report import Report, from_json, to_json
+from benchmarks.harness.report import Report, from_json
 from benchmarks.harness.run import say
 
 WHOLE = frozenset({"looks", "snapshot", "mcp"})
@@ -33,7 +33,7 @@ TURNS = 4
 def peers_beside(case: str) -> tuple[str, ...]:
     """Return the peers that the promises about the case name, in the order of the report.
 
-    Of a case that is beside programs of another kind (servers, a shell), that is any one: it asks whether there are peers.
+    A case beside programs of another kind (MCP servers, a shell) asks only whether there are peers: it gets the first.
     """
     beside = {
         promise.over
@@ -113,10 +113,7 @@ def measured(options: argparse.Namespace, names: Sequence[str]) -> Report:
     options.quick = True
     cases = [in_short(CASES[name]) for name in names]
     peers = tuple(peer for peer in PEER_NAMES if any(peer in peers_beside(name) for name in names))
-    report = trio.run(until_told_to_end, options, peers, "python -m benchmarks.check", cases)
-    if options.json:
-        options.json.write_bytes(to_json(report))
-    return report
+    return trio.run(until_told_to_end, options, peers, "python -m benchmarks.check", cases)
 
 
 if __name__ == "__main__":

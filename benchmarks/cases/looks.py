@@ -84,7 +84,7 @@ async def by_rows(bench: Bench, page: cdpengine.Page, peers: dict[str, Peer], ro
     """Measure all sides on a page of so many rows."""
     url = f"{bench.site}/shop/{rows}"
     times = in_a_row(rows)
-    turns = min(bench.turn_count, 5 if rows <= 1_000 else 2)
+    turns = min(bench.turn_count, 5 if rows <= 1_000 else 3)
     first: dict[str, Turn] = {"engine": lambda: first_looks(page, url, times)}
     first |= {name: peer_first(peer, url, times) for name, peer in peers.items()}
     await bench.turns(

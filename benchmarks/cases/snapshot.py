@@ -106,7 +106,7 @@ async def by_rows(bench: Bench, browser: cdpengine.Browser, bare: Counting, rows
         "floor: getFullAXTree": looker.wire(),
         **{name: looker.peer(name) for name in looker.peers},
     }
-    turns = min(bench.turn_count, 4 if rows <= 100 else 3 if rows <= 1_000 else 1)
+    turns = min(bench.turn_count, 4 if rows <= 100 else 3 if rows <= 1_000 else 2)
     await bench.turns(
         "snapshot",
         sides,

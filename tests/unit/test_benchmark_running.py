@@ -1,0 +1,36 @@
+"""A run of cases: what was measured is kept after each, whatever comes of the next."""
+
+from __future__ import annotations
+
+import trio
+
+from benchmarks import site
+from benchmarks.harness.bench import Bench, Case
+from benchmarks.harness.peers import PeerGroup
+from benchmarks.harness.run import Outcome, run_cases
+
+
+async def test_what_came_of_the_cases_is_kept_after_each() -> None:
+    kept: list[Outcome] = []
+    kept_before: list[int] = []
+
+    async def measure(_bench: Bench) -> None:
+        kept_before.append(len(kept))
+
+    async def fail(_bench: Bench) -> None:
+        kept_before.append(len(kept))
+        raise ValueError("it fell")
+
+    cases = [Case("first", "", measure), Case("second", "", fail), Case("third", "", measure)]
+    with site.serve() as address:
+        async with trio.open_nursery() as nursery:
+            group = PeerGroup((), "", (), address, nursery)
+            outcome = await run_cases(Bench("", (), address, group), cases, kept.append)
+    assert kept_before == [0, 1, 2]
+    assert [[case.name for case in each.cases] for each in kept] == [
+        ["first"],
+        ["first", "second"],
+        ["first", "second", "third"],
+    ]
+    assert [case.failure for case in outcome.cases] == ["", "ValueError: it fell", ""]
+    assert kept[-1] == outcome
