@@ -19,7 +19,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from functools import cache
+from typing import Generic, TypeVar
 
 import attrs
 import msgspec
@@ -31,16 +32,26 @@ from cdpengine._input.actionability.page_library import (
     Handle,
     InputObserver,
     ProbeReply,
+    check_connected,
+    decode_result,
     handle_on,
+    post_run,
     probe_nodes,
     probe_request,
     run,
 )
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point
-from cdpengine._javascript import script_with
+from cdpengine._javascript import own, script, script_with
 from cdpengine._logs import get_logger
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, object_group
+from cdpengine._page.scripts.page_functions import (
+    SETTLED_VALUE,
+    IsolatedWorlds,
+    Node,
+    ObjectGroup,
+    object_group,
+)
+from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import (
     CoveredError,
     DisabledError,
@@ -131,6 +142,51 @@ class _Focus(msgspec.Struct):
     removed: bool = False
 
 
+@attrs.frozen
+class Usability:
+    """What has to hold before a node is used without a pointer, beside that it is enabled.
+
+    `reached`: no modal dialog is in the way. `editable`: it takes typed text. `writable`: it is not read-only.
+    """
+
+    visible: bool = True
+    reached: bool = True
+    editable: bool = False
+    writable: bool = False
+
+
+class _Used(msgspec.Struct, Generic[T]):
+    """What when_usable.js answers; `made` is None where something stood in the way."""
+
+    seen: ProbeReply
+    made: T | None
+
+
+@cache
+def _use_of(source: str) -> str:
+    when = script("_input/actionability/when_usable")
+    return own(f"function (node, request) {{ return ({when}).call(this, node, request, {source}); }}")
+
+
+async def _use_node(
+    handle: Handle, source: str, request: object, kind: type[T]
+) -> tuple[ProbeReply, T | None]:
+    """Probe the node, and call a function of the engine's own on it where nothing stands in the way.
+
+    See when_usable.js. Returns what the probe saw, and what the function answered, None where it was not called.
+    Raises StaleRefError where the node is no longer in its document, EvaluationFailedError where it threw.
+    """
+    call = handle.library.post(_use_of(source), handle.object, request, how=SETTLED_VALUE)
+    used = await decode_result(call, handle.node, _Used[kind])  # type: ignore[valid-type]
+    check_connected(used.seen, handle.node)
+    return used.seen, used.made
+
+
+@cache
+def _focus_source() -> str:
+    return script_with("_input/actionability/focus", "_page/scripts/secret_field")
+
+
 @attrs.define(eq=False)
 class Inspection:
     """Probes at one node for one action. Made by `inspect`, which releases what it holds in the page."""
@@ -178,16 +234,29 @@ class Inspection:
         """
         await self._until(lambda: self._focus(editable=editable, at_end=at_end))
 
-    async def try_focus(self) -> bool:
-        """Give the node the focus; False where it does not keep it."""
-        return (await self._give_focus(at_end=False)).focused
+    async def run_when_usable(
+        self, source: str, request: object, kind: type[T], usability: Usability | None = None
+    ) -> T:
+        """Wait until the node can be used, and do as `run`, in one call with the probe that finds it so.
 
-    async def wait_until_usable(self, *, visible: bool = True, writable: bool = False) -> None:
-        """Wait until the node is visible (unless that does not matter) and enabled; `writable`: not read-only.
+        Raises as `wait_for_focus` and `run` do.
+        """
+        wanted = usability or Usability()
+        return await self._until(lambda: self._run_usable(source, request, kind, wanted))
+
+    async def focus_when_usable(self) -> bool:
+        """Wait until the node can be used, and give it the focus; False where it does not keep it.
 
         Raises as `wait_for_focus` does.
         """
-        await self._until(lambda: self._usable(visible=visible, writable=writable, reached=visible))
+        return (await self.run_when_usable(_focus_source(), {"atEnd": False}, _Focus)).focused
+
+    async def wait_until_usable(self, *, visible: bool = True) -> None:
+        """Wait until the node is visible (unless that does not matter) and enabled.
+
+        Raises as `wait_for_focus` does.
+        """
+        await self._until(lambda: self._usable(Usability(visible=visible, reached=visible)))
 
     async def handle(self) -> Handle | None:
         """Return the node's handle, which lasts as long as this; None where its document is gone."""
@@ -202,6 +271,11 @@ class Inspection:
         Raises StaleRefError when the node's document is gone, EvaluationFailedError when the function threw.
         """
         return await run(await self._resolve(), source, request, kind)
+
+    def post(self, source: str, request: object) -> PendingCall:
+        """Post what `run` calls, on a node that was used before. To be awaited by `decode_result`."""
+        assert self._handle is not None
+        return post_run(self._handle, source, request)
 
     @property
     def margin(self) -> float:
@@ -329,8 +403,8 @@ class Inspection:
         return None if poor else seen.point
 
     async def _focus(self, *, editable: bool, at_end: bool) -> None:
-        reply = await self._usable(visible=editable, editable=editable)
-        focus = await self._give_focus(at_end=at_end)
+        wanted = Usability(visible=editable, editable=editable)
+        reply, focus = await self._use(_focus_source(), {"atEnd": at_end}, _Focus, wanted)
         if not focus.focused and reply.invisible:
             # Which is why; what is displayed later takes it.
             raise self._refusal(InvisibleError, reply.invisible)
@@ -340,31 +414,39 @@ class Inspection:
             holder = f"; the focus is on {focus.holder}" if focus.holder else ""
             raise self._refusal(NotInteractableError, f"it does not take the keyboard focus{holder}")
 
-    async def _give_focus(self, *, at_end: bool) -> _Focus:
-        return await self.run(
-            script_with("_input/actionability/focus", "_page/scripts/secret_field"), {"atEnd": at_end}, _Focus
-        )
+    async def _run_usable(self, source: str, request: object, kind: type[T], wanted: Usability) -> T:
+        return (await self._use(source, request, kind, wanted))[1]
 
-    async def _usable(
-        self, *, visible: bool, editable: bool = False, writable: bool = False, reached: bool = True
-    ) -> ProbeReply:
-        reply = await self._probe_alone()
+    async def _use(
+        self, source: str, request: object, kind: type[T], wanted: Usability
+    ) -> tuple[ProbeReply, T]:
+        """Probe the node, and where it is as `wanted` call the function on it, in one round trip."""
+        asked = {"probe": probe_request(()), "act": request, **attrs.asdict(wanted)}
+        seen, made = await _use_node(await self._resolve(), source, asked, kind)
+        self._check_usable(seen, wanted)
+        assert made is not None  # both sides mean the same by what stands in the way
+        return seen, made
+
+    async def _usable(self, wanted: Usability) -> None:
+        self._check_usable(await self._probe_alone(), wanted)
+
+    def _check_usable(self, reply: ProbeReply, wanted: Usability) -> None:
+        """Raise the reason why the node cannot be used; when_usable.js acts where there is none."""
         self._frees = reply.frees
-        if visible and reply.never:
+        if wanted.visible and reply.never:
             raise _Never(self._refusal(InvisibleError, reply.never))
-        if visible and reply.invisible:
+        if wanted.visible and reply.invisible:
             raise self._refusal(InvisibleError, reply.invisible)
         if reply.disabled:
             raise self._refusal(DisabledError, reply.disabled)
-        if reply.behind and reached:
+        if reply.behind and wanted.reached:
             raise self._refusal(DisabledError, reply.behind)
-        if editable and reply.uneditable:
+        if wanted.editable and reply.uneditable:
             raise self._refusal(
                 NotInteractableError, f"{reply.uneditable}. For keys without a field, use press()"
             )
-        if (editable or writable) and reply.readonly:
+        if (wanted.editable or wanted.writable) and reply.readonly:
             raise self._refusal(DisabledError, reply.readonly)
-        return reply
 
     async def _probe_alone(self) -> ProbeReply:
         (reply,) = await probe_nodes(self.node, [(await self._resolve(), probe_request(()))])

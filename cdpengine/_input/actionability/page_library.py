@@ -229,10 +229,15 @@ async def probe_nodes(
         replies: list[ProbeReply] = []
         for call, (one, _) in zip(calls, asked, strict=True):
             reply = await decode_result(call, one.node, ProbeReply)
-            if not reply.connected:
-                raise stale_ref_error(node, reply.element, "it is no longer in the document")
+            check_connected(reply, node)
             replies.append(reply)
     return replies
+
+
+def check_connected(reply: ProbeReply, node: Node) -> None:
+    """Raise StaleRefError where a probe saw that the node is no longer in its document."""
+    if not reply.connected:
+        raise stale_ref_error(node, reply.element, "it is no longer in the document")
 
 
 MOVE_EVENTS = ("pointerover", "mouseover", "pointermove", "mousemove")

@@ -8,7 +8,7 @@ message that holds a part of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import trio
@@ -39,8 +39,10 @@ from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError
 
-_BATCH = 64
-"""Key presses in flight at once: enough to hide the round trip, few enough to stop soon when cancelled."""
+_MOST_IN_FLIGHT = 128
+_FEWEST_IN_FLIGHT = 64
+"""Messages of key presses in flight at once: always enough to keep Chrome busy, and few enough to stop soon when
+cancelled. A press takes two."""
 
 
 _REPLACED = "Page.frameNavigated"
@@ -181,10 +183,11 @@ class KeyboardDevice:
             if not keys:
                 batch.append(self._post_insertion(piece))
             # What Enter and Tab do (submit, move the focus) comes before the text after them.
-            if delay or len(batch) >= 2 * _BATCH or piece in _ACTING:
-                if await self._wait_until_taken(batch):
+            left = 0 if delay or piece in _ACTING else _FEWEST_IN_FLIGHT
+            if not left or len(batch) >= _MOST_IN_FLIGHT:
+                if await self._wait_until_taken(batch, left):
                     return True
-                batch = []
+                batch = batch[len(batch) - left :]
                 if delay:
                     await trio.sleep(delay)
         return await self._wait_until_taken(batch) if batch else False
@@ -216,17 +219,20 @@ class KeyboardDevice:
             raise
         return await self._wait_until_taken([self._post_insertion(text)])
 
-    async def insert_text(self, text: str) -> bool:
+    async def insert_text(self, text: str, *, behind: Callable[[], object] | None = None) -> bool:
         """Insert `text` as an input method does: beforeinput and input events, no key events.
 
-        True when a dialog opened.
+        `behind` posts what is to go out right behind the text. True when a dialog opened.
         """
         check_text(text)
         await trio.lowlevel.checkpoint_if_cancelled()
         self._add_secrets(text)
-        return await self._wait_until_taken([self._post_insertion(text)])
+        insertion = self._post_insertion(text)
+        if behind is not None:
+            behind()
+        return await self._wait_until_taken([insertion])
 
-    async def _wait_until_taken(self, pendings: list[PendingCall]) -> bool:
+    async def _wait_until_taken(self, pendings: list[PendingCall], left: int = 0) -> bool:
         """Do as `wait_for_delivery` where text is inserted: the replies can get lost with their document.
 
         Chrome never answers Input.insertText and Input.imeSetComposition when the document is replaced before the
@@ -247,7 +253,7 @@ class KeyboardDevice:
                     nursery.cancel_scope.cancel()
 
                 nursery.start_soon(stop_waiting)
-                dialog = await wait_for_delivery(pendings, self._interruptions)
+                dialog = await wait_for_delivery(pendings, self._interruptions, left)
                 nursery.cancel_scope.cancel()
         finally:
             self.session.off_event(_REPLACED, note)

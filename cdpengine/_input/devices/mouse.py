@@ -88,17 +88,20 @@ UNDISTURBED: Interruptions = _Undisturbed()
 """For a page whose dialogs are not watched: input waits for its replies alone."""
 
 
-async def wait_for_delivery(pendings: Sequence[PendingCall], interruptions: Interruptions) -> bool:
-    """Wait until Chrome has answered all of `pendings`; True when a dialog opened before that.
+async def wait_for_delivery(
+    pendings: Sequence[PendingCall], interruptions: Interruptions, left: int = 0
+) -> bool:
+    """Wait until Chrome has answered `pendings`, all but the last `left`; True when a dialog opened before that.
 
     Chrome answers the event that opened a dialog only after the dialog was handled: the answers are waited for
     as long as `interruptions` says. What was posted behind that event is delivered then, or dropped by Chrome
     where it came in while the dialog was open.
 
-    Cancelled, it still waits up to 0.5 s for the replies. Raises what the first failed call raises, after all
-    of them have ended.
+    Cancelled, it still waits up to 0.5 s for all replies. Raises what the first failed call raises, after all
+    that were waited for have ended.
     """
     replies = trio.CancelScope()
+    needed = pendings[: len(pendings) - left]
     dialog = False
 
     def opened() -> None:
@@ -113,22 +116,29 @@ async def wait_for_delivery(pendings: Sequence[PendingCall], interruptions: Inte
             opened()
         try:
             with replies:
-                for pending in pendings:
-                    await pending.wait()
+                await _wait_for_all(needed)
         except trio.Cancelled:
             with trio.CancelScope(deadline=undone_by(_CANCELLED_TIMEOUT), shield=True):
-                for pending in pendings:
-                    await pending.wait()
+                await _wait_for_all(pendings)
             raise
     finally:
         interruptions.off_dialog(opened)
         answered = [pending for pending in pendings if pending.done]
-        if len(answered) < len(pendings):
+        lost = next((pending for pending in needed if not pending.done), None)
+        if lost is not None:
             # The others are left: what is not written yet, a release perhaps, is sent all the same.
-            next(pending for pending in pendings if not pending.done).abandon()
+            lost.abandon()
     for pending in answered:
         pending.raw_nowait()
     return dialog
+
+
+async def _wait_for_all(pendings: Sequence[PendingCall]) -> None:
+    """Wait for the last one first: the others have mostly been answered by then, and this task is woken once."""
+    await trio.lowlevel.checkpoint_if_cancelled()
+    for pending in reversed(pendings):
+        if not pending.done:
+            await pending.wait()
 
 
 async def release(pendings: Sequence[PendingCall]) -> None:

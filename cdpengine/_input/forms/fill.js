@@ -7,6 +7,7 @@
 //            "toggle", "select", "listbox", "file": for those who know these; "none": it takes nothing (see reason)
 //   reason   why it was refused; nothing was changed then
 //   holds    what the control holds instead, where it was refused; null for a secret field
+//   fresh    it is a field that held something else than the text until now
 (function (request, isSecret, values) {
   "use strict";
 
@@ -119,9 +120,10 @@
   if (isField && element.maxLength >= 0 && text.length > element.maxLength) {
     return answer("text", "it takes " + element.maxLength + " characters at most, not " + text.length);
   }
+  const fresh = isField && !values.wasTaken(text, element.value, element.type === "number");
   const host = focused();
   if (!host) return answer("text", unfocused());
   if (isField) element.select();
   else getSelection().selectAllChildren(element);
-  return answer("text", "");
+  return { ...answer("text", ""), fresh };
 })

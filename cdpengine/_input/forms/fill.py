@@ -31,7 +31,8 @@ import attrs
 import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.inspection import Inspection
+from cdpengine._input.actionability.inspection import Inspection, Usability
+from cdpengine._input.actionability.page_library import decode_result
 from cdpengine._input.devices.keyboard import check_text
 from cdpengine._input.forms.check import set_checked
 from cdpengine._input.forms.listbox import Option
@@ -40,6 +41,7 @@ from cdpengine._input.forms.select import select
 from cdpengine._input.forms.upload import FileContent, UploadFile, takes_files, upload
 from cdpengine._javascript import script_with
 from cdpengine._page.scripts.page_functions import Node
+from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.dom import DescribedNode, DescribeNodeReply
 from cdpengine.errors import (
     ConnectionLostError,
@@ -241,6 +243,7 @@ class _Made(msgspec.Struct):
     focused: bool = False
     labelled: bool = False
     scripted: bool = False
+    fresh: bool = False
 
 
 class _Held(msgspec.Struct):
@@ -275,8 +278,9 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
     for text in texts.values():  # known to be secret before the first script of this action is given them
         node.session.connection.instruments.add_secret(text)
     async with context.inspect(node, "fill") as inspection:
-        await inspection.wait_until_usable(writable=True)
-        made = await inspection.run(script_with(*_FILL), {"texts": texts, "script": False}, _Made)
+        made = await inspection.run_when_usable(
+            script_with(*_FILL), {"texts": texts, "script": False}, _Made, Usability(writable=True)
+        )
         if made.kind == "text":
             return await _replace(node, made, texts, inspection, context)
         if made.kind == "keys":
@@ -394,15 +398,32 @@ async def _replace(
         raise _make_refusal(node, made.reason, made.holds)
     text = texts.get(made.type, texts[EVERY_TYPE])
     keyboard = context.keyboard.on(node.session)
-    if text:
-        dialog = await keyboard.insert_text(text)
-    else:
-        dialog = await keyboard.press("Delete")
-    outcome = ActionOutcome("fill", node.description, dialog_opened=dialog)
+    with pending_group() as post:
+        early: PendingCall | None = None
+
+        def ask() -> None:
+            # Right behind the text. What comes to the page before the text does is asked again below.
+            nonlocal early
+            early = post(inspection.post(script_with(*_HELD), {"wanted": text, "type": made.type}))
+
+        if text:
+            dialog = await keyboard.insert_text(text, behind=ask if made.fresh else None)
+        else:
+            dialog = await keyboard.press("Delete")
+        outcome = ActionOutcome("fill", node.description, dialog_opened=dialog)
+        if early is not None and early.done and await _is_taken(early, node):
+            return outcome
     held = await _held(inspection, text, made)
     if held is not None and not held.taken:
         raise _make_refusal(node, "the control, or the page's script, made something else of it", held.holds)
     return outcome
+
+
+async def _is_taken(held: PendingCall, node: Node) -> bool:
+    try:
+        return (await decode_result(held, node, _Held)).taken
+    except StaleRefError:
+        return False
 
 
 async def _by_keys(

@@ -122,8 +122,7 @@ async def _select(
     wanted: Sequence[dict[str, object]],
     context: ActionContext,
 ) -> ActionOutcome:
-    await inspection.wait_until_usable()
-    focused = await inspection.try_focus()
+    focused = await inspection.focus_when_usable()
     seen = await _wait_for_options(node, inspection, values, wanted, context)
     _check_count(node, seen, values)
     if seen.taken:

@@ -1,0 +1,19 @@
+// Probes a node, and does something to it in the same call where nothing stands in the way. Called on the library, with
+// the node, a request and the function `act`, which is called on the node with one argument:
+//   probe     what actionability.js is asked
+//   visible, reached, editable, writable   what has to hold: see `Usability` in inspection.py, which names what does not
+//   act       the argument of `act`
+// Answers { seen, made }: what the probe saw, and what `act` answered; null where it was not called.
+(async function (node, request, act) {
+  "use strict";
+
+  const seen = await this.probe(node, request.probe);
+  const hindered =
+    !seen.connected ||
+    seen.disabled ||
+    (request.visible && (seen.never || seen.invisible)) ||
+    (request.reached && seen.behind) ||
+    (request.editable && seen.uneditable) ||
+    ((request.editable || request.writable) && seen.readonly);
+  return { seen, made: hindered ? null : act.call(node, request.act) };
+})
