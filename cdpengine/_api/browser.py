@@ -173,11 +173,14 @@ class Browser:
             created = await creations.create("Target.createTarget", params, CreateTargetReply, self._dispose)
             try:
                 target = await self._state.tabs.wait_for(created.target_id)
-                await target.running.ready()
                 if options is not None:
+                    await target.running.ready()
                     await self._page(target).activity.start_with(options, timeout=timeout)
                 if url is not None:
-                    await go_to(target, url, "load", budget)
+                    # The blank page is left before Chrome draws it, which it would take its time for.
+                    await target.running.started()
+                    await go_to(target, url, "load", budget, fresh=True)
+                await target.running.ready()
                 return self._page(target)
             except BaseException:
                 await creations.dispose(self._dispose, created)

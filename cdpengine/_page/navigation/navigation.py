@@ -145,8 +145,13 @@ def check_url(url: str) -> str:
     )
 
 
-async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budget) -> Arrival:
-    """Navigate and wait. Raises NavigationFailedError with Chrome's reason, and what ended the session."""
+async def go_to(
+    page: PageTarget, url: str, wait_until: LoadState, budget: Budget, *, fresh: bool = False
+) -> Arrival:
+    """Navigate and wait; `fresh`: the page was just made, blank and set up.
+
+    Raises NavigationFailedError with Chrome's reason, and what ended the session.
+    """
 
     async def send(_dead: bool) -> str | None:
         moves_before, refusals = page.frames.main.moves_within, page.dialogs.refusals
@@ -162,7 +167,7 @@ async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budge
             await page.wait_for(lambda: page.frames.main.moves_within > moves_before)
         return reply.loader_id
 
-    return await _navigate(page, send, wait_until, budget)
+    return await _navigate(page, send, wait_until, budget, fresh=fresh)
 
 
 async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, budget: Budget) -> Arrival:
@@ -273,11 +278,17 @@ def _check_left(page: PageTarget, refusals: int, url: str) -> None:
 
 
 async def _navigate(
-    page: PageTarget, send: Callable[[bool], Awaitable[str | None]], wait_until: LoadState, budget: Budget
+    page: PageTarget,
+    send: Callable[[bool], Awaitable[str | None]],
+    wait_until: LoadState,
+    budget: Budget,
+    *,
+    fresh: bool = False,
 ) -> Arrival:
     session = page.session
-    await _free(page, budget)
-    await _take_leave(page, budget)
+    if not fresh:  # nothing hangs in it, and nobody has read it
+        await _free(page, budget)
+        await _take_leave(page, budget)
     dead = session.crashed  # then it is brought back; a crash from now on is a failure
     watch = _DocumentWatch(page.frames.main.id)
     # Not waited for: a page that is stuck does not answer, and the navigation is what frees it.
