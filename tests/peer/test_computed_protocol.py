@@ -81,7 +81,12 @@ class ScriptedDocuments:
         return {"listeners": marks}
 
     def call(self, request: Request) -> Answer:
-        if request.params["objectId"] != f"F{self.document}":
+        if "executionContextId" in request.params:  # what is made by a call right before it
+            if request.params["executionContextId"] != 70 + self.document:
+                return GONE
+            if not self.prepared:
+                return THROWN
+        elif request.params["objectId"] != f"F{self.document}":
             return GONE
         what = request.params["arguments"][0]["value"]
         if what["do"] == "walk":
@@ -221,7 +226,90 @@ async def test_documents_to_come_hold_what_makes_the_walk(
     sent = [
         len(each.params["expression"]) > 1000 for each in peer.received if each.method == "Runtime.evaluate"
     ]
-    assert sent == ([True, False, True, False, False] if there else [True, *[False, True] * 3])
+    assert sent == ([True, True, False, False] if there else [True, True, *[False, True] * 2])
+
+
+def come(peer: ScriptedPeer, documents: ScriptedDocuments, *buttons: str) -> None:
+    """Have another document come, with what makes the walk, and have the browser say so."""
+    documents.prepared = True
+    documents.replace(*buttons)
+    frame = {"id": "T", "loaderId": f"loader {documents.document}", "url": "http://a.example/"}
+    peer.send_event("Page.frameNavigated", {"frame": frame}, session_id="S")
+
+
+async def look_at_two(connection: Connection, peer: ScriptedPeer) -> tuple[ScriptedDocuments, FrameRequest]:
+    """Return the documents and a request, once what makes the walk is asked for of documents to come."""
+    documents = ScriptedDocuments(peer)
+    request = await request_of(connection, peer, clickables=True)
+    await read_computed(request)
+    documents.replace("x")
+    await read_computed(attrs.evolve(request, loader_id="loader 2"))
+    await settled(connection)
+    return documents, request
+
+
+async def test_a_document_that_was_announced_is_walked_in_one_go(
+    connection: Connection, peer: ScriptedPeer
+) -> None:
+    documents, request = await look_at_two(connection, peer)
+    come(peer, documents, "a", "b")
+    await peer.wait_for("Page.createIsolatedWorld", 3)  # asked for when the document came
+    held, before = peer.hold("Runtime.evaluate"), len(peer.received)
+    async with trio.open_nursery() as nursery:
+
+        @nursery.start_soon
+        async def _read() -> None:
+            assert documents.right(await read_computed(attrs.evolve(request, loader_id="loader 3")))
+
+        await held.wait(2)
+        await settled(connection)
+        sent = [call.method for call in peer.received[before:]]
+        assert sent.count("Runtime.evaluate") == 2
+        assert sent.count("Runtime.callFunctionOn") == 1, "the walk waits for no answer"
+        for call in await held.wait(2):
+            call.answer(documents.install(call))
+    assert asked(peer).count("walk") == 3, "one for each document"
+
+
+@pytest.mark.parametrize("moment", ["before", "announced late", "not prepared"])
+async def test_a_world_of_another_document_is_not_taken_for_this_one(
+    connection: Connection, peer: ScriptedPeer, moment: str
+) -> None:
+    documents, request = await look_at_two(connection, peer)
+    come(peer, documents, "old")
+    await settled(connection)
+    documents.replace("a", "b")
+    documents.prepared = moment != "not prepared"
+    if moment == "announced late":
+        frame = {"id": "T", "loaderId": "loader 4", "url": "http://a.example/"}
+        peer.send_event("Page.frameNavigated", {"frame": frame}, session_id="S")
+    assert documents.right(await read_computed(attrs.evolve(request, loader_id="loader 4")))
+    documents.buttons.append("c")
+    assert documents.right(await read_computed(attrs.evolve(request, loader_id="loader 4")))
+
+
+async def test_a_first_walk_that_is_given_up_on_is_not_taken_for_a_later_one(
+    connection: Connection, peer: ScriptedPeer
+) -> None:
+    documents, request = await look_at_two(connection, peer)
+    number = documents.document
+
+    async def read() -> None:
+        await read_computed(attrs.evolve(request, loader_id=f"loader {documents.document}"))
+
+    async def check() -> None:
+        nonlocal number
+        documents.buttons.append("later")
+        assert documents.right(
+            await read_computed(attrs.evolve(request, loader_id=f"loader {documents.document}"))
+        )
+        number += 1
+        come(peer, documents, "n", f"m{number}")
+        await settled(connection)
+
+    come(peer, documents, "n")
+    await settled(connection)
+    assert await walk_cancellations(read, check, own_steps_only=True) >= 5
 
 
 async def test_ids_come_with_the_listeners(connection: Connection, peer: ScriptedPeer) -> None:

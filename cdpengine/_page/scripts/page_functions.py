@@ -409,6 +409,13 @@ def context_gone(error: RemoteError) -> bool:
     return error.message.startswith(_GONE)
 
 
+def post_world(session: Session, frame_id: str, name: str = WORLD_NAME) -> PendingCall:
+    """Ask for a world of a frame's document, which Chrome makes where there is none: an IsolatedWorldReply."""
+    # "grantUniveralAccess": Chrome's spelling.
+    params = {"frameId": frame_id, "worldName": name, "grantUniveralAccess": False}
+    return session.post("Page.createIsolatedWorld", **params)
+
+
 @attrs.define(eq=False)
 class IsolatedWorlds:
     """The execution contexts of the engine's worlds, made when first needed."""
@@ -422,12 +429,12 @@ class IsolatedWorlds:
         Chrome gives the same world each time it is asked, so this is always true and never leaks; it costs a
         round trip. Raises RemoteError when there is no such frame in this session.
         """
-        number = await self._wait_for_world(session, frame_id, self._post_create(session, frame_id))
+        number = await self._wait_for_world(session, frame_id, post_world(session, frame_id))
         return ExecutionContext(session, number)
 
     async def users_context(self, session: Session, frame_id: str) -> ExecutionContext:
         """Return the execution context of the world that is for the user's scripts. As `context`."""
-        created = await self._post_create(session, frame_id, USERS_WORLD_NAME).decoded(IsolatedWorldReply)
+        created = await post_world(session, frame_id, USERS_WORLD_NAME).decoded(IsolatedWorldReply)
         return ExecutionContext(session, created.execution_context_id)
 
     async def resolve(self, node: Node, group: AnyGroup) -> RemoteHandle:
@@ -445,7 +452,7 @@ class IsolatedWorlds:
                 if self.library(node, found) is not None:
                     return found
         with pending_group() as post:
-            creation = post(self._post_create(session, frame_id))
+            creation = post(post_world(session, frame_id))
             resolution = None if known is None else post(_post_resolve(node, known, group))
             current = await self._wait_for_world(session, frame_id, creation)
             if resolution is None or current != known:
@@ -475,13 +482,6 @@ class IsolatedWorlds:
             raise
         self._contexts[session.id, frame_id] = context
         return context
-
-    @staticmethod
-    def _post_create(session: Session, frame_id: str, name: str = WORLD_NAME) -> PendingCall:
-        # "grantUniveralAccess": Chrome's spelling.
-        return session.post(
-            "Page.createIsolatedWorld", frameId=frame_id, worldName=name, grantUniveralAccess=False
-        )
 
 
 def _post_resolve(node: Node, context: int, group: AnyGroup) -> PendingCall:

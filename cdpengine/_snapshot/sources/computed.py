@@ -13,7 +13,8 @@ where it differs from the accessibility tree.
 from __future__ import annotations
 
 import time
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 import attrs
 
@@ -38,6 +39,7 @@ from cdpengine._snapshot.sources.walk import (
     NOTHING_KEPT,
     OFFERED,
     TRIES,
+    FirstWalk,
     Installed,
     Kept,
     forget_walk,
@@ -81,8 +83,9 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
     waited = False
     for remaining in reversed(range(TRIES)):
         try:
-            installed = await install_walk(request, kit)
-            kept = installed.kept if kit is None and _may_reuse(request) else None
+            held = kit is None and _may_reuse(request)
+            installed = await install_walk(request, kit, partial(_first_request, request, held, waited))
+            kept = installed.kept if held else None
             async with Listening(request, installed) as listening:
                 walk = await _run_walk(request, installed, kept, listening, waited=waited)
                 if walk is not None:
@@ -214,18 +217,36 @@ async def _run_walk(
     request: FrameRequest, installed: Installed, kept: Kept | None, listening: Listening, *, waited: bool
 ) -> Walk | None:
     """Run the walk once, and ask who listens behind it. None when its world has another document by now."""
-    what = {
+    number = None if kept is None else kept.number
+    what = _walk_request(request, number, plain=installed.plain, mark=listening.can_ask, waited=waited)
+    with pending_group() as post:
+        first = installed.take_first()
+        if first is not None:
+            post(first.call)
+        if first is None or first.asked != what:
+            first = FirstWalk(what, post(await post_walk(request, installed, what)))
+        await listening.ask(walking=True)
+        text = await walk_said(first.call)
+    return None if text is None else decode_walk(text)
+
+
+def _first_request(
+    request: FrameRequest, held: bool, waited: bool, plain: bool, mark: bool
+) -> dict[str, Any]:
+    """Return what the first walk of a document is asked: of no walk before it is anything held."""
+    return _walk_request(request, 0 if held else None, plain=plain, mark=mark, waited=waited)
+
+
+def _walk_request(
+    request: FrameRequest, held: int | None, *, plain: bool, mark: bool, waited: bool
+) -> dict[str, Any]:
+    return {
         "do": "walk",
-        "plain": installed.plain,
+        "plain": plain,
         "boxes": request.boxes,
         "clickables": request.clickables,
         "pointer": request.pointer,
-        "mark": listening.can_ask,
-        "held": None if kept is None else kept.number,
+        "mark": mark,
+        "held": held,
         "waited": waited,
     }
-    with pending_group() as post:
-        call = post(await post_walk(request, installed, what))
-        await listening.ask(walking=True)
-        text = await walk_said(call)
-    return None if text is None else decode_walk(text)

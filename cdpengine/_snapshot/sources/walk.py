@@ -12,6 +12,7 @@ import json
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -25,28 +26,39 @@ from cdpengine._page.scripts.page_functions import (
     OBJECT,
     SETTLED_VALUE,
     WORLD_NAME,
+    ExecutionContext,
     Node,
     RemoteHandle,
     expression_command,
     object_group,
     object_of,
     post_resolve,
+    post_world,
 )
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.dom import ResolveNodeReply
+from cdpengine._protocol.domains.page import FrameNavigated, IsolatedWorldReply
 from cdpengine._protocol.domains.runtime import ExceptionDetails
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine._snapshot.node import Document, FrameRequest
 from cdpengine._snapshot.sources.ax_tree import keep_warm
 from cdpengine._snapshot.sources.columns import Part, role_bits
 from cdpengine._snapshot.sources.serialized import LONGEST_REASON, SERIALIZED, InstalledReply
-from cdpengine.errors import InvalidArgumentError, ProtocolError
+from cdpengine.errors import InvalidArgumentError, ProtocolError, RemoteError
 
 GROUP = "cdpengine.walk"
 """The remote objects that live as long as a document is looked at."""
 
 CALL = own("function (...all) { return this.walk(...all); }")
 """How the walk is called by the remote object id of what its installation gave."""
+
+_FIRST_CALL = own("""function (...all) {
+  const { made } = cdpengineWalk;
+  cdpengineWalk.made = null;
+  return made.walk(...all);
+}""")
+"""How a walk is called that is being made by a call before, in a document that came with what makes it."""
 
 _LONGEST_BARE = 0.5
 """Seconds in which a document is laid out that Chrome had no layout of; after that it is shown as it is."""
@@ -97,13 +109,22 @@ class KnownListeners:
 NO_LISTENERS = KnownListeners({}, {})
 
 
+@attrs.frozen(eq=False)
+class FirstWalk:
+    """The first walk of a document, sent right behind its installation; `asked` is what it was asked."""
+
+    asked: Mapping[str, Any]
+    call: PendingCall
+
+
 @attrs.define(eq=False)
 class Installed:
     """The walk of one document: its function in the page, and the backend node ids of its numbers, from 0 on.
 
     `document_id` is the document's own backend node id, 0 where it is not known. `kept`, `document` (the document
     as an object of the page's own world) and `listeners` are what is known of it. `plain` says that its roles and
-    names are plain from the page, as far as that is known (_snapshot/sources/walk_plain.js).
+    names are plain from the page, as far as that is known (_snapshot/sources/walk_plain.js). `first` is there
+    until somebody takes it.
     """
 
     function: RemoteHandle
@@ -114,6 +135,12 @@ class Installed:
     kept: Kept = NOTHING_KEPT
     document: RemoteHandle | None = None
     listeners: KnownListeners = NO_LISTENERS
+    first: FirstWalk | None = None
+
+    def take_first(self) -> FirstWalk | None:
+        """Return the first walk that is under way, once. Who takes it abandons its call in the end."""
+        first, self.first = self.first, None
+        return first
 
 
 _Key = tuple[str, str | None]
@@ -160,11 +187,14 @@ _PREPARED = own("globalThis.cdpengineWalk ? cdpengineWalk() : undefined")
 
 @cache
 def _preparation() -> str:
-    return own(f"globalThis.cdpengineWalk = () => {_installation(None)};")
+    return own(f"globalThis.cdpengineWalk = () => (cdpengineWalk.made = {_installation(None)});")
 
 
 _prepared: WeakSet[Session] = WeakSet()
 """Sessions whose new documents have what makes the walk from their start, in the engine's world."""
+
+_worlds: WeakKeyDictionary[Session, PendingCall] = WeakKeyDictionary()
+"""The world in the newest document of a prepared session's own frame, asked for when that document came."""
 
 
 def _prepare_next(session: Session) -> None:
@@ -172,9 +202,45 @@ def _prepare_next(session: Session) -> None:
     _prepared.add(session)
     session.post("Page.addScriptToEvaluateOnNewDocument", source=_preparation(), worldName=WORLD_NAME)
 
+    def ask_for_world(navigated: Event) -> None:
+        frame = navigated.decode(FrameNavigated).frame
+        if frame.id == session.target_id and session.error() is None:
+            _worlds[session] = post_world(session, frame.id)
 
-async def install_walk(request: FrameRequest, kit: str | None) -> Installed:
-    """Return the walk of the frame's document, made now when it is not known."""
+    session.on_event("Page.frameNavigated", ask_for_world)
+    session.on_end(lambda: _forget_world(session))
+
+
+def _forget_world(session: Session) -> None:
+    _worlds.pop(session, None)
+
+
+async def _take_world(request: FrameRequest) -> ExecutionContext | None:
+    """Return the world that was asked for when the frame's document came, once; None where there is none.
+
+    It may be that of a document before: what is asked in it then is refused (`context_gone`).
+    """
+    session = request.session
+    asked = _worlds.pop(session, None) if request.frame_id == session.target_id else None
+    if asked is None:
+        return None
+    try:
+        return ExecutionContext(session, (await asked.decoded(IsolatedWorldReply)).execution_context_id)
+    except RemoteError:
+        return None
+
+
+FirstRequest = Callable[[bool, bool], dict[str, Any]]
+"""What the first walk is asked: of whether the document is taken for plain, and elements are to be marked."""
+
+
+async def install_walk(
+    request: FrameRequest, kit: str | None, first: FirstRequest | None = None
+) -> Installed:
+    """Return the walk of the frame's document, made now when it is not known.
+
+    Where that is possible, what `first` says is asked of it in the same go: see `Installed.take_first`.
+    """
     session = request.session
     known = remembered.get(session)
     if known is None:
@@ -182,29 +248,35 @@ async def install_walk(request: FrameRequest, kit: str | None) -> Installed:
         # The walks hold their session: they would keep it, and the page with it, for ever.
         session.on_end(known.clear)
     key = (request.frame_id, kit)
+    prepared = kit is None and session in _prepared
     installed = known.get(key)
     if installed is not None and len(installed.ids) < _MOST_NUMBERS:
         if installed.loader_id == request.loader_id:
             known.move_to_end(key)
             return installed
         forget_walk(session, request.frame_id, kit)
-        if kit is None and session not in _prepared:
+        if kit is None and not prepared:
             _prepare_next(session)  # it is one that goes from document to document
-    context = await request.worlds.context(session, request.frame_id)
+    context = await _take_world(request) if prepared else None
+    if context is None:
+        context = await request.worlds.context(session, request.frame_id)
     await trio.lowlevel.checkpoint_if_cancelled()
-    with pending_group() as post:
+    with pending_group() as post, ExitStack() as unless_kept:
         with_tree = kit is None and _is_like_one_with_tree(request)
         root = post(post_tree(request)) if with_tree else None
-        prepared = kit is None and session in _prepared
         expression = _PREPARED if prepared else _installation(kit)
         call = post(context.post_expression(expression, how=SERIALIZED, group=GROUP))
         # The page's own world of another frame is reached by its document's number only: see `post_document`.
         own_world = request.clickables and request.frame_id == session.target_id
         document = post(_post_main_document(session)) if own_world else None
+        asked = None
+        if first is not None and prepared and request.root is None:
+            asked = _post_first(request, context, first(not with_tree, own_world))
+            unless_kept.callback(asked.call.abandon)
         reply = await call.decoded(InstalledReply)
-        if (
-            prepared and reply.result.type == "undefined"
-        ):  # a document from before, or one that got no scripts
+        if prepared and reply.result.type == "undefined":
+            # A document from before, or one that got no scripts.
+            asked = None
             call = post(context.post_expression(_installation(kit), how=SERIALIZED, group=GROUP))
             reply = await call.decoded(InstalledReply)
         installed = _installed(session, reply)
@@ -222,6 +294,9 @@ async def install_walk(request: FrameRequest, kit: str | None) -> Installed:
             installed.document = await object_of(document, session)
         if root is not None:
             await root.result()
+        if asked is not None:
+            unless_kept.pop_all()
+            installed.first = asked
     known[key] = installed
     while len(known) > _FRAMES_KEPT:
         _release(known.popitem(last=False)[1])
@@ -323,15 +398,24 @@ async def ask_walk(request: FrameRequest, installed: Installed, what: dict[str, 
     return await walk_said(await post_walk(request, installed, what))
 
 
-async def post_walk(request: FrameRequest, installed: Installed, what: dict[str, Any]) -> PendingCall:
+async def post_walk(request: FrameRequest, installed: Installed, what: Mapping[str, Any]) -> PendingCall:
     """Ask the walk for something. To be awaited by `walk_said`."""
-    milliseconds = min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000
-    arguments: list[object] = [{**what, "milliseconds": milliseconds, "known": len(installed.ids) - 1}]
+    arguments: list[object] = [_within_time(request, what, len(installed.ids) - 1)]
     if request.root is not None:
         node = Node(request.session, request.root, request.frame_id, "root of the snapshot")
         arguments.append(await request.worlds.resolve(node, GROUP))
     await trio.lowlevel.checkpoint_if_cancelled()
     return installed.function.post(CALL, *arguments)
+
+
+def _post_first(request: FrameRequest, context: ExecutionContext, what: Mapping[str, Any]) -> FirstWalk:
+    """Ask a walk for something whose installation was sent before, in a document that came with what makes it."""
+    return FirstWalk(what, context.post(_FIRST_CALL, _within_time(request, what, 0)))
+
+
+def _within_time(request: FrameRequest, what: Mapping[str, Any], known: int) -> dict[str, Any]:
+    milliseconds = min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000
+    return {**what, "milliseconds": milliseconds, "known": known}
 
 
 async def walk_said(call: PendingCall) -> str | None:
