@@ -365,6 +365,8 @@ class _Capturing:
             taken = reading.document
             if reading.parent is not None and reading.owner is not None:
                 owner = reading.parent.nodes[reading.owner]
+                if reading.parent.document is not None and reading.parent.document.shared is not None:
+                    reading.parent.document.shared.framed = True
                 if taken is not None:
                     owner.document, owner.children = taken, taken.roots
                 else:

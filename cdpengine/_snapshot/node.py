@@ -22,8 +22,8 @@ from cdpengine._protocol.session import Session
 
 if TYPE_CHECKING:
     from cdpengine._protocol.domains.accessibility import AXTree
-    from cdpengine._snapshot.refs import Given, Ref
-    from cdpengine._snapshot.render.lines import SnapshotOptions
+    from cdpengine._snapshot.refs import Given, GivenParts, Ref
+    from cdpengine._snapshot.render.lines import Block, SnapshotOptions
     from cdpengine._snapshot.render.render import Rendering
 
 
@@ -131,10 +131,18 @@ class Document:
 
 @attrs.define(eq=False)
 class SharedNodes:
-    """What was last made of nodes that several documents share: their texts and their refs."""
+    """What was last made of nodes that several documents share: their texts and their refs.
+
+    `tops` are the outermost nodes of the parts that later documents may have again; `blocks` are their lines, by
+    the options that these were written for. `framed`: some of the nodes own frames.
+    """
 
     renderings: dict[SnapshotOptions, tuple[Mapping[Node, Ref], Rendering]] = attrs.field(factory=dict)
     given: Given | None = None
+    given_parts: GivenParts | None = None
+    tops: AbstractSet[Node] = frozenset()
+    blocks: dict[SnapshotOptions, Mapping[Node, Block]] = attrs.field(factory=dict)
+    framed: bool = False
 
 
 def walk(roots: Iterable[Node]) -> Iterator[Node]:

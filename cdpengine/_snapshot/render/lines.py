@@ -26,12 +26,85 @@ INDENTS = tuple("  " * depth for depth in range(DEEPEST_INDENT + 2))
 
 
 @attrs.define(eq=False)
+class Block:
+    """The lines of one node and of all that is in it, where `place` says: its depth, and how addresses are cut.
+
+    `refs` go with the nodes; `acting` counts the nodes that can be acted on.
+    """
+
+    place: tuple[int, str, str]
+    texts: list[str]
+    nodes: list[Node | None]
+    depths: list[int]
+    refs: list[Ref | None]
+    acting: int
+
+
+@attrs.define(eq=False)
+class Blocks:
+    """The lines of a document's parts: `known` are those that were written before, by the part's outermost node.
+
+    A part is in the document as the very nodes that it was before, or it is another one. So its lines are the same
+    where the refs of its nodes, and its place, are. `kept` gets what later documents may use.
+    """
+
+    tops: AbstractSet[Node] = frozenset()
+    known: Mapping[Node, Block] = attrs.field(factory=dict)
+    kept: dict[Node, Block] = attrs.field(factory=dict)
+    _opened: tuple[Node, int, tuple[int, int]] | None = None
+
+    def reuse_or_open(
+        self, node: Node, place: tuple[int, str, str], refs: Mapping[Node, Ref], lines: Lines
+    ) -> bool:
+        """Add the lines of a part that are known, and return True; otherwise they are to be written now."""
+        block = self.known.get(node)
+        same = block is not None and block.place == place
+        if block is None or not same or list(map(refs.get, block.nodes)) != block.refs:  # type: ignore[arg-type]  # no ref has None
+            self._opened = node, len(lines.texts), _counts(lines)
+            return False
+        self._opened = None
+        self._keep(node, block, len(lines.texts), lines)
+        lines.texts += block.texts
+        lines.nodes += block.nodes
+        lines.depths += block.depths
+        return True
+
+    def close(self, node: Node, place: tuple[int, str, str], refs: Mapping[Node, Ref], lines: Lines) -> None:
+        """Keep the lines of a part, if it is `node` with all that is in it that was written just now."""
+        if self._opened is None or self._opened[0] is not node:
+            return
+        _, start, counts = self._opened
+        self._opened = None
+        if counts != _counts(lines):
+            return  # these depend on more than the part
+        nodes = lines.nodes[start:]
+        block = Block(
+            place,
+            lines.texts[start:],
+            nodes,
+            lines.depths[start:],
+            list(map(refs.get, nodes)),  # type: ignore[arg-type]  # as above
+            sum(each is not None and can_be_acted_on(each) for each in nodes),
+        )
+        self._keep(node, block, start, lines)
+
+    def _keep(self, node: Node, block: Block, start: int, lines: Lines) -> None:
+        self.kept[node] = block
+        lines.blocks.append((start, block))
+
+
+def _counts(lines: Lines) -> tuple[int, int]:
+    return len(lines.undescribed), lines.frames
+
+
+@attrs.define(eq=False)
 class Lines:
     """The lines of a snapshot. `texts`, `nodes` and `depths` go together, one of each for an entry.
 
     A text is one line, or several for a node whose properties have lines of their own. The node is None where
     an entry stands for nothing that can have a ref. `too_deep` are the nodes below `max_depth`; `remarks` say
     what else is missing. `undescribed` are the nodes that have a description, each with its text without that.
+    `blocks` are parts of it, with the places where they begin; `frames` counts nodes that own frames.
     """
 
     texts: list[str] = attrs.field(factory=list)
@@ -40,6 +113,24 @@ class Lines:
     too_deep: list[Node | None] = attrs.field(factory=list)
     remarks: list[str] = attrs.field(factory=list)
     undescribed: dict[Node, str] = attrs.field(factory=dict)
+    blocks: list[tuple[int, Block]] = attrs.field(factory=list)
+    frames: int = 0
+
+    def count_shown(self, refs: Mapping[Node, Ref]) -> tuple[list[Ref], int]:
+        """Return the refs that are shown, in order, and how many nodes can be acted on."""
+        shown: list[Ref] = []
+        acting = at = 0
+        for start, block in [*self.blocks, (len(self.nodes), None)]:
+            for node in self.nodes[at:start]:
+                if node is not None:
+                    if (ref := refs.get(node)) is not None:
+                        shown.append(ref)
+                    acting += can_be_acted_on(node)
+            if block is not None:
+                shown += filter(None, block.refs)
+                acting += block.acting
+                at = start + len(block.nodes)
+        return shown, acting
 
     def leave_out_repeated(self, *, with_texts: bool) -> set[Node]:
         """Take out descriptions that the lines after them repeat; return the nodes that had them."""

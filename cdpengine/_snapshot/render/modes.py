@@ -43,6 +43,7 @@ from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import (
     DEEPEST_INDENT,
     INDENTS,
+    Blocks,
     Lines,
     Roles,
     SnapshotOptions,
@@ -57,19 +58,23 @@ from cdpengine._snapshot.text import UNSAFE, YAML_WORDS, quote, shorten, yaml_te
 # --- role ----------------------------------------------------------------------------------------------------
 
 
-def role_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Lines:
-    """Return the lines of the document's nodes, as far as the options show them."""
-    lines = Lines()
+def role_lines(
+    document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions, blocks: Blocks
+) -> Lines:
+    """Return the lines of the document's nodes, as far as the options show them; `blocks` has those of parts."""
+    lines, tops = Lines(), blocks.tops
     texts, nodes, depths = lines.texts, lines.nodes, lines.depths
     interactive_only, deepest = options.interactive, options.max_depth
     folded = find_folded(document, refs) if options.compact else frozenset()
     ref_of, unsafe, roles = refs.get, UNSAFE.search, Roles()
     page, origin = page_and_origin(document.url)
-    # The siblings that are still to come on each level above, and how the level stands.
-    above: list[tuple[Iterator[Node], int, str, str]] = []
+    # What is being gone through on each level above, the siblings still to come, and how the level stands.
+    above: list[tuple[Node, Iterator[Node], int, str, str]] = []
     siblings, depth, indent = iter(document.roots), 0, ""
     while True:
         for node in siblings:
+            if node in tops and blocks.reuse_or_open(node, (depth, page, origin), refs, lines):
+                continue
             children, name = node.children, node.name
             if node.kind == "text":
                 if interactive_only:
@@ -85,7 +90,7 @@ def role_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOp
                 continue
             if (interactive_only and node.kind != "interactive" and not node.clickable) or node in folded:
                 if children:
-                    above.append((siblings, depth, page, origin))
+                    above.append((node, siblings, depth, page, origin))
                     if node.document is not None:
                         page, origin = page_and_origin(node.document.url)
                     siblings = iter(children)
@@ -116,6 +121,7 @@ def role_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOp
                 if node.url:
                     line += f" [url={quote(short_url(node.url, page, origin))}]"
                 if node.document is not None or node.remark:
+                    lines.frames += 1
                     line += _frame(node, page, origin)
                 if text_inside is not None and not interactive_only:
                     line += f": {quote(text_inside.name)}"
@@ -125,7 +131,7 @@ def role_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOp
                 nodes.append(node)
                 depths.append(depth)
             if children and text_inside is None:
-                above.append((siblings, depth, page, origin))
+                above.append((node, siblings, depth, page, origin))
                 if node.document is not None:
                     page, origin = page_and_origin(node.document.url)
                 siblings = iter(children)
@@ -135,7 +141,9 @@ def role_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOp
         else:
             if not above:
                 return lines
-            siblings, depth, page, origin = above.pop()
+            inner, siblings, depth, page, origin = above.pop()
+            if inner in tops:
+                blocks.close(inner, (depth, page, origin), refs, lines)
             indent = INDENTS[depth] if depth < DEEPEST_INDENT else INDENTS[DEEPEST_INDENT]
 
 

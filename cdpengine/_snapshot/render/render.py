@@ -12,7 +12,7 @@ as a tree, and a last line says what is not there and how to see it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 import attrs
@@ -20,13 +20,12 @@ import attrs
 from cdpengine._snapshot.node import Box, Document, Node, walk
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.ax_modes import aria_lines, webarena_lines
-from cdpengine._snapshot.render.lines import AX_MODES, Lines, Mode, SnapshotOptions, amount, can_be_acted_on
+from cdpengine._snapshot.render.lines import AX_MODES, Blocks, Lines, Mode, SnapshotOptions, amount
 from cdpengine._snapshot.render.modes import ai_lines, numbered_lines, role_lines
 
 __all__ = ["Mode", "Rendering", "SnapshotOptions", "render"]
 
 _MODES: Mapping[Mode, Callable[[Document, Mapping[Node, Ref], SnapshotOptions], Lines]] = {
-    "role": role_lines,
     "ai": ai_lines,
     "aria": aria_lines,
     "numbered": numbered_lines,
@@ -73,16 +72,32 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
     """
     if document.shared is None or document.loading:
         return _render(document, refs, options)
-    known = document.shared.renderings
+    shared = document.shared
+    known = shared.renderings
     last = known.get(options)
     if last is None or (last[0] is not refs and last[0] != refs):
         known.clear()
-        known[options] = last = refs, _render(document, refs, options)
+        # Not with max_depth: what is below it is counted.
+        tops = shared.tops if options.max_depth is None else frozenset()
+        blocks = Blocks(tops, shared.blocks.pop(options, {}))
+        known[options] = last = refs, _render(document, refs, options, blocks)
+        shared.blocks[options] = blocks.kept
+        while len(shared.blocks) > _OPTIONS_REMEMBERED:
+            del shared.blocks[next(iter(shared.blocks))]
     return last[1]
 
 
-def _render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Rendering:
-    lines = _MODES[options.mode](document, refs, options)
+_OPTIONS_REMEMBERED = 4
+"""Sets of options for which the lines of parts are kept."""
+
+
+def _render(
+    document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions, blocks: Blocks | None = None
+) -> Rendering:
+    if options.mode == "role":
+        lines = role_lines(document, refs, options, blocks or Blocks())
+    else:
+        lines = _MODES[options.mode](document, refs, options)
     repeated = lines.leave_out_repeated(with_texts=not options.interactive)
     remarks = list(lines.remarks)
     heading = [f"# {document.loading}"] if document.loading else []
@@ -107,8 +122,7 @@ def _render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptio
         texts = [f"# {what} in the accessibility tree of this document"]
     text = "\n".join(heading + texts)
     nodes = lines.nodes
-    ref_of = refs.get
-    shown = [ref for node in nodes if node is not None and (ref := ref_of(node)) is not None]
+    shown, acting = lines.count_shown(refs)
     unshown: list[Ref] = []
     if len(shown) < len(refs):
         ids = {ref.id for ref in shown}
@@ -118,7 +132,7 @@ def _render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptio
         mode=options.mode,
         shown=shown,
         lines=text.count("\n") + 1,
-        interactive=sum(node is not None and can_be_acted_on(node) for node in nodes),
+        interactive=acting,
         unshown=unshown,
         gaps=gaps,
         nodes=nodes,
@@ -128,7 +142,7 @@ def _render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptio
 
 def _describe_skipped(document: Document, mode: Mode) -> str:
     """Say how many elements no source had, in frames too; "" for none."""
-    found = [document, *(node.document for node in walk(document.roots) if node.document is not None)]
+    found = [document, *(node.document for node in _owners(document) if node.document is not None)]
     count = sum(each.skipped for each in found)
     if not count:
         return ""
@@ -146,12 +160,17 @@ def _find_gaps(document: Document, refs: Mapping[Node, Ref]) -> list[str]:
     gaps = ["the document was read only in part, for want of time"] if document.cut else []
     if document.loading:
         gaps.append(document.loading)
-    for node in walk(document.roots):
+    for node in _owners(document):
         if node.remark or (node.document is not None and node.document.cut):
             ref = refs.get(node)
             what = node.remark or "read only in part, for want of time"
             gaps.append(f"{'frame' if ref is None else ref}: {what}")
     return gaps
+
+
+def _owners(document: Document) -> Iterable[Node]:
+    """Return the nodes that may own frames; none are left out."""
+    return walk(document.roots) if document.shared is None or document.shared.framed else ()
 
 
 # --- size ----------------------------------------------------------------------------------------------------

@@ -250,6 +250,10 @@ class Parts:
             opened.end = len(opened.children)
             self._opened.append(opened)
 
+    def tops(self) -> AbstractSet[Node]:
+        """Return the outermost nodes of the parts that were found."""
+        return {each for part in self.found.values() for each in part.top if isinstance(each, Node)}
+
     def finish(
         self, gone: AbstractSet[Node], labels: Mapping[int, str], wrappers: AbstractSet[Node] = frozenset()
     ) -> None:

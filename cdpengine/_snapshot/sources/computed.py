@@ -200,7 +200,10 @@ def _make_nodes(request: FrameRequest, installed: Installed, walk: Walk, kept: K
     except PartChanged:
         return None
     document.parts_reused = parts.reused
-    document.shared = SharedNodes()
+    document.shared = SharedNodes(tops=parts.tops())
+    if kept.document is not None and kept.document.shared is not None:
+        before = kept.document.shared
+        document.shared.blocks, document.shared.given_parts = before.blocks, before.given_parts
     keep = Kept(walk.number, parts.found, document) if walk.number else NOTHING_KEPT
     return _Made(document, unnumbered, keep)
 

@@ -582,7 +582,7 @@
     }
 
     try {
-      if (isPlain) plain.begin();
+      if (isPlain) plain.begin(parts !== null && reuse.hasSameStructure());
       const whole = start === null || start === document;
       const root = whole ? ofDocument("documentElement") : start;
       noteOwners(whole ? document : getRootNode.call(start));

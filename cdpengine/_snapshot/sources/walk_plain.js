@@ -57,23 +57,33 @@
     throw NOT_PLAIN;
   }
 
-  let labelsOf = new WeakMap(); // control -> its labels: asked of a control, Chrome looks through the whole document
+  let labelsOf = null; // control -> its labels: asked of a control, Chrome looks through the whole document
 
   function end() {
-    labelsOf = new WeakMap();
+    labelsOf = null;
     checked = null;
   }
 
-  // Begins a walk. Throws where the document as a whole is not plain.
-  function begin() {
+  // Begins a walk. Throws where the document as a whole is not plain; `known`: its structure is that of one that was.
+  function begin(known) {
     if (ofDocument("contentType") !== "text/html" || ofDocument("designMode") !== "off") giveUp();
-    if (read(document, Document.prototype, "querySelector")(`${NOT_PLAIN_ANYWHERE},${OTHERS}`) !== null) giveUp();
+    if (!known && read(document, Document.prototype, "querySelector")(`${NOT_PLAIN_ANYWHERE},${OTHERS}`) !== null) giveUp();
     if (styles.sheetsDecorate(document, /:first-l/i)) giveUp();
-    labelsOf = new WeakMap();
+    labelsOf = null;
+  }
+
+  function findLabels() {
+    const found = new WeakMap();
     for (const label of query(document, "label")) {
       const { control } = label;
-      if (control !== null) labelsOf.set(control, [...(labelsOf.get(control) || []), label]);
+      if (control !== null) found.set(control, [...(found.get(control) || []), label]);
     }
+    return found;
+  }
+
+  function labelsFor(at) {
+    if (labelsOf === null) labelsOf = findLabels();
+    return labelsOf.get(at);
   }
 
   function checkAttributes(at) {
@@ -145,7 +155,7 @@
 
   // What its label says; "" where it has none.
   function nameFromLabel(at, decorated) {
-    const labels = labelsOf.get(at);
+    const labels = labelsFor(at);
     if (labels === undefined) return "";
     if (labels.length > 1) giveUp();
     const label = labels[0];
@@ -161,7 +171,7 @@
   function nameOf(at, decorated) {
     const tag = localName.call(at);
     if (at !== checked) roleOf(at);
-    if (BY_TEXT.has(tag)) return labelsOf.has(at) ? giveUp() : nameFromText(at, decorated);
+    if (BY_TEXT.has(tag)) return labelsFor(at) !== undefined ? giveUp() : nameFromText(at, decorated);
     if (tag === "option") {
       const text = tidy(at.text);
       return text === at.label && firstChild.call(at) !== null && text !== "" ? text : giveUp();

@@ -34,6 +34,10 @@
     "aria-labelledby", "aria-labeledby", "aria-describedby", "aria-owns", "aria-activedescendant", "popovertarget",
     "commandfor", "list", "usemap", "form", "for", "id", "type",
   ]);
+  // What makes the roles and names of a whole document other than plain: see walk_plain.js.
+  const SHAPING = new Set([
+    "aria-modal", "aria-owns", "contenteditable", "inert", "is", "open", "popover", "slot",
+  ]);
   const RULING = new Set(["base", "link", "meta", "style"]);
   const RULES = "base,link,meta,style";
   // Where one child more or less changes nothing about the others but their styles.
@@ -61,6 +65,7 @@
   let records = 0;
   let since = 0;
   let distrusted = ""; // why nothing of the last walk may be used
+  let restructured = true; // there may be elements that the last walk did not see, or one of the SHAPING changed
   let globals = "";
   let contexts = new Map(); // what is above, in words -> a number
   let lastContext = 0;
@@ -72,6 +77,7 @@
 
   function forgetAll() {
     lookAgain();
+    restructured = true;
     still = null;
     lastSaid = { number: 0, said: "" };
     observer.disconnect();
@@ -125,6 +131,7 @@
     if (type === "attributes") {
       const name = record.attributeName;
       if (REFERENCES.has(name)) lookAgain();
+      if (SHAPING.has(name)) restructured = true;
       if (part === null && trunk.has(at) && name !== "class" && name !== "style" && !name.startsWith("data-")) {
         distrust("an attribute of the trunk");
       }
@@ -134,6 +141,7 @@
         for (const node of nodes) {
           if (!(node instanceof Element)) continue;
           lookAgain();
+          restructured = true;
           if (RULING.has(localName.call(node)) || querySelector.call(node, RULES) !== null) distrust("style sheets");
           if (trunk.has(node)) distrust("the trunk was moved");
           const own = partOf.get(node);
@@ -166,6 +174,10 @@
 
   return {
     forgetAll,
+
+    // Whether the document has the elements that the walk before this one saw, with the same SHAPING attributes. To be
+    // asked after `begin`.
+    hasSameStructure: () => !restructured,
 
     // These elements, and whatever is said of their siblings, is not what it was, though no mutation tells.
     spoilAround(elements) {
@@ -317,6 +329,7 @@
             forgetAll();
             return 0;
           }
+          restructured = false;
           return used;
         },
 

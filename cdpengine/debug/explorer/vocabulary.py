@@ -32,7 +32,8 @@ ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
 """Structures that stand beside their decoders: which reply, event or type each decodes; and where it is."""
 
 OWN_FORMATS = frozenset({
-    "_input.actionability.inspection:_Focus", "_input.forms.check:_Seen", "_input.forms.fill:_Held",
+    "_input.actionability.inspection:_Focus", "_input.actionability.inspection:_Used",
+    "_input.forms.check:_Seen", "_input.forms.fill:_Held",
     "_input.forms.fill:_Made", "_input.forms.listbox:_Seen", "_input.actionability.page_library:ProbeReply",
     "_input.forms.select:_Seen", "_input.forms.text_entry:_Blurred", "_input.forms.upload:_Seen",
     "_input.actionability.page_library:Record", "_page.finding:_Head", "_page.finding:_Seen",

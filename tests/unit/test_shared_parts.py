@@ -1,0 +1,207 @@
+"""Parts that documents share: their lines and refs are those that a document made anew would have.
+
+A page is walked through at random: rows change, come, go and change places, names repeat, rows hold links, texts,
+states and frames. Each document has the very nodes of the rows that did not change, and beside it stands one of the
+same content without any shared nodes, with a table of refs of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Sequence
+
+import attrs
+import pytest
+
+from cdpengine._snapshot.node import Document, Node, SharedNodes
+from cdpengine._snapshot.refs import RefTable
+from cdpengine._snapshot.render.lines import SnapshotOptions
+from cdpengine._snapshot.render.render import render
+
+OPTIONS = (
+    SnapshotOptions(),
+    SnapshotOptions(interactive=True),
+    SnapshotOptions(compact=True),
+    SnapshotOptions(max_depth=2),
+    SnapshotOptions(mode="ai"),
+    SnapshotOptions(mode="numbered"),
+    SnapshotOptions(refs="all"),
+    SnapshotOptions(max_chars=400),
+)
+
+NAMES = ("Buy", "Buy", "Buy", "Sell", "Details", 'quoted "name"', "")
+
+
+@attrs.define(eq=False)
+class Row:
+    """One row of the page: a part with an outermost node, or two of them."""
+
+    tops: tuple[Node, ...]
+
+
+class Page:
+    """Makes rows and documents at random, all from one seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.numbers = itertools.count(1)
+        self.rows = [self.row() for _ in range(self.random.randint(0, 8))]
+        self.url = "https://a.example/list"
+        self.shared: SharedNodes | None = None
+        self.wrapped = True
+
+    def node(self, depth: int = 0) -> Node:
+        chosen = self.random
+        role = chosen.choice(("button", "link", "heading", "listitem", "generic", "text", "checkbox"))
+        name = chosen.choice(NAMES)
+        if role == "text":
+            return Node("text", "text", name or "said")
+        kind = {"heading": "content", "listitem": "content", "generic": "structural"}.get(role, "interactive")
+        node = Node(role, kind, name, backend_node_id=next(self.numbers))  # type: ignore[arg-type]
+        if role == "link":
+            node.url = chosen.choice(
+                ("https://a.example/list#x", "https://a.example/cart", "https://b.example/")
+            )
+        if chosen.random() < 0.2:
+            node.states = (("checked", True), ("level", 2))
+        if chosen.random() < 0.1:
+            node.description = chosen.choice(("Buy", "a description"))
+        if chosen.random() < 0.1:
+            node.clickable = True
+        if depth < 3:
+            node.children = [self.node(depth + 1) for _ in range(chosen.choice((0, 0, 1, 2, 3)))]
+        if chosen.random() < 0.03:
+            node.document = Document(node.children, "https://c.example/frame", frame_id="inner")
+        elif chosen.random() < 0.02:
+            node.remark = "frame not responding"
+        return node
+
+    def row(self) -> Row:
+        return Row(tuple(self.node() for _ in range(self.random.choice((1, 1, 1, 2)))))
+
+    def change(self) -> None:
+        """Do something to the page."""
+        rows, chosen = self.rows, self.random
+        what = chosen.choice(("replace", "add", "remove", "move", "nothing", "address", "many"))
+        if what == "add" or not rows:
+            rows.insert(chosen.randint(0, len(rows)), self.row())
+        elif what == "remove":
+            del rows[chosen.randrange(len(rows))]
+        elif what == "move":
+            rows.insert(chosen.randrange(len(rows)), rows.pop(chosen.randrange(len(rows))))
+        elif what == "replace":
+            rows[chosen.randrange(len(rows))] = self.row()
+        elif what == "address":
+            self.url = chosen.choice(("https://a.example/list", "https://b.example/other"))
+        elif what == "many":
+            rows[:] = [row if chosen.random() < 0.5 else self.row() for row in rows]
+
+    def between(self, tops: Sequence[Node]) -> list[Node]:
+        """Return the outermost nodes of parts with others between them, which are new in each document."""
+        children: list[Node] = []
+        for top in tops:
+            children.append(top)
+            if self.wrapped and self.random.random() < 0.2:
+                inside = [Node("button", "interactive", "Between", backend_node_id=1_000_000 + len(children))]
+                children.append(Node("group", "structural", "", children=inside))
+        return children
+
+    def document(self) -> Document:
+        """Return the page as it is, with the nodes of before in its rows, below a trunk that is new each time."""
+        tops = [top for row in self.rows for top in row.tops]
+        items = Node("list", "structural", "", children=self.between(tops))
+        trunk = Node("main", "structural", "Stock", backend_node_id=0, children=[items])
+        roots = (
+            [Node("text", "text", "before"), trunk]
+            if self.wrapped and self.random.random() < 0.8
+            else [items]
+        )
+        shared = SharedNodes(tops=set(tops), framed=True)
+        if self.shared is not None:
+            shared.blocks, shared.given_parts = self.shared.blocks, self.shared.given_parts
+        self.shared = shared
+        return Document(
+            roots, self.url, frame_id="F", loader_id="L", session_id="S", renderer_id="R", shared=shared
+        )
+
+
+def copied(nodes: Sequence[Node]) -> list[Node]:
+    return [
+        attrs.evolve(
+            node,
+            children=(children := copied(node.children)),
+            document=None if node.document is None else attrs.evolve(node.document, roots=children),
+        )
+        for node in nodes
+    ]
+
+
+def alone(document: Document) -> Document:
+    """Return a document of the same content that shares nothing with any other."""
+    return attrs.evolve(document, roots=copied(document.roots), shared=None)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_walk_through_a_page_that_changes(seed: int) -> None:
+    page, table, other = Page(seed), RefTable(), RefTable()
+    option: Callable[[], SnapshotOptions] = lambda: page.random.choice(OPTIONS)  # noqa: E731
+    for _ in range(25):
+        page.change()
+        document = page.document()
+        beside = alone(document)
+        options = option()
+        every = options.refs == "all"
+        refs, expected = table.assign([document], every=every), other.assign([beside], every=every)
+        assert list(refs.values()) == list(expected.values())
+        seen, wanted = render(document, refs, options), render(beside, expected, options)
+        assert seen.text == wanted.text
+        assert seen.shown == wanted.shown
+        assert (seen.interactive, seen.gaps, seen.unshown) == (
+            wanted.interactive,
+            wanted.gaps,
+            wanted.unshown,
+        )
+        assert len(seen.nodes) == len(wanted.nodes)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_table_that_drops_refs_gives_none_of_them_again(seed: int) -> None:
+    page, table, other = Page(seed), RefTable(max_refs=12), RefTable(max_refs=12)
+    for number in range(25):
+        page.change()
+        document = page.document()
+        what = page.random.random()
+        if what < 0.3:  # a frame, or another source, has so many that all of these are dropped
+            strangers = [
+                Node("button", "interactive", "Far", backend_node_id=100_000 + 20 * number + each)
+                for each in range(20)
+            ]
+            for each in (table, other):
+                each.assign([Document(copied(strangers), frame_id="G", loader_id="M", renderer_id="R")])
+        elif what < 0.5:
+            document.session_id = page.random.choice(("S", "S2"))
+        elif what < 0.6:
+            document.renderer_id = "R2"
+        refs, expected = table.assign([document]), other.assign([alone(document)])
+        assert list(refs.values()) == list(expected.values())
+        assert len(table) == len(other)
+        for ref in refs.values():
+            assert table.lookup(ref.id) is ref
+
+
+def test_lines_of_a_part_are_written_once() -> None:
+    page, table = Page(1), RefTable()
+    page.wrapped = False
+    row = Node(
+        "listitem", "content", "", children=[Node("button", "interactive", "Buy", backend_node_id=900_000)]
+    )
+    page.rows = [Row((row,)), Row((Node("button", "interactive", "Sell", backend_node_id=900_001),))]
+    first = page.document()
+    render(first, table.assign([first]), SnapshotOptions())
+    block = page.shared.blocks[SnapshotOptions()][row] if page.shared is not None else None
+    page.rows.append(Row((Node("button", "interactive", "More", backend_node_id=900_002),)))
+    second = page.document()
+    render(second, table.assign([second]), SnapshotOptions())
+    assert page.shared is not None
+    assert page.shared.blocks[SnapshotOptions()][row] is block
