@@ -18,7 +18,8 @@ import trio
 import trio_websocket
 
 from cdpengine._launch.process import LaunchOptions, start_browser
-from cdpengine._protocol.transport import LARGEST_INCOMING, MESSAGE_QUEUE, RECEIVE_BUFFER
+from cdpengine._protocol.transport import LARGEST_INCOMING, RECEIVE_BUFFER
+from cdpengine._protocol.websocket_transport import MESSAGE_QUEUE
 
 
 class Counting:

@@ -15,7 +15,8 @@ import trio
 import trio_websocket
 
 from benchmarks.floor.messages import Refused, decode, encode
-from cdpengine._protocol.transport import LARGEST_INCOMING, MESSAGE_QUEUE, RECEIVE_BUFFER
+from cdpengine._protocol.transport import LARGEST_INCOMING, RECEIVE_BUFFER
+from cdpengine._protocol.websocket_transport import MESSAGE_QUEUE
 
 
 class BareLoop:

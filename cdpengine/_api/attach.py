@@ -1,7 +1,7 @@
 """A browser's connections, and the Browser that stands on them.
 
 Rule: whatever ends the block, the engine's tasks and sessions end before its connections do. `launch` loads this
-module while the browser starts.
+module while the browser starts, and what websockets need only where there is one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from cdpengine._api.browser import Browser
-from cdpengine._launch.endpoint import ResolvedEndpoint, browser_key, names_one_browser, resolve_endpoint
 from cdpengine._launch.process import BrowserProcess
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener
@@ -23,7 +22,6 @@ from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.instruments import logger as wire_logger
 from cdpengine._protocol.pipe_transport import PipeTransport
-from cdpengine._protocol.transport import open_websocket
 from cdpengine.errors import (
     ConnectFailedError,
     ConnectionLostError,
@@ -42,54 +40,31 @@ async def attach(
     """Give the Browser of a process that was started. `secrets` are withheld by every instrument."""
     if process.pipe is not None:
         transport = PipeTransport(process.pipe.to_browser, process.pipe.from_browser)
-        instruments = _instruments_that_know(secrets)
+        instruments = instruments_that_know(secrets)
         # Nobody else can come to a browser over its pipe; over a port that is open beside it others can.
-        key = f"pipe {next(_pipe_numbers)}" if process.endpoint is None else browser_key(process.endpoint)
+        key = f"pipe {next(_pipe_numbers)}" if process.endpoint is None else _key_of(process.endpoint)
         async with (
-            _watch_as_asked(instruments),
+            watch_as_asked(instruments),
             open_connection(transport, instruments=instruments) as connection,
             open_engine(connection, None, instruments, key, process.endpoint, evaluate_enabled) as browser,
         ):
             yield browser
     else:
         assert process.endpoint is not None
+        from cdpengine._api.attach_websocket import attach_websocket, resolve_endpoint
+
         endpoint = await resolve_endpoint(process.endpoint, None)
         async with attach_websocket(endpoint, secrets, evaluate_enabled=evaluate_enabled) as browser:
             yield browser
 
 
-@asynccontextmanager
-async def attach_websocket(
-    endpoint: ResolvedEndpoint, secrets: Iterable[str], *, evaluate_enabled: bool, launched: bool = True
-) -> AsyncIterator[Browser]:
-    """Give the Browser behind a websocket address.
+def _key_of(endpoint: str) -> str:
+    from cdpengine._launch.endpoint import browser_key
 
-    `launched`: this program started it, so connections are free.
-    """
-    instruments = _instruments_that_know(secrets)
-
-    @asynccontextmanager
-    async def open_one() -> AsyncIterator[Connection]:
-        async with (
-            open_websocket(endpoint.ws_url, headers=endpoint.headers) as transport,
-            open_connection(transport, instruments=instruments) as connection,
-        ):
-            yield connection
-
-    key = browser_key(endpoint.ws_url)
-    # A gateway's address may start a browser for each connection, which costs something.
-    opener = open_one if names_one_browser(endpoint.ws_url) else None
-    async with (
-        _watch_as_asked(instruments),
-        open_one() as main,
-        open_engine(
-            main, opener, instruments, key, endpoint.ws_url, evaluate_enabled, opener_optional=not launched
-        ) as browser,
-    ):
-        yield browser
+    return browser_key(endpoint)
 
 
-def _instruments_that_know(secrets: Iterable[str]) -> Instruments:
+def instruments_that_know(secrets: Iterable[str]) -> Instruments:
     """Return instruments for the connections of a browser; each is given the secrets before any message."""
     instruments = Instruments()
     for secret in secrets:
@@ -98,7 +73,7 @@ def _instruments_that_know(secrets: Iterable[str]) -> Instruments:
 
 
 @asynccontextmanager
-async def _watch_as_asked(instruments: Instruments) -> AsyncIterator[None]:
+async def watch_as_asked(instruments: Instruments) -> AsyncIterator[None]:
     """Record the traffic where the environment says so, and log it where the logger wants that."""
     async with AsyncExitStack() as stack:
         if os.environ.get("CDPENGINE_RECORD"):

@@ -2,17 +2,14 @@
 
 Rule: a source is `async (FrameRequest) -> Document`. Rendering, refs and searching know nothing but these nodes. A
 source has no deadline of its own; `seconds` is its share of the time, so that work inside the page stops by itself
-in time. While a big tree is made, `pause_collector` stops Python's cycle collector: it would go through the whole
-growing tree again and again and find nothing, which took half of the time and more. Nothing is awaited inside.
+in time.
 """
 
 from __future__ import annotations
 
-import gc
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 import attrs
@@ -22,7 +19,8 @@ from cdpengine._protocol.session import Session
 
 if TYPE_CHECKING:
     from cdpengine._protocol.domains.accessibility import AXTree
-    from cdpengine._snapshot.refs import Given, GivenParts, Ref
+    from cdpengine._snapshot.ref_parts import Given, GivenParts
+    from cdpengine._snapshot.refs import Ref
     from cdpengine._snapshot.render.lines import Block, SnapshotOptions
     from cdpengine._snapshot.render.render import Rendering
 
@@ -154,18 +152,6 @@ def walk(roots: Iterable[Node]) -> Iterator[Node]:
         yield node
         if node.children:
             stack.extend(reversed(node.children))
-
-
-@contextmanager
-def pause_collector() -> Iterator[None]:
-    """Keep the cycle collector from running inside of the block; afterwards it is as it was before."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 @attrs.frozen(kw_only=True)

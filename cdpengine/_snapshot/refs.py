@@ -1,4 +1,4 @@
-"""Refs: short names for nodes, and the table of a page that gives them out.
+"""Refs: short names for nodes, the table of a page that gives them out, and the tables of all pages.
 
 Rule: a ref names one node, and never another one. Numbers go up and are not used again; a node that is seen again
 keeps its ref. Memory is bounded: beyond `max_refs` those not seen for the longest time are dropped; the latest
@@ -7,20 +7,25 @@ dropped ones are remembered by description, so that their use is refused with th
 Chrome's backend node ids are unique, and never used again, within one renderer process. So a node is (renderer,
 backend node): it can be moved to another document of its process and is the same. Where the renderer is not known
 the document's loader id stands for it, which is as safe; then a node that is moved gets a second ref.
+
+All Page objects of one (browser, target) in one thread share a table, over whatever connection. The tables are
+bounded in number and in sum; one that comes back goes on counting where it was, so no ref means something else.
 """
 
 from __future__ import annotations
 
+import functools
 import heapq
 import re
+import threading
 from collections import deque
 from collections.abc import Collection, Mapping
-from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 import attrs
 
-from cdpengine._snapshot.node import Document, Node, walk
+from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.ref_parts import Given, PartsOfDocument
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
 
@@ -71,7 +76,7 @@ def parse_ref_text(text: str) -> str | None:
 
 
 @attrs.define(eq=False)
-class _Entry:
+class Entry:
     """A node with a ref. `born` and `seen` are the numbers of the first and the latest snapshot that had it.
 
     `alike` is how many of the same role and name its document had, 0 where only a part of it was looked at.
@@ -95,24 +100,7 @@ class _Renderer:
 
     id: str | None
     known: bool
-    nodes: dict[int, _Entry] = attrs.field(factory=dict)
-
-
-@attrs.define(eq=False)
-class GivenParts:
-    """The refs of the nodes of a document's parts, by the outermost node of each, kept with these nodes.
-
-    They are looked up no more as long as the document's `place` and what the table has dropped are the same.
-    """
-
-    table: RefTable
-    place: tuple[str | None, ...]
-    drops: int
-    parts: dict[Node, list[_Held]] = attrs.field(factory=dict)
-
-
-_Held = tuple[Node, _Entry | None, Ref | None]
-"""A node that wants a ref, its entry, and the ref that this had; None before the first time."""
+    nodes: dict[int, Entry] = attrs.field(factory=dict)
 
 
 @attrs.define(eq=False)
@@ -122,21 +110,7 @@ class _View:
     document: Document
     renderer: _Renderer
     partial: bool
-    groups: dict[tuple[str, str], list[_Entry]] = attrs.field(factory=dict)
-
-
-@attrs.define(eq=False)
-class Given:
-    """The refs that the nodes of one document were given, kept with these nodes (`Document.shared`).
-
-    They hold for a document of the same nodes as long as its `place` and the `state` of the table are the same.
-    """
-
-    table: RefTable
-    place: tuple[str | None, ...]
-    state: tuple[int, int]
-    refs: Mapping[Node, Ref]
-    entries: tuple[_Entry, ...] = ()
+    groups: dict[tuple[str, str], list[Entry]] = attrs.field(factory=dict)
 
 
 class RefTable:
@@ -154,7 +128,7 @@ class RefTable:
         self._last_number = last_number
         self._snapshots = 0
         self._drops = 0
-        self._by_id: dict[str, _Entry] = {}
+        self._by_id: dict[str, Entry] = {}
         self._renderers: dict[tuple[str | None, bool], _Renderer] = {}
         self._looked: dict[str | None, int] = {}  # by loader: which snapshot last had the whole document
         self._dropped: dict[str, tuple[str, str]] = {}  # id -> description, reason
@@ -226,15 +200,14 @@ class RefTable:
             return
         done.add(id(document))
         view = _View(document, self._renderer(document), partial or document.cut)
-        tops, before, parts = self._begin_parts(document, every)
+        parts = None if every else PartsOfDocument.begin(document, self, (_place(document), self._drops))
+        give = functools.partial(self._give, view=view, given=given)
         known, groups, snapshot = view.renderer.nodes.get, view.groups, self._snapshots
         place = document.frame_id, document.session_id, document.loader_id
         stack = document.roots[::-1]
         while stack:
             node = stack.pop()
-            if node in tops and (part := before.get(node) or _part_of(node)):
-                self._give_part(part, view, given)
-                parts[node] = part
+            if parts is not None and parts.give(node, groups, snapshot, given, give):
                 continue
             if node.wants_ref or (every and node.kind != "text" and node.backend_node_id is not None):
                 entry = known(node.backend_node_id)  # type: ignore[arg-type]
@@ -271,38 +244,6 @@ class RefTable:
                     entry.alike = count
             self._note_looked(document)
 
-    def _begin_parts(
-        self, document: Document, every: bool
-    ) -> tuple[AbstractSet[Node], Mapping[Node, list[_Held]], dict[Node, list[_Held]]]:
-        """Return the outermost nodes of parts, what was given to those before, and where to put what is now."""
-        if document.shared is None or every:
-            return frozenset(), {}, {}
-        shared, place = document.shared, _place(document)
-        before = shared.given_parts
-        known = before is not None and before.table is self
-        usable = before is not None and known and (before.place, before.drops) == (place, self._drops)
-        shared.given_parts = now = GivenParts(self, place, self._drops)
-        return shared.tops, before.parts if before is not None and usable else {}, now.parts
-
-    def _give_part(self, part: list[_Held], view: _View, given: dict[Node, Ref]) -> None:
-        """Do as `_give` for the nodes of a part. Those that have the refs that they had are gone through fast."""
-        groups, snapshot = view.groups, self._snapshots
-        for index, (node, entry, ref) in enumerate(part):
-            if ref is not None and entry is not None and entry.ref is ref and entry.seen != snapshot:
-                group = groups.get((ref.role, ref.name))
-                if group is None:
-                    group = groups[ref.role, ref.name] = []
-                if ref.nth == len(group):
-                    entry.seen = snapshot
-                    group.append(entry)
-                    given[node] = ref
-                    continue
-            self._give(node, view, given)
-            number = node.backend_node_id
-            assert number is not None
-            entry = view.renderer.nodes[number]
-            part[index] = node, entry, entry.ref
-
     def _note_looked(self, document: Document) -> None:
         self._looked.pop(document.loader_id, None)
         self._looked[document.loader_id] = self._snapshots
@@ -316,12 +257,12 @@ class RefTable:
             self._renderers[key] = _Renderer(*key)
         return self._renderers[key]
 
-    def _give(self, node: Node, view: _View, given: dict[Node, Ref]) -> None:
+    def _give(self, node: Node, view: _View, given: dict[Node, Ref]) -> Entry:
         number = node.backend_node_id
         assert number is not None
         entry = view.renderer.nodes.get(number)
         if entry is not None and entry.seen == self._snapshots:
-            return
+            return entry
         group = view.groups.setdefault((node.role, node.name), [])
         nth = len(group)
         if entry is None:
@@ -331,15 +272,16 @@ class RefTable:
             self._update(entry, node, nth, view)
         group.append(entry)
         given[node] = entry.ref
+        return entry
 
-    def _new(self, node: Node, number: int, nth: int, view: _View) -> _Entry:
+    def _new(self, node: Node, number: int, nth: int, view: _View) -> Entry:
         self._last_number += 1
         ref = self._ref(f"e{self._last_number}", node, number, nth, view.document)
-        entry = _Entry(ref, view.renderer, self._snapshots, self._snapshots)
+        entry = Entry(ref, view.renderer, self._snapshots, self._snapshots)
         view.renderer.nodes[number] = self._by_id[ref.id] = entry
         return entry
 
-    def _update(self, entry: _Entry, node: Node, nth: int, view: _View) -> None:
+    def _update(self, entry: Entry, node: Node, nth: int, view: _View) -> None:
         ref, document = entry.ref, view.document
         same = ref.name == node.name and ref.role == node.role and ref.loader_id == document.loader_id
         if ref.frame_id != document.frame_id:
@@ -449,7 +391,7 @@ class RefTable:
             return None
         return placed.ref
 
-    def _alike(self, ref: Ref) -> list[_Entry]:
+    def _alike(self, ref: Ref) -> list[Entry]:
         wanted = ref.role, ref.name
         return [entry for entry in self._by_id.values() if (entry.ref.role, entry.ref.name) == wanted]
 
@@ -469,7 +411,7 @@ class RefTable:
                 f"it was not in the latest snapshots, and at most {self._max_refs} refs are kept",
             )
 
-    def _drop(self, entry: _Entry, reason: str) -> None:
+    def _drop(self, entry: Entry, reason: str) -> None:
         ref = entry.ref
         del self._by_id[ref.id]
         self._drops += 1
@@ -483,16 +425,69 @@ class RefTable:
             del self._dropped[self._dropped_order.popleft()]
 
 
-def _part_of(top: Node) -> list[_Held]:
-    """Return the nodes of a part that want refs; nothing where frames are in it, or none wants one."""
-    found: list[_Held] = []
-    for node in walk([top]):
-        if node.document is not None:
-            return []
-        if node.wants_ref:
-            found.append((node, None, None))
-    return found
-
-
 def _place(document: Document) -> tuple[str | None, ...]:
     return document.frame_id, document.loader_id, document.session_id, document.renderer_id
+
+
+# --- the tables of all pages ---------------------------------------------------------------------------------
+
+_RETIRED_REMEMBERED = 10_000
+
+
+class RefTables:
+    """Tables by browser and target. `browser` is any text that tells browsers apart (`browser_key`)."""
+
+    def __init__(self, *, max_targets: int = 50, max_refs: int = 200_000) -> None:
+        self._max_targets = max_targets
+        self._max_refs = max_refs
+        self._tables: dict[tuple[str, str], RefTable] = {}  # ordered by use
+        self._retired: dict[tuple[str, str], int] = {}  # the last numbers of tables that went
+        self._highest_forgotten = 0
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    @property
+    def refs(self) -> int:
+        """How many refs there are in all."""
+        return sum(map(len, self._tables.values()))
+
+    def table(self, browser: str, target_id: str) -> RefTable:
+        """Return the table of a target, which is used now. Ask each time: one that was kept may be retired."""
+        key = (browser, target_id)
+        table = self._tables.pop(key, None)
+        if table is None:
+            table = RefTable(last_number=self._retired.pop(key, self._highest_forgotten))
+        self._tables[key] = table
+        while len(self._tables) > self._max_targets:
+            self._retire(next(iter(self._tables)))
+        self._settle(table)
+        return table
+
+    def _settle(self, used: RefTable) -> None:
+        excess = self.refs - self._max_refs
+        for table in self._tables.values():
+            if excess <= 0 or table is used:
+                return
+            held = len(table)
+            table.shrink(held - excess, f"at most {self._max_refs} refs of all pages are kept")
+            excess -= held - len(table)
+
+    def _retire(self, key: tuple[str, str]) -> None:
+        self._retired[key] = self._tables.pop(key).last_number
+        if len(self._retired) > _RETIRED_REMEMBERED:
+            forgotten = self._retired.pop(next(iter(self._retired)))
+            self._highest_forgotten = max(self._highest_forgotten, forgotten)
+
+
+class _OfThread(threading.local):
+    def __init__(self) -> None:
+        self.tables = RefTables()
+
+
+_of_thread = _OfThread()
+
+
+def ref_tables() -> RefTables:
+    """Return the tables of this thread."""
+    return _of_thread.tables

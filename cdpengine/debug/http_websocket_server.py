@@ -24,14 +24,8 @@ import trio_websocket
 
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
-from cdpengine._protocol.transport import (
-    CLOSE_GRACE,
-    LARGEST_INCOMING,
-    MESSAGE_QUEUE,
-    RECEIVE_BUFFER,
-    ReaderTask,
-    TransportBroken,
-)
+from cdpengine._protocol.transport import CLOSE_GRACE, LARGEST_INCOMING, RECEIVE_BUFFER, TransportBroken
+from cdpengine._protocol.websocket_transport import MESSAGE_QUEUE, ReaderTask
 from cdpengine.errors import InvalidArgumentError, exhausted, shortage_of
 
 logger = get_logger("cdpengine.debug")

@@ -28,7 +28,8 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.http_connections import lacking
 from cdpengine._protocol.instruments import HttpExchange, Instruments, Traffic
 from cdpengine._protocol.messages import Envelope, decode_envelope
-from cdpengine._protocol.transport import Transport, TransportBroken, open_websocket
+from cdpengine._protocol.transport import Transport, TransportBroken
+from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.debug.faults import Fault, Faults, MessageKind, refusal
 from cdpengine.debug.http_websocket_server import (
     HttpAnswer,

@@ -18,7 +18,7 @@ import trio
 import trio_websocket
 
 from cdpengine._nursery import open_body_nursery
-from cdpengine._protocol.transport import ReaderTask
+from cdpengine._protocol.websocket_transport import ReaderTask
 
 _MOST_BYTES = 1 << 30
 _READ_BYTES = 1 << 18

@@ -29,7 +29,7 @@ import trio
 from rounds import rounds
 
 from cdpengine._protocol.connection import open_connection
-from cdpengine._protocol.transport import open_websocket
+from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.debug import open_recording
 from cdpengine.errors import EngineError
 from cdpengine.testing import ScriptedPeer

@@ -12,7 +12,7 @@ from ref_oracle import frame_with, serve
 
 import cdpengine
 from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.ref_tables import ref_tables
+from cdpengine._snapshot.refs import ref_tables
 from cdpengine.errors import StaleRefError
 
 

@@ -13,7 +13,8 @@ import trio
 import trio.testing
 
 from cdpengine import debug
-from cdpengine._protocol.transport import TransportBroken, open_websocket
+from cdpengine._protocol.transport import TransportBroken
+from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.debug.http_websocket_server import (
     HttpAnswer,
     HttpRequest,

@@ -13,7 +13,7 @@ from rounds import one_in
 
 from cdpengine import debug
 from cdpengine._protocol.connection import Connection, open_connection
-from cdpengine._protocol.transport import open_websocket
+from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.errors import (
     ConnectFailedError,
     InvalidArgumentError,

@@ -11,7 +11,7 @@ import trio
 
 from cdpengine import debug
 from cdpengine._protocol.connection import Connection, open_connection
-from cdpengine._protocol.transport import open_websocket
+from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.errors import RemoteError, ReplayDivergedError
 from cdpengine.testing import ScriptedPeer
 

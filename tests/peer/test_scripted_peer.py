@@ -10,7 +10,8 @@ import trio.testing
 from scripting import Kind
 
 from cdpengine._protocol.session import Session
-from cdpengine._protocol.transport import TransportBroken, open_websocket
+from cdpengine._protocol.transport import TransportBroken
+from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.errors import InvalidArgumentError, RemoteError
 from cdpengine.testing import SILENCE, Request, ScriptedPeer
 

@@ -19,7 +19,7 @@ from cdpengine._input.forms.text_entry import press, type_text
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
 from cdpengine._protocol.connection import open_connection
 from cdpengine._protocol.session import Session
-from cdpengine._protocol.transport import open_websocket
+from cdpengine._protocol.websocket_transport import open_websocket
 
 RECORDER = """
 window.record = [];

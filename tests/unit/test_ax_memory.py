@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from snapshot_trees import GARBAGE, RECORDED, REPLIES, encoded, recorded, tree
 
-from cdpengine._snapshot.node import Document, pause_collector, walk
+from cdpengine._collector import pause_collector
+from cdpengine._snapshot.node import Document, walk
 from cdpengine._snapshot.refs import RefTable
 from cdpengine._snapshot.render.lines import SnapshotOptions
 from cdpengine._snapshot.render.render import render

@@ -38,8 +38,7 @@ from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.capture import Capture, Scope, capture
-from cdpengine._snapshot.ref_tables import ref_tables
-from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text
+from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text, ref_tables
 from cdpengine.errors import (
     Became,
     ConnectionLostError,

@@ -16,12 +16,13 @@ import attrs
 from cdpengine._api.page.core import ElementTarget, PageCore
 from cdpengine._api.page.finding import FrameTarget, find_frame, find_root
 from cdpengine._budget import Budget
+from cdpengine._collector import pause_collector
 from cdpengine._page.finding import Locator
 from cdpengine._page.frames import Frame
 from cdpengine._snapshot.arrival import Arrival, has_nothing
 from cdpengine._snapshot.capture import Capture, Scope, capture
 from cdpengine._snapshot.content import Block, shorten
-from cdpengine._snapshot.node import Document, Source, pause_collector
+from cdpengine._snapshot.node import Document, Source
 from cdpengine._snapshot.readable import ReadableDocument, readable_reader, says_nothing
 from cdpengine._snapshot.refs import RefTable, parse_ref_text
 from cdpengine._snapshot.render.ax_modes import loose_nodes

@@ -23,11 +23,12 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._collector import pause_collector
 from cdpengine._page.scripts.page_functions import context_gone
 from cdpengine._protocol.domains.accessibility import AXNode, AXTree, AXValue
 from cdpengine._protocol.domains.dom import DescribedNode, DescribeNodeReply
 from cdpengine._protocol.session import Session
-from cdpengine._snapshot.node import Document, FrameRequest, Node, pause_collector, walk
+from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
 from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, keep_warm
 from cdpengine._snapshot.sources.computed import role_and_name_source

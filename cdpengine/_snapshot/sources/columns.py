@@ -16,8 +16,9 @@ from collections.abc import Set as AbstractSet
 import attrs
 import msgspec
 
+from cdpengine._collector import pause_collector
 from cdpengine._snapshot import roles
-from cdpengine._snapshot.node import Document, Kind, Node, pause_collector
+from cdpengine._snapshot.node import Document, Kind, Node
 from cdpengine._snapshot.roles import kind_of, role_and_kind, role_name
 from cdpengine._snapshot.sources.finish import (
     EDGE,

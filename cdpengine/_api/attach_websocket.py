@@ -1,0 +1,49 @@
+"""A browser's connections over websockets, and the Browser that stands on them.
+
+Rule: the evaluation sessions have a connection of their own where the address names one browser: another one may
+give each connection a browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+from cdpengine._api.attach import instruments_that_know, open_engine, watch_as_asked
+from cdpengine._api.browser import Browser
+from cdpengine._launch.endpoint import ResolvedEndpoint, browser_key, names_one_browser, resolve_endpoint
+from cdpengine._protocol.connection import Connection, open_connection
+from cdpengine._protocol.websocket_transport import open_websocket
+
+__all__ = ["attach_websocket", "resolve_endpoint"]
+
+
+@asynccontextmanager
+async def attach_websocket(
+    endpoint: ResolvedEndpoint, secrets: Iterable[str], *, evaluate_enabled: bool, launched: bool = True
+) -> AsyncIterator[Browser]:
+    """Give the Browser behind a websocket address.
+
+    `launched`: this program started it, so connections are free.
+    """
+    instruments = instruments_that_know(secrets)
+
+    @asynccontextmanager
+    async def open_one() -> AsyncIterator[Connection]:
+        async with (
+            open_websocket(endpoint.ws_url, headers=endpoint.headers) as transport,
+            open_connection(transport, instruments=instruments) as connection,
+        ):
+            yield connection
+
+    key = browser_key(endpoint.ws_url)
+    # A gateway's address may start a browser for each connection, which costs something.
+    opener = open_one if names_one_browser(endpoint.ws_url) else None
+    async with (
+        watch_as_asked(instruments),
+        open_one() as main,
+        open_engine(
+            main, opener, instruments, key, endpoint.ws_url, evaluate_enabled, opener_optional=not launched
+        ) as browser,
+    ):
+        yield browser

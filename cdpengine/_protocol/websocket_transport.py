@@ -1,0 +1,309 @@
+"""The transport over a websocket.
+
+Rule: trio-websocket does the protocol, with its limits set here on purpose. What it raises for another end that
+refuses, or breaks the rules, is known here and nowhere else. A browser on a pipe needs nothing of this, and so
+this module is loaded where a websocket is opened.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import TypeVar, cast
+from urllib.parse import SplitResult, urlsplit
+
+import attrs
+import trio
+import trio_websocket
+from h11 import ProtocolError as HttpProtocolError
+from trio_websocket import CloseReason, ConnectionClosed, HandshakeError, WebSocketConnection
+from wsproto.utilities import ProtocolError as WebSocketProtocolError
+
+from cdpengine._budget import undoing
+from cdpengine._nursery import choose_error, open_body_nursery
+from cdpengine._protocol.http_connections import (
+    CLOSED,
+    ELSE,
+    Obstacle,
+    ServerAnswer,
+    checked_header,
+    failed,
+    holds_secret,
+    host_and_port,
+    open_stream,
+    sent_secrets,
+)
+from cdpengine._protocol.transport import (
+    CLOSE_GRACE,
+    LARGEST_INCOMING,
+    LARGEST_OUTGOING,
+    RECEIVE_BUFFER,
+    Arrival,
+    TransportBroken,
+)
+from cdpengine.errors import InvalidArgumentError
+
+T = TypeVar("T")
+
+MESSAGE_QUEUE = 64
+"""Messages read ahead of the reader task; more than one, so that a burst does not switch tasks a message."""
+
+_DEFAULT_PORTS = {"ws": 80, "wss": 443}
+
+
+class WebSocketTransport:
+    """Messages over trio-websocket, with its limits set on purpose and no keep-alive ping.
+
+    A ping with a timeout causes false disconnects while Chrome is busy, so there is none.
+    """
+
+    largest_outgoing = LARGEST_OUTGOING
+
+    def __init__(
+        self,
+        websocket: WebSocketConnection,
+        stream: _Stamped,
+        name: str,
+        arrival: Arrival | None = None,
+        secrets: Collection[str] = (),
+    ) -> None:
+        self._websocket = websocket
+        self._stream = stream
+        self._secrets = secrets
+        self.arrival = arrival
+        self.name = name
+
+    async def send(self, *messages: bytes) -> None:
+        """Send text messages, in one write. Raises TransportBroken."""
+        try:
+            if len(messages) > 1:
+                with self._stream.gathering():
+                    for message in messages[:-1]:
+                        await self._websocket.send_message(message.decode())
+            await self._websocket.send_message(messages[-1].decode())
+        except ConnectionClosed as closed:
+            raise TransportBroken(_describe(closed, self._secrets)) from None
+
+    async def receive(self) -> str | bytes:
+        """Return the next message. Raises TransportBroken."""
+        try:
+            message: str | bytes = await self._websocket.get_message()
+        except ConnectionClosed as closed:
+            raise TransportBroken(_describe(closed, self._secrets)) from None
+        return message
+
+    async def aclose(self) -> None:
+        """Send a close frame and wait a short while for its answer."""
+        with trio.move_on_after(CLOSE_GRACE):
+            await self._websocket.aclose()
+
+
+@asynccontextmanager
+async def open_websocket(
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    host_header: str | None = None,
+    name: str | None = None,
+) -> AsyncIterator[WebSocketTransport]:
+    """Connect to a `ws://` or `wss://` URL. Raises ConnectFailedError when nobody answers as a websocket there.
+
+    `host_header` replaces the URL's host in the Host header (Chrome refuses DNS names other than localhost).
+    Raises InvalidArgumentError for a URL or a header that can never work. Waits as long as the server lets it
+    wait: put a cancel scope around it.
+    """
+    parts, port = _parse(url)
+    host_name = parts.hostname or ""
+    shown = name or f"{parts.scheme}://{parts.hostname}:{port}"
+    resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    host = host_header or host_and_port(host_name, port, _DEFAULT_PORTS[parts.scheme])
+    extra_headers = [checked_header(key, value) for key, value in (headers or {}).items()]
+    arrival = Arrival()
+    answer = ServerAnswer(sent_secrets(url, headers or {}))
+    opened = await open_stream(host_name, port, tls=parts.scheme == "wss", shown=shown)
+    stream = _Stamped(opened, arrival, answer)
+    async with stream, open_body_nursery() as nursery:
+        reader = ReaderTask((_Refused, *READER_ERRORS))
+        await nursery.start(reader.run, name="websocket reader")
+        websocket = await reader.wrap(
+            lambda reading: trio_websocket.wrap_client_stream(
+                reading,
+                cast("trio.SocketStream", stream),  # the library takes any Stream, as its server's side says
+                host,
+                resource,
+                extra_headers=extra_headers,
+                message_queue_size=MESSAGE_QUEUE,
+                max_message_size=LARGEST_INCOMING,
+                receive_buffer_size=RECEIVE_BUFFER,
+            )
+        )
+        stream.answer = None  # what comes from here on are messages
+        if websocket is None:
+            raise failed(shown, _obstacle_of(reader.error) or answer.end() or _CLOSED_EARLY)
+        if websocket.closed is not None:
+            raise failed(
+                shown,
+                attrs.evolve(
+                    _CLOSED_EARLY,
+                    reason=f"{_CLOSED_EARLY.reason}, {_close_words(websocket.closed, answer.secrets)}",
+                ),
+            )
+        transport = WebSocketTransport(websocket, stream, shown, arrival, answer.secrets)
+        try:
+            # The closing handshake needs the reader: cancellation from outside reaches it only after that.
+            reader.scope.shield = True
+            yield transport
+        finally:
+            try:
+                with undoing(CLOSE_GRACE):
+                    await transport.aclose()
+            finally:
+                reader.scope.cancel()
+
+
+class _Refused(Exception):
+    """Raised into the library's reader: the server's answer is not a websocket, and need not be read further."""
+
+    def __init__(self, obstacle: Obstacle) -> None:
+        super().__init__(obstacle.reason)
+        self.obstacle = obstacle
+
+
+class _Stamped(trio.abc.Stream):
+    """A stream that notes when its bytes come in. While there is an `answer`, it is given them too.
+
+    What is sent while it is `gathering` goes out together with what is sent next.
+    """
+
+    def __init__(self, stream: trio.abc.Stream, arrival: Arrival, answer: ServerAnswer | None) -> None:
+        self.answer = answer
+        self._stream = stream
+        self._arrival = arrival
+        self._gathered = bytearray()
+        self._gathering = False
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        data = await self._stream.receive_some(max_bytes)
+        self._arrival.time = time.perf_counter()
+        if self.answer is not None and (obstacle := self.answer.feed(data)) is not None:
+            raise _Refused(obstacle)
+        return data
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        if self._gathering:
+            self._gathered += data
+            return
+        if self._gathered:
+            data, self._gathered = self._gathered + data, bytearray()
+        await self._stream.send_all(data)
+
+    @contextmanager
+    def gathering(self) -> Iterator[None]:
+        """Keep what is sent in the block: whatever is sent next after it takes it along."""
+        self._gathering = True
+        try:
+            yield
+        finally:
+            self._gathering = False
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+_CLOSED_EARLY = attrs.evolve(CLOSED, reason="the server closed the connection during the websocket handshake")
+_NO_WEBSOCKET = Obstacle("what answers there does not speak the websocket protocol", ELSE)
+
+
+def _obstacle_of(error: BaseException | None) -> Obstacle | None:
+    """Return what stood in the way, where the reader ended by an error."""
+    if error is None:
+        return None
+    if isinstance(error, _Refused):
+        return error.obstacle
+    return attrs.evolve(_NO_WEBSOCKET, reason=f"{_NO_WEBSOCKET.reason} ({type(error).__name__})")
+
+
+READER_ERRORS = (HandshakeError, ConnectionClosed, WebSocketProtocolError, HttpProtocolError)
+"""What trio-websocket's reader raises for another end that refuses, or breaks the rules."""
+
+
+class ReaderTask:
+    """Runs trio-websocket's reader in a nursery of its own, and knows when it has ended, and by which error.
+
+    The library waits for the handshake for ever when the other end goes away before it, and lets the reader's
+    errors (a refusal with an HTTP status, bytes that are not HTTP, a ping while closing) fail the nursery that it
+    runs in. Here the reader's end ends that wait. An error of the types `expected` is kept in `error`; any other
+    leaves.
+    """
+
+    def __init__(self, expected: tuple[type[Exception], ...] = READER_ERRORS) -> None:
+        self.scope = trio.CancelScope()
+        self.ended = trio.Event()
+        self.error: BaseException | None = None
+        self._expected = expected
+        self._nursery: trio.Nursery | None = None
+        self._begun = trio.Event()
+        self._waiting = trio.CancelScope()
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Hold the nursery open until the reader has ended. To be started before `wrap`."""
+        failure: BaseException | None = None
+        try:
+            with self.scope:
+                async with trio.open_nursery(strict_exception_groups=True) as self._nursery:
+                    task_status.started()
+                    await self._begun.wait()
+        except BaseExceptionGroup as group:
+            failure = choose_error(group.exceptions)
+        finally:
+            self.ended.set()
+            self._waiting.cancel()
+        try:
+            if isinstance(failure, self._expected):
+                self.error = failure.with_traceback(None)
+            elif failure is not None:
+                raise failure
+        finally:
+            del failure  # its traceback holds this frame
+
+    async def wrap(self, start: Callable[[trio.Nursery], Awaitable[T]]) -> T | None:
+        """Call `start`, which starts the reader, and return what it gives; None where the reader ended before."""
+        assert self._nursery is not None
+        with self._waiting:
+            self._begun.set()  # the reader is in the nursery before its body hears of this
+            return await start(self._nursery)
+        return None
+
+
+def _parse(url: str) -> tuple[SplitResult, int]:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        if not (parts.hostname and parts.scheme in _DEFAULT_PORTS and _PRINTABLE.fullmatch(url)):
+            raise ValueError
+    except (ValueError, TypeError, AttributeError):
+        raise InvalidArgumentError(
+            what="websocket URL", given=repr(url), expected="ws://host:port/path or wss://…"
+        ) from None
+    return parts, _DEFAULT_PORTS[parts.scheme] if port is None else port
+
+
+_PRINTABLE = re.compile(r"[!-~]+")
+
+
+def _describe(closed: ConnectionClosed, secrets: Collection[str]) -> str:
+    reason = closed.reason
+    if reason is None or reason.code == 1006:
+        return "the browser's end of the websocket vanished without a close frame"
+    return f"the websocket was closed {_close_words(reason, secrets)}"
+
+
+def _close_words(reason: CloseReason, secrets: Collection[str]) -> str:
+    # A server may say in it what it was sent.
+    words = f": {reason.reason}" if reason.reason and not holds_secret(reason.reason, secrets) else ""
+    return f"with code {reason.code} {reason.name}{words}"
