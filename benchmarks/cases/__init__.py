@@ -15,6 +15,7 @@ NAMES = (
     "requests",
     "replies",
     "looks",
+    "agent_step",
     "snapshot",
     "actions",
     "cached_flow",

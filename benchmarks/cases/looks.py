@@ -3,6 +3,10 @@
 Rule: a document is new for each first look; its navigation is not counted, all that the look itself needs is. A click
 changes the one row that its button is in, and the page says so in its title, which is read afterwards. Every side clicks
 as its users do, with what it waits for by default, and looks at the whole page.
+
+The floors are what Chrome itself takes for a new document, asked by a bare loop: `an answer` is that to nothing, which
+waits for what the page has still to do when it has loaded; `roles and names` has Chrome's own role and name of every
+element, in one string, in one call; `getFullAXTree` is its whole tree.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import attrs
 
 import cdpengine
 from benchmarks.cases.beside import Beside
+from benchmarks.floor.counting import Counting, own_page
 from benchmarks.harness.bench import Bench, Case, Turn
 from benchmarks.harness.peers import Peer
 
@@ -66,6 +71,52 @@ class Steps:
         return taken
 
 
+ROLES_AND_NAMES = """Array.from(document.querySelectorAll("*"),
+  (at) => `${at.localName} ${at.computedRole} ${at.computedName}`).join("\\n")"""
+
+
+def floor_first(bare: Counting, url: str, times: int, *asked: tuple[str, dict[str, object]]) -> Turn:
+    """Return a turn of what Chrome takes to answer these calls about a new document."""
+
+    async def turn() -> list[float]:
+        taken = []
+        for _ in range(times):
+            await bare.navigate(url)
+            started = time.perf_counter()
+            for method, params in asked:
+                said = await bare.call(method, **params)
+            taken.append((time.perf_counter() - started) * 1000)
+            assert "error" not in said[:60], said[:200]
+        return taken
+
+    return turn
+
+
+def floors_of(bare: Counting, url: str, times: int) -> dict[str, Turn]:
+    """Return the floors' turns."""
+    enable: tuple[str, dict[str, object]] = ("Accessibility.enable", {})
+    root: tuple[str, dict[str, object]] = ("Accessibility.getRootAXNode", {})
+    disable: tuple[str, dict[str, object]] = ("Accessibility.disable", {})
+    roles = ("Runtime.evaluate", {"expression": ROLES_AND_NAMES, "returnByValue": True})
+
+    def with_end(turn: Turn) -> Turn:
+        async def ended() -> list[float]:
+            taken = await turn()
+            await bare.call(*disable[:1])
+            assert isinstance(taken, list)
+            return taken
+
+        return ended
+
+    return {
+        "floor: an answer": floor_first(bare, url, times, ("Runtime.evaluate", {"expression": "1"})),
+        "floor: roles and names": with_end(floor_first(bare, url, times, enable, root, roles)),
+        "floor: getFullAXTree": with_end(
+            floor_first(bare, url, times, enable, ("Accessibility.getFullAXTree", {}))
+        ),
+    }
+
+
 def peer_first(peer: Peer, url: str, times: int) -> Turn:
     return lambda: peer.ask("first_look", url=url, times=times, patience=PATIENCE * times)
 
@@ -80,12 +131,15 @@ def peer_steps(name: str, peer: Peer, url: str, times: int, looks: Beside) -> Tu
     return turn
 
 
-async def by_rows(bench: Bench, page: cdpengine.Page, peers: dict[str, Peer], rows: int) -> None:
+async def by_rows(
+    bench: Bench, page: cdpengine.Page, bare: Counting, peers: dict[str, Peer], rows: int
+) -> None:
     """Measure all sides on a page of so many rows."""
     url = f"{bench.site}/shop/{rows}"
     times = in_a_row(rows)
     turns = min(bench.turn_count, 5 if rows <= 1_000 else 3)
     first: dict[str, Turn] = {"engine": lambda: first_looks(page, url, times)}
+    first |= floors_of(bare, url, times)
     first |= {name: peer_first(peer, url, times) for name, peer in peers.items()}
     await bench.turns(
         NAME,
@@ -114,11 +168,11 @@ async def by_rows(bench: Bench, page: cdpengine.Page, peers: dict[str, Peer], ro
 
 async def run(bench: Bench) -> None:
     """Measure."""
-    async with bench.launch() as browser:
+    async with bench.launch() as browser, own_page(bench.executable, f"{bench.site}/blank") as bare:
         peers = await bench.peers("step")
         page = await browser.new_page()
         for rows in QUICK if bench.quick else ROWS:
-            await by_rows(bench, page, peers, rows)
+            await by_rows(bench, page, bare, peers, rows)
 
 
 CASE = Case(NAME, "What an agent sees: first looks, and steps", run, seconds=90, quick_seconds=30)

@@ -1,4 +1,7 @@
-"""From nothing to the first page: a browser is started, and a page of the site is loaded.
+"""From nothing to the first page: a browser is started, and a page of the site is loaded; and one whole command.
+
+The command is `cdpengine evaluate about:blank 1+1`, from the start of its interpreter to its end. Beside it stands the
+browser's own part: a bare pipe that starts it, opens a page, evaluates the same there, and ends it.
 
 Rule: a turn ends when the page has loaded; closing is not counted, but nothing of it is left when the turn is over. Each
 side starts the same binary with the same flags and a fresh profile. Importing is not in it: the case `imports` has that.
@@ -6,8 +9,12 @@ side starts the same binary with the same flags and a fresh profile. Importing i
 
 from __future__ import annotations
 
+import os
 import time
 
+import trio
+
+from benchmarks.cases.shell import our_program
 from benchmarks.floor.blocking import Caller
 from benchmarks.floor.pipe import browser_on_pipe
 from benchmarks.harness.bench import Bench, Case, Turn
@@ -47,6 +54,37 @@ def floor_turn(bench: Bench) -> Turn:
     return turn
 
 
+def command_turn(bench: Bench) -> Turn:
+    """Return a turn of the whole command."""
+    environment = {**os.environ, "CDPENGINE_BROWSER": bench.executable}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled
+
+    async def turn() -> float:
+        started = time.perf_counter()
+        done = await trio.run_process(
+            [*our_program(), "evaluate", "about:blank", "1+1"], env=environment, capture_stdout=True
+        )
+        assert done.stdout.strip() == b"2", done.stdout
+        return (time.perf_counter() - started) * 1000
+
+    return turn
+
+
+def bare_command_turn(bench: Bench) -> Turn:
+    """Return a turn of what the browser itself takes for it."""
+
+    async def turn() -> float:
+        await trio.lowlevel.checkpoint()
+        started = time.perf_counter()
+        with browser_on_pipe(bench.executable, bench.flags) as pipe:
+            browser = Caller(pipe)
+            session = browser.attach(browser.call("Target.createTarget", {"url": "about:blank"})["targetId"])
+            assert browser.holds(session, "1+1 == 2")
+        return (time.perf_counter() - started) * 1000
+
+    return turn
+
+
 def peer_turn(peer: Peer) -> Turn:
     """Return the turn of a peer."""
     return lambda: peer.ask("start")
@@ -61,7 +99,10 @@ async def run(bench: Bench) -> None:
     }
     for name, peer in (await bench.peers(NAME)).items():
         sides[name] = peer_turn(peer)
-    await bench.turns(NAME, sides, unit="ms", turns=min(bench.turn_count, 2 if bench.quick else 5))
+    turns = min(bench.turn_count, 3 if bench.quick else 5)
+    await bench.turns(NAME, sides, unit="ms", turns=turns)
+    command = {"engine": command_turn(bench), "floor: pipe": bare_command_turn(bench)}
+    await bench.turns(NAME, command, unit="ms", variant="a whole command", turns=turns)
 
 
 CASE = Case(NAME, "From nothing to the first page loaded", run, 45, 20)
