@@ -32,7 +32,8 @@ from cdpengine._page.patterns import (
     holds,
     with_name,
 )
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, number_of, objects_of_nodes
+from cdpengine._page.scripts.node_lists import objects_of_nodes
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, number_of
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import pending_group
 from cdpengine._protocol.domains.accessibility import AXQueryReply, AXValue

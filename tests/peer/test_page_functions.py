@@ -9,6 +9,7 @@ import trio
 import trio.testing
 from scripting import attach
 
+from cdpengine._page.scripts.node_lists import objects_of_nodes
 from cdpengine._page.scripts.page_functions import (
     ExecutionContext,
     ObjectGroup,
@@ -16,7 +17,6 @@ from cdpengine._page.scripts.page_functions import (
     expression_command,
     object_group,
     object_of_node,
-    objects_of_nodes,
     post_nothing,
 )
 from cdpengine._protocol.calls import Turn

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from typing import Generic, TypeVar
 
@@ -29,23 +29,25 @@ import trio
 from cdpengine._budget import Budget
 from cdpengine._input.actionability.measuring import Cover, FullProbe
 from cdpengine._input.actionability.page_library import (
+    AnyHandle,
     Handle,
     InputObserver,
     ProbeReply,
-    check_connected,
     decode_result,
     handle_on,
+    known_handle,
     post_run,
+    post_use,
     probe_nodes,
     probe_request,
     run,
+    stale_ref_error,
 )
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point
-from cdpengine._javascript import own, script, script_with
+from cdpengine._javascript import script_with
 from cdpengine._logs import get_logger
 from cdpengine._page.scripts.page_functions import (
-    SETTLED_VALUE,
     IsolatedWorlds,
     Node,
     ObjectGroup,
@@ -162,23 +164,17 @@ class _Used(msgspec.Struct, Generic[T]):
     made: T | None
 
 
-@cache
-def _use_of(source: str) -> str:
-    when = script("_input/actionability/when_usable")
-    return own(f"function (node, request) {{ return ({when}).call(this, node, request, {source}); }}")
-
-
 async def _use_node(
-    handle: Handle, source: str, request: object, kind: type[T]
+    handle: AnyHandle, source: str, request: object, kind: type[T]
 ) -> tuple[ProbeReply, T | None]:
     """Probe the node, and call a function of the engine's own on it where nothing stands in the way.
 
     See when_usable.js. Returns what the probe saw, and what the function answered, None where it was not called.
     Raises StaleRefError where the node is no longer in its document, EvaluationFailedError where it threw.
     """
-    call = handle.library.post(_use_of(source), handle.object, request, how=SETTLED_VALUE)
-    used = await decode_result(call, handle.node, _Used[kind])  # type: ignore[valid-type]
-    check_connected(used.seen, handle.node)
+    used = await decode_result(post_use(handle, source, request), handle.node, _Used[kind])  # type: ignore[valid-type]
+    if not used.seen.connected:
+        raise stale_ref_error(handle.node, used.seen.element, "it is no longer in the document")
     return used.seen, used.made
 
 
@@ -199,6 +195,7 @@ class Inspection:
     _group: ObjectGroup
     dragging: bool = False
     _handle: Handle | None = None
+    _used: AnyHandle | None = None
     _full_probe: FullProbe | None = None
     _probes: int = 0
     _frees: str = ""
@@ -274,8 +271,8 @@ class Inspection:
 
     def post(self, source: str, request: object) -> PendingCall:
         """Post what `run` calls, on a node that was used before. To be awaited by `decode_result`."""
-        assert self._handle is not None
-        return post_run(self._handle, source, request)
+        assert self._used is not None
+        return post_run(self._used, source, request)
 
     @property
     def margin(self) -> float:
@@ -393,12 +390,15 @@ class Inspection:
         node, outermost = self.node, self.node.session.target_type != "iframe"
         if not (outermost and node.frame_id == node.session.target_id and required.receives_events):
             return None
-        handle = await self._resolve()
         request = probe_request((), quick=True, dragging=self.dragging)
-        if observer is not None:
-            request["observer"] = observer.arming(inside=False, checked=True)
-            observer.note_armed([handle])
-        (seen,) = await probe_nodes(node, [(handle, request)], observer)
+
+        async def ask(handle: AnyHandle) -> ProbeReply:
+            if observer is not None:
+                request["observer"] = observer.arming(inside=False, checked=True)
+                observer.note_armed([handle])
+            return (await probe_nodes(node, [(handle, request)], observer))[0]
+
+        seen = await self._with_handle(ask)
         poor = seen.invisible or (required.enabled and seen.disabled) or not all(seen.hits)
         return None if poor else seen.point
 
@@ -422,7 +422,7 @@ class Inspection:
     ) -> tuple[ProbeReply, T]:
         """Probe the node, and where it is as `wanted` call the function on it, in one round trip."""
         asked = {"probe": probe_request(()), "act": request, **attrs.asdict(wanted)}
-        seen, made = await _use_node(await self._resolve(), source, asked, kind)
+        seen, made = await self._with_handle(lambda handle: _use_node(handle, source, asked, kind))
         self._check_usable(seen, wanted)
         assert made is not None  # both sides mean the same by what stands in the way
         return seen, made
@@ -451,6 +451,18 @@ class Inspection:
     async def _probe_alone(self) -> ProbeReply:
         (reply,) = await probe_nodes(self.node, [(await self._resolve(), probe_request(()))])
         return reply
+
+    async def _with_handle(self, ask: Callable[[AnyHandle], Awaitable[T]]) -> T:
+        """Ask something of the node, as a snapshot knows it if it does: that takes no round trip before."""
+        known = known_handle(self.node, self.worlds) if self._handle is None else None
+        if known is not None:
+            self._used = known
+            with suppress(StaleRefError):  # what became of it is said below
+                asked = await ask(known)
+                if self.node.valid():
+                    return asked
+        self._used = handle = await self._resolve()
+        return await ask(handle)
 
     async def _resolve(self) -> Handle:
         if self._handle is None:

@@ -29,7 +29,7 @@ from cdpengine._input.actionability.page_library import (
     Handle,
     InputObserver,
     ProbeReply,
-    decode_object,
+    check_not_gone,
     decode_result,
     post_library_call,
     probe_nodes,
@@ -37,7 +37,7 @@ from cdpengine._input.actionability.page_library import (
     run,
 )
 from cdpengine._input.geometry import ClickPoints, Point, Quad, choose_points, contains
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, RemoteHandle, object_of
 from cdpengine._protocol.calls import PendingCall, pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply
 from cdpengine._protocol.domains.page import LayoutMetricsReply
@@ -49,6 +49,15 @@ _ALIGNMENTS = ("center", "end", "start")
 _ALIGN = "function (block) { this.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' }); }"
 
 _Rectangle = tuple[float, float, float, float]
+
+
+async def decode_object(pending: PendingCall, node: Node) -> RemoteHandle | None:
+    """Return the remote object that a call without `by_value` gave, None for null. Raises StaleRefError."""
+    try:
+        return await object_of(pending, node.session)
+    except RemoteError as error:
+        check_not_gone(node, error)
+        raise
 
 
 @attrs.frozen

@@ -24,18 +24,19 @@ import trio
 
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point, Quad
+from cdpengine._input.held_back import unless_held_back
 from cdpengine._javascript import own, script
-from cdpengine._nursery import open_body_nursery
 from cdpengine._page.running_actions import SideEffects
 from cdpengine._page.scripts.page_functions import (
     SETTLED_OBJECT,
     SETTLED_VALUE,
+    How,
     IsolatedWorlds,
+    KnownElement,
     Node,
     ObjectGroup,
     RemoteHandle,
     context_gone,
-    object_of,
     value_of,
 )
 from cdpengine._protocol.calls import PendingCall, pending_group
@@ -63,6 +64,18 @@ class Handle:
     library: RemoteHandle
 
 
+@attrs.frozen
+class KnownHandle:
+    """A node as a snapshot's walk knows it in that world, and the library there."""
+
+    node: Node
+    element: KnownElement
+    library: RemoteHandle
+
+
+AnyHandle = Handle | KnownHandle
+
+
 @cache
 def _library() -> str:
     """Return the source of what is installed once in each world, so that it is sent and compiled once."""
@@ -72,7 +85,7 @@ def _library() -> str:
     )
     return own(f"""function () {{
       const tools = {tools};
-      const known = {{ marks: false }};
+      const known = {{ marks: false, held: null }};
       const arms = {arms};
       const observer = (wanted, points, of) => arms(wanted, points, of, known);
       const probe = {probe};
@@ -80,6 +93,8 @@ def _library() -> str:
       const covering = {covering};
       const area = {area};
       return {{
+        // The element of a number, which lives on until the next one is asked for.
+        element: (holder, number) => (known.held = holder.element(number) || null),
         probe: (node, request) => probe.call(node, request, tools(node), observer, known),
         drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},
         covering: (node, request) => covering.call(node, request, tools(node)),
@@ -89,9 +104,39 @@ def _library() -> str:
     }}""")
 
 
+_GONE = '{ connected: false, element: "an element that is gone" }'
+
+
 @cache
-def _call_of(name: str) -> str:
-    return own(f"function (node, request) {{ return this.{name}(node, request); }}")
+def _sources(expression: str, gone: str) -> tuple[str, str]:
+    """Return functions with the expression, of `node` and `request`: called with a node, and with a number.
+
+    Of a number that is no element any more, the second one returns `gone`.
+    """
+    known = f"const node = this.element(holder, number); return node ? {expression} : {gone};"
+    return (
+        own(f"function (node, request) {{ return {expression}; }}"),
+        own(f"function (holder, request, number) {{ {known} }}"),
+    )
+
+
+def _post(
+    handle: AnyHandle, expression: str, request: object, gone: str, how: How = SETTLED_VALUE
+) -> PendingCall:
+    on_node, on_number = _sources(expression, gone)
+    if isinstance(handle, Handle):
+        return handle.library.post(on_node, handle.object, request, how=how)
+    known = handle.element
+    return handle.library.post(on_number, known.holder, request, known.number, how=how)
+
+
+def known_handle(node: Node, worlds: IsolatedWorlds) -> KnownHandle | None:
+    """Return a handle on a node that a snapshot has seen, without a round trip; None where there is none.
+
+    Whoever uses it takes `handle_on` where the answer is that the node is stale: that says what became of it.
+    """
+    known = worlds.known_element(node) if node.valid() else None
+    return None if known is None else KnownHandle(node, *known)
 
 
 async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> Handle:
@@ -117,33 +162,30 @@ async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> H
     return Handle(node, found, library)
 
 
-def post_library_call(handle: Handle, name: str, request: object, *, by_value: bool = True) -> PendingCall:
+def post_library_call(handle: AnyHandle, name: str, request: object, *, by_value: bool = True) -> PendingCall:
     """Post a call of the library's function `name` on the node. Promises are awaited in the page."""
     how = SETTLED_VALUE if by_value else SETTLED_OBJECT
-    return handle.library.post(_call_of(name), handle.object, request, how=how)
+    return _post(handle, f"this.{name}(node, request)", request, _GONE if name == "probe" else "null", how)
 
 
-def post_run(handle: Handle, source: str, request: object) -> PendingCall:
-    """Post a call of the engine's own function `source` on the node, with one argument.
+def post_use(handle: AnyHandle, source: str, request: object) -> PendingCall:
+    """Post a probe of the node, and a call of the engine's own function on it where nothing stands in the way."""
+    when = script("_input/actionability/when_usable")
+    use = f"({when}).call(this, node, request, {source})"
+    return _post(handle, use, request, f"{{ seen: {_GONE}, made: null }}")
 
-    Promises are awaited in the page.
-    """
-    return handle.object.post(own(source), request, how=SETTLED_VALUE)
+
+def post_run(handle: AnyHandle, source: str, request: object) -> PendingCall:
+    """Post a call of the engine's own function on the node, with one argument. Promises are awaited there."""
+    if isinstance(handle, Handle):
+        return handle.object.post(own(source), request, how=SETTLED_VALUE)
+    return _post(handle, f"({source}).call(node, request)", request, "null")
 
 
 async def decode_result(pending: PendingCall, node: Node, kind: type[T]) -> T:
     """Return what such a call answered. Raises StaleRefError, EvaluationFailedError, UndecodableReplyError."""
     try:
         return await value_of(pending, kind)
-    except RemoteError as error:
-        check_not_gone(node, error)
-        raise
-
-
-async def decode_object(pending: PendingCall, node: Node) -> RemoteHandle | None:
-    """Return the remote object that a call without `by_value` gave, None for null. Raises StaleRefError."""
-    try:
-        return await object_of(pending, node.session)
     except RemoteError as error:
         check_not_gone(node, error)
         raise
@@ -214,7 +256,7 @@ def probe_request(
 
 
 async def probe_nodes(
-    node: Node, asked: Sequence[tuple[Handle, dict[str, Any]]], observer: InputObserver | None = None
+    node: Node, asked: Sequence[tuple[AnyHandle, dict[str, Any]]], observer: InputObserver | None = None
 ) -> list[ProbeReply]:
     """Run actionability.js on the nodes that are asked, in one round trip; a request is one of `probe_request`.
 
@@ -229,15 +271,10 @@ async def probe_nodes(
         replies: list[ProbeReply] = []
         for call, (one, _) in zip(calls, asked, strict=True):
             reply = await decode_result(call, one.node, ProbeReply)
-            check_connected(reply, node)
+            if not reply.connected:
+                raise stale_ref_error(node, reply.element, "it is no longer in the document")
             replies.append(reply)
     return replies
-
-
-def check_connected(reply: ProbeReply, node: Node) -> None:
-    """Raise StaleRefError where a probe saw that the node is no longer in its document."""
-    if not reply.connected:
-        raise stale_ref_error(node, reply.element, "it is no longer in the document")
 
 
 MOVE_EVENTS = ("pointerover", "mouseover", "pointermove", "mousemove")
@@ -308,7 +345,7 @@ class InputObserver:
     marked: bool = False
     mark: Point = attrs.field(default=NO_MARK, init=False)
     id: str = attrs.field(factory=lambda: f"w{next(_numbers)}", init=False)
-    handles: list[Handle] = attrs.field(factory=list, init=False)
+    handles: list[AnyHandle] = attrs.field(factory=list, init=False)
     _ended: bool = attrs.field(default=True, init=False)
     _turn: int = attrs.field(default=0, init=False)
     _completion: PendingCall | None = attrs.field(default=None, init=False)
@@ -341,7 +378,7 @@ class InputObserver:
         """Begin anew, for another try of the same action."""
         self.id, self._turn, self._ended, self._early = f"w{next(_numbers)}", 0, True, None
 
-    def note_armed(self, handles: Sequence[Handle]) -> None:
+    def note_armed(self, handles: Sequence[AnyHandle]) -> None:
         """Note where it is armed: the node's handle first, then those of the frames around it."""
         self.handles = list(handles)
         self._ended = False
@@ -426,7 +463,7 @@ class InputObserver:
         calls = self._post_ends()
         record = None
         if calls:
-            record = await _record_unless_held_back(calls[0], node, interruptions, navigation)
+            record = await unless_held_back(lambda: _record(calls[0], node), interruptions, navigation)
         if record is None:
             if self._completion is not None:
                 await self.linger(_REPORT_TIMEOUT)
@@ -461,27 +498,3 @@ async def _record(call: PendingCall, node: Node) -> Record | None:
     with suppress(StaleRefError, SessionGoneError, RemoteError):
         return await decode_result(call, node, Record | None)  # type: ignore[arg-type]
     return None
-
-
-async def _record_unless_held_back(
-    call: PendingCall, node: Node, interruptions: Interruptions, navigation: SideEffects | None
-) -> Record | None:
-    """Wait for the record; None too when a dialog, or another document on its way, holds the answer back.
-
-    The answer also says that everything that the input has set off in the page was reported before.
-    """
-    if navigation is not None and navigation.navigation_pending:
-        return None
-    record = None
-    async with open_body_nursery() as nursery:
-
-        async def give_up_after(wait: Callable[[], Awaitable[None]]) -> None:
-            await wait()
-            nursery.cancel_scope.cancel()
-
-        nursery.start_soon(give_up_after, interruptions.dialog_opened)
-        if navigation is not None:
-            nursery.start_soon(give_up_after, navigation.wait_for_navigation)
-        record = await _record(call, node)
-        nursery.cancel_scope.cancel()
-    return record

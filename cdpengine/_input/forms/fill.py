@@ -411,7 +411,7 @@ async def _replace(
         else:
             dialog = await keyboard.press("Delete")
         outcome = ActionOutcome("fill", node.description, dialog_opened=dialog)
-        if early is not None and early.done and await _is_taken(early, node):
+        if early is not None and not dialog and await _is_taken(early, node):
             return outcome
     held = await _held(inspection, text, made)
     if held is not None and not held.taken:
@@ -421,9 +421,10 @@ async def _replace(
 
 async def _is_taken(held: PendingCall, node: Node) -> bool:
     try:
-        return (await decode_result(held, node, _Held)).taken
+        answer = await decode_result(held, node, _Held | None)  # type: ignore[arg-type]
     except StaleRefError:
         return False
+    return answer is not None and answer.taken
 
 
 async def _by_keys(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import attrs
 
-from cdpengine._input.actionability.page_library import Handle, check_not_gone, decode_object, handle_on
+from cdpengine._input.actionability.measuring import decode_object
+from cdpengine._input.actionability.page_library import Handle, check_not_gone, handle_on
 from cdpengine._javascript import own, script
 from cdpengine._page.scripts.page_functions import OBJECT, IsolatedWorlds, Node, RemoteHandle, object_group
 from cdpengine.errors import RemoteError

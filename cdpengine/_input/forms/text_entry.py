@@ -7,7 +7,6 @@ to it. Keys and text are checked before anything is sent.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import msgspec
@@ -16,8 +15,8 @@ from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.devices.keyboard import check_text
 from cdpengine._input.devices.keys import Layout
 from cdpengine._input.devices.mouse import check_delay
+from cdpengine._input.held_back import unless_held_back
 from cdpengine._javascript import script
-from cdpengine._nursery import open_body_nursery
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.session import Session
 from cdpengine.errors import NotInteractableError, RemoteError, SessionGoneError, StaleRefError
@@ -115,20 +114,13 @@ async def _wait_for_effects(session: Session, context: ActionContext) -> None:
     Chrome answers keys by another way than the page's events come. A page that is about to show another document,
     or has a dialog open, need not answer any more: then all is known.
     """
-    async with open_body_nursery() as nursery:
 
-        async def enough_after(wait: Callable[[], Awaitable[None]]) -> None:
-            await wait()
-            nursery.cancel_scope.cancel()
-
-        nursery.start_soon(enough_after, context.interruptions.dialog_opened)
-        if context.navigation is not None:
-            nursery.start_soon(enough_after, context.navigation.wait_for_navigation)
-        with suppress(
-            RemoteError, SessionGoneError
-        ):  # the page went away, with the keys as the cause or without
+    async def ask() -> None:
+        # Refused where the page went away, with the keys as the cause or without.
+        with suppress(RemoteError, SessionGoneError):
             await session.call("Runtime.getIsolateId")
-        nursery.cancel_scope.cancel()
+
+    await unless_held_back(ask, context.interruptions, context.navigation)
 
 
 async def _focus(

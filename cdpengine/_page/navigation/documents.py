@@ -24,6 +24,7 @@ from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.node_lists import objects_of_nodes
 from cdpengine._page.scripts.page_functions import (
     SETTLED_OBJECT,
     SETTLED_VALUE,
@@ -34,7 +35,6 @@ from cdpengine._page.scripts.page_functions import (
     RemoteHandle,
     context_gone,
     new_group,
-    objects_of_nodes,
 )
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (

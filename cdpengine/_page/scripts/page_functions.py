@@ -17,7 +17,8 @@ after a navigation that swaps processes an old number may name another context.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from array import array
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, TypeVar
 
@@ -285,32 +286,6 @@ async def object_of_node(pending: PendingCall, session: Session) -> RemoteHandle
     return RemoteHandle(session, object_id)
 
 
-async def objects_of_nodes(
-    session: Session,
-    numbers: Iterable[int],
-    group: AnyGroup,
-    *,
-    refused: Callable[[RemoteError], None] = lambda _: None,
-    **where: int,
-) -> dict[int, RemoteHandle]:
-    """Return, by backend node id, those of the nodes that are there. All are asked for together.
-
-    What Chrome refuses is left out, after `refused` was called with it. `where` is as for `post_resolve`.
-    """
-    found: dict[int, RemoteHandle] = {}
-    with pending_group() as post:
-        calls = {number: post(post_resolve(session, number, group, **where)) for number in numbers}
-        for number, call in calls.items():
-            try:
-                object_id = (await call.decoded(ResolveNodeReply)).object.object_id
-            except RemoteError as error:
-                refused(error)
-                continue
-            if object_id is not None:
-                found[number] = RemoteHandle(session, object_id)
-    return found
-
-
 async def number_of(pending: PendingCall) -> int:
     """Return the backend node id of a node that was asked for by `post_describe`."""
     return (await pending.decoded(DescribeNodeReply)).node.backend_node_id
@@ -389,6 +364,17 @@ class Node:
     valid: Callable[[], bool] = attrs.field(default=_always, eq=False, repr=False)
 
 
+@attrs.frozen
+class KnownElement:
+    """An element that is known in its world by a number: `holder` has a function `element`, which gives it.
+
+    That gives undefined for one that is gone.
+    """
+
+    holder: RemoteHandle
+    number: int
+
+
 WORLD_NAME = "cdpengine"
 USERS_WORLD_NAME = "cdpengine.evaluate"
 """The world of `evaluate(world="isolated")`: what a user's script does to its globals harms no script of ours."""
@@ -422,6 +408,9 @@ class IsolatedWorlds:
 
     _contexts: dict[tuple[str | None, str], int] = attrs.field(factory=dict, init=False)
     _libraries: dict[tuple[str | None, str], RemoteHandle] = attrs.field(factory=dict, init=False)
+    _numbered: dict[tuple[str | None, str], tuple[RemoteHandle, array[int]]] = attrs.field(
+        factory=dict, init=False
+    )
 
     async def context(self, session: Session, frame_id: str) -> ExecutionContext:
         """Return the execution context of the frame's isolated world now.
@@ -464,6 +453,22 @@ class IsolatedWorlds:
         library = self._libraries.get((node.session.id, node.frame_id))
         return library if library is not None and library.world == found.world else None
 
+    def keep_numbers(self, session: Session, frame_id: str, holder: RemoteHandle, ids: array[int]) -> None:
+        """Remember what knows elements of the frame's document by numbers: their places in `ids`, which grows."""
+        self._numbered[session.id, frame_id] = holder, ids
+
+    def known_element(self, node: Node) -> tuple[KnownElement, RemoteHandle] | None:
+        """Return the node as it is known in its world, and the library that was kept there; no round trip.
+
+        None where either is missing. What is asked of them is refused where the document is another one by now.
+        """
+        holder, ids = self._numbered.get((node.session.id, node.frame_id), (None, ()))
+        if holder is None or (library := self.library(node, holder)) is None:
+            return None
+        if node.backend_node_id not in ids:
+            return None
+        return KnownElement(holder, ids.index(node.backend_node_id)), library
+
     def keep_library(self, node: Node, library: RemoteHandle) -> None:
         """Remember a remote object that lives as long as the world of the node's frame."""
         self._libraries[node.session.id, node.frame_id] = library
@@ -473,6 +478,8 @@ class IsolatedWorlds:
         for key in [key for key in self._contexts if key[0] == session_id and frame_id in (None, key[1])]:
             del self._contexts[key]
             self._libraries.pop(key, None)
+        for key in [key for key in self._numbered if key[0] == session_id and frame_id in (None, key[1])]:
+            del self._numbered[key]
 
     async def _wait_for_world(self, session: Session, frame_id: str, creation: PendingCall) -> int:
         try:

@@ -21,13 +21,13 @@ import attrs
 import msgspec
 
 from cdpengine._javascript import own, script
+from cdpengine._page.scripts.node_lists import objects_of_nodes
 from cdpengine._page.scripts.page_functions import (
     ObjectGroup,
     RemoteHandle,
     context_gone,
     new_group,
     object_group,
-    objects_of_nodes,
 )
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._snapshot.node import FrameRequest

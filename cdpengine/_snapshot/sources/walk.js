@@ -6,7 +6,7 @@
 //   makeDom, ...  the functions of walk_dom.js, walk_elements.js, walk_columns.js and so on
 //   tables  { bits: { role: bits } }: what a snapshot does with each role (see columns.py, the one who makes them)
 // It returns an array of the document, kept by its remote object id, whose `walk` is one function of one request: so the
-// answer to the installation also says which document it is of. Nothing is left in the world's global scope but what
+// answer to the installation also says which document it is of. Its `element` gives the element of a number, for actions. Nothing is left in the world's global scope but what
 // secret_field.js keeps, and `cdpengineWalk`, which makes the walk, in documents that came with it (see walk.py).
 //   { do: "walk", milliseconds, boxes, clickables, pointer, mark, known, held }, element   what is in the element, or all, as
 //                              a string of JSON: see the end of walk(). With a number `held`, parts that say the same
@@ -676,5 +676,5 @@
     }
   }
 
-  return Object.assign([owner], { walk: answer });
+  return Object.assign([owner], { walk: answer, element: (number) => (document === owner ? elementOf(number) : undefined) });
 })

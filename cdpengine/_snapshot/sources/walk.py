@@ -298,6 +298,8 @@ async def install_walk(
             unless_kept.pop_all()
             installed.first = asked
     known[key] = installed
+    if kit is None:
+        request.worlds.keep_numbers(session, request.frame_id, installed.function, installed.ids)
     while len(known) > _FRAMES_KEPT:
         _release(known.popitem(last=False)[1])
     return installed

@@ -1,0 +1,132 @@
+"""What a snapshot has seen is acted on as its walk knows it: without asking for the node, and never another one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine import Page, Ref
+from cdpengine._protocol.instruments import Traffic
+from cdpengine._snapshot.sources.walk import list_walks
+
+SHOP = """<input id=name aria-label=Name><select id=size aria-label=Size><option>S<option>M</select>
+<button id=go onclick='n++'>Go</button><button id=other>Other</button><script>n = 0</script>"""
+
+Act = Callable[[Page, Ref], Awaitable[object]]
+
+ACTS: dict[str, tuple[str, Act, str, object]] = {
+    "click": ("button", lambda page, ref: page.click(ref), "n", 2),
+    "hover": (
+        "button",
+        lambda page, ref: page.hover(ref),
+        "document.querySelector('#go:hover') !== null",
+        True,
+    ),
+    "fill": (
+        "textbox",
+        lambda page, ref: page.fill(ref, "Ada"),
+        "document.getElementById('name').value",
+        "Ada",
+    ),
+    "type": ("textbox", lambda page, ref: page.type(ref, "x"), "document.getElementById('name').value", "xx"),
+    "press": (
+        "textbox",
+        lambda page, ref: page.press("a", ref),
+        "document.getElementById('name').value",
+        "aa",
+    ),
+    "focus": ("textbox", lambda page, ref: page.focus(ref), "document.activeElement.id", "name"),
+}
+
+
+@contextmanager
+def sent(page: Page) -> Iterator[list[str]]:
+    """Collect the methods of what is sent meanwhile."""
+    methods: list[str] = []
+
+    def watch(traffic: Traffic) -> None:
+        if traffic.direction == "sent":
+            methods.append(json.loads(traffic.message)["method"])
+
+    with page.session.connection.instruments.attached(watch):
+        yield methods
+
+
+async def seen(page: Page, httpserver: HTTPServer, role: str) -> Ref:
+    """Return a ref of the page after a look at it, once the engine's functions are in its world."""
+    httpserver.expect_request("/").respond_with_data(SHOP, content_type="text/html")
+    await page.goto(httpserver.url_for("/"))
+    snapshot = await page.snapshot()
+    await page.hover(snapshot.find(role="button", name="Other"))
+    return snapshot.find(role=role, name={"button": "Go", "textbox": "Name"}[role])
+
+
+@pytest.mark.parametrize("verb", ACTS)
+async def test_no_node_is_asked_for(page: Page, httpserver: HTTPServer, verb: str) -> None:
+    role, act, record, expected = ACTS[verb]
+    ref = await seen(page, httpserver, role)
+    with sent(page) as methods:
+        await act(page, ref)
+        if verb != "fill":  # a field that holds the text already is read back by itself
+            await act(page, ref)
+    assert "DOM.resolveNode" not in methods
+    assert await page.evaluate(record) == expected
+
+
+@pytest.mark.parametrize("collected", [False, True])
+@pytest.mark.parametrize("verb", ACTS)
+async def test_what_is_gone_is_stale(page: Page, httpserver: HTTPServer, verb: str, collected: bool) -> None:
+    role, act, _, _ = ACTS[verb]
+    ref = await seen(page, httpserver, role)
+    await page.evaluate(
+        "() => { for (const at of [document.querySelector('#go'), document.querySelector('#name')]) at.remove() }"
+    )
+    if collected:
+        await page.session.call("HeapProfiler.collectGarbage")
+    with pytest.raises(cdpengine.StaleRefError):
+        await act(page, ref)
+
+
+@pytest.mark.parametrize("verb", ACTS)
+async def test_another_document_has_none_of_them(page: Page, httpserver: HTTPServer, verb: str) -> None:
+    role, act, record, _ = ACTS[verb]
+    ref = await seen(page, httpserver, role)
+    await page.reload()
+    before = await page.evaluate(record)
+    with pytest.raises(cdpengine.StaleRefError):
+        await act(page, ref)
+    assert await page.evaluate(record) == before
+
+
+@pytest.mark.parametrize("verb", ACTS)
+async def test_a_walk_that_was_released_is_no_loss(page: Page, httpserver: HTTPServer, verb: str) -> None:
+    role, act, record, expected = ACTS[verb]
+    ref = await seen(page, httpserver, role)
+    for walk in list_walks(page.session):
+        walk.function.release()
+    await act(page, ref)
+    await act(page, ref)
+    assert await page.evaluate(record) == expected
+
+
+async def test_frames_of_one_process_have_walks_of_their_own(page: Page, httpserver: HTTPServer) -> None:
+    inner = "<button onclick='parent.pressed.push(window.name)'>Press</button>"
+    frames = "".join(f'<iframe name=f{n} srcdoc="{inner}"></iframe>' for n in range(3))
+    httpserver.expect_request("/").respond_with_data(
+        f"<script>pressed = []</script>{frames}", content_type="text/html"
+    )
+    await page.goto(httpserver.url_for("/"))
+    snapshot = await page.snapshot()
+    buttons = snapshot.find_all(role="button", name="Press")
+    for _ in range(2):
+        for button in reversed(buttons):
+            await page.click(button)
+    assert await page.evaluate("pressed") == ["f2", "f1", "f0"] * 2
+    for button in buttons:
+        await page.focus(button)
+        assert await page.evaluate("document.activeElement.name") == f"f{buttons.index(button)}"
