@@ -12,7 +12,8 @@ from collections.abc import Callable
 import attrs
 
 from benchmarks.harness.bench import is_peer
-from benchmarks.harness.figures import Measurement, shown
+from benchmarks.harness.figures import Measurement, shown, shown_ratio
+from benchmarks.harness.installed import MCP_SERVERS
 from benchmarks.harness.markdown import safe
 from benchmarks.harness.report import Report, own_side
 
@@ -162,6 +163,71 @@ def sizing_lines(report: Report) -> list[str]:
     ]
 
 
+# --- beside other servers, and other shells --------------------------------------------------------------------------
+
+MCP_ROWS = ("10", "100", "1,000")
+MCP_FIGURES = {
+    "navigate": "navigate",
+    "the first look": "the first look after it",
+    "navigate and the first look": "both together",
+    "snapshot": "a snapshot of a page that was looked at",
+    "click": "click",
+    "evaluate": "evaluate",
+    "characters of a snapshot": "characters of a snapshot",
+    "characters to know what a click changed": "characters to know what a click changed",
+}
+"""The figures of the case `mcp`, and what they are called in a table."""
+
+
+def mcp_lines(report: Report) -> list[str]:
+    """Return the table of servers: the engine's median, and how many times better it is than each of the others."""
+    others = ", ".join(MCP_SERVERS)
+    lines = [
+        f"{taken(report)}{reasons_for_care(report)}; behind each, how many times better the engine was in the same rounds",
+        f"than {others}:",
+        "",
+        f"| rows of the page | {' | '.join(MCP_ROWS)} |",
+        f"| --- |{' --- |' * len(MCP_ROWS)}",
+    ]
+    for figure, title in MCP_FIGURES.items():
+        cells = [_beside(report, f"mcp: {figure}, {rows} rows", tuple(MCP_SERVERS)) for rows in MCP_ROWS]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    return lines
+
+
+SHELL_FIGURES = {
+    "click": "a click by ref, one command after the other",
+    "click, with a pause before it": "the same after a pause",
+    "snapshot of 100 rows": "a snapshot of 100 rows",
+    "the client's own start": "the client's own start, beside that of the interpreter alone",
+}
+
+
+def shell_lines(report: Report) -> list[str]:
+    """Return the table of commands: the engine's median, and how many times better it is than what it is beside."""
+    lines = [
+        f"{taken(report)}{reasons_for_care(report)}:",
+        "",
+        "| what | engine | so many times better than agent-browser, or the interpreter |",
+        "| --- | --- | --- |",
+    ]
+    for figure, title in SHELL_FIGURES.items():
+        beside = ("agent-browser", "floor: the interpreter alone")
+        value, _, ratio = _beside(report, f"shell: {figure}", beside).partition(": ")
+        lines.append(f"| {title} | {value} | {ratio} |")
+    return lines
+
+
+def _beside(report: Report, name: str, others: tuple[str, ...]) -> str:
+    found, median = measurement_of(report, name), own_median(report, name)
+    if found is None or median is None:
+        return "not measured"
+    ratios = [found.ratio(other, "engine") for other in others if found.side(other) is not None]
+    unit = "" if found.unit == "characters" else f" {found.unit}"
+    told_ratios = ", ".join("cannot" if ratio is None else shown_ratio(ratio.median) for ratio in ratios)
+    return f"{shown(median)}{unit}: {told_ratios}"
+
+
 README = Block(
     begin="<!-- benchmarks: begin; written by `make bench`, do not edit -->",
     end="<!-- benchmarks: end -->",
@@ -174,4 +240,16 @@ SIZING = Block(
     figures=(BROWSER, PAGE, JOB),
     lines=sizing_lines,
 )
-BLOCKS = (README, SIZING)
+MCP = Block(
+    begin="<!-- benchmarks: servers; written by `make bench`, do not edit -->",
+    end="<!-- benchmarks: end of servers -->",
+    figures=tuple(f"mcp: {figure}, {rows} rows" for figure in MCP_FIGURES for rows in MCP_ROWS),
+    lines=mcp_lines,
+)
+SHELL = Block(
+    begin="<!-- benchmarks: shell; written by `make bench`, do not edit -->",
+    end="<!-- benchmarks: end of shell -->",
+    figures=tuple(f"shell: {figure}" for figure in SHELL_FIGURES),
+    lines=shell_lines,
+)
+BLOCKS = (README, SIZING, MCP, SHELL)

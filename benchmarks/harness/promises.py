@@ -190,6 +190,10 @@ PROMISES: tuple[Promise, ...] = (
         "over the pipe, it takes at most Puppeteer's time",
         "round_trip", "", "engine", over="puppeteer", least=1,
     ),
+    Promise(
+        "page.evaluate of a number takes at most 1.15 times a bare call",
+        "round_trip", "", "engine: page.evaluate", over="engine", least=1 / 1.15, tolerance=FEW_ROUNDS,
+    ),
     *(
         Promise(
             f"ten sessions with {calls} in flight each have at least 1.1 times the throughput of {peer}",
@@ -216,21 +220,38 @@ PROMISES: tuple[Promise, ...] = (
     ),
     *(
         _beside_playwright(
-            f"the first look at a new document of {rows} rows is at least {least} times faster than Playwright's",
+            f"the first look at a new document of {rows} rows is at least {least:g} times faster than Playwright's",
             "looks", f"the first look, {rows} rows", least, FEW_ROUNDS,
         )
-        for rows, least in (("10", 2), ("100", 2), ("1,000", 2), ("5,000", 4))
+        for rows, least in (("10", 2.5), ("100", 2), ("1,000", 2.5), ("5,000", 4))
+    ),
+    *(
+        Promise(
+            f"it takes at most {most:g} times what Chrome takes for roles and names alone: {rows} rows",
+            "looks", f"the first look, {rows} rows", "engine", over="floor: roles and names", least=1 / most,
+            tolerance=FEW_ROUNDS,
+        )
+        for rows, most in (("1,000", 1.2), ("5,000", 1))
     ),
     *(
         _beside_playwright(
-            f"the look after a click that changed one of {rows} rows is at least 5 times faster than Playwright's",
-            "looks", f"the look after a click, {rows} rows", 5, FEW_ROUNDS,
+            f"the look after a click that changed one of {rows} rows is at least {least} times faster than Playwright's",
+            "looks", f"the look after a click, {rows} rows", least, FEW_ROUNDS,
         )
-        for rows in ("1,000", "5,000")
+        for rows, least in (("100", 4), ("1,000", 8), ("5,000", 8))
     ),
     _beside_playwright(
-        "a click and the look after it on 1,000 rows is at least 4 times faster",
-        "looks", "a step (click and look), 1,000 rows", 4, FEW_ROUNDS,
+        "a click and the look after it on 1,000 rows is at least 5 times faster",
+        "looks", "a step (click and look), 1,000 rows", 5, FEW_ROUNDS,
+    ),
+    _beside_playwright("an agent's step on 100 rows is at least 4 times faster", "agent_step", "100 rows", 4, FEW_ROUNDS),
+    *(
+        Promise(
+            f"so it is {how}, beside {other}: at least {least:g} times",
+            "agent_step", "100 rows", f"engine: {how.removeprefix('by a ').removeprefix('over ')}", over=other,
+            least=least, tolerance=FEW_ROUNDS,
+        )
+        for how, other, least in (("over mcp", "playwright-mcp", 3), ("by a shell", "agent-browser", 1.2))
     ),
     *(_steepness(f"the first look by {what}", "floor: getFullAXTree") for what in ("rows", "frames")),
     _steepness("the browser's memory by pages", "floor: pipe"),
@@ -258,6 +279,15 @@ PROMISES: tuple[Promise, ...] = (
     _beside_playwright(
         "500 typed characters take at most 0.8 of Playwright's time", "actions", "type", 1 / 0.8, FEW_ROUNDS
     ),
+    Promise(
+        "a click with every check takes at most pydoll's time without any",
+        "actions", "click", "engine", over="pydoll", least=1,
+    ),
+    Promise(
+        "typing takes at most pydoll's time, which sends key events too",
+        "actions", "type", "engine", over="pydoll", least=1,
+    ),
+    _beside_playwright("filling in is at least 1.3 times faster than Playwright's", "actions", "fill", 1.3, FEW_ROUNDS),
     _at_most("a click takes at most 6 ms", "actions", "click", 6),
     _at_most("hovering takes at most 6 ms", "actions", "hover", 6),
     _at_most("filling in 500 characters takes at most 10 ms", "actions", "fill", 10),
@@ -289,10 +319,46 @@ PROMISES: tuple[Promise, ...] = (
     _beside_playwright(
         "a flood of messages is read at least as fast as by Playwright", "events", "* console messages", 1, FEW_ROUNDS
     ),
+    *(
+        Promise(
+            f"and at least as fast as by {peer}",
+            "events", "* console messages", "engine", over=peer, least=1, tolerance=FEW_ROUNDS,
+        )
+        for peer in ("puppeteer", "nodriver", "pydoll")
+    ),
+    _beside_playwright("a reply of 10 MB takes at most Playwright's time", "replies", "10 MB", 1),
+    *(
+        Promise(
+            f"{what}: at least as many a second as {peer}, which opens its pages before it goes anywhere, too",
+            "pages_at_once", variant, "engine", over=peer, least=1, tolerance=FEW_ROUNDS,
+        )
+        for what, variant in (("one page", "1 page"), ("many pages at once", "?0 pages"))
+        for peer in ("playwright", "puppeteer")
+    ),
+    Promise(
+        "a navigation right behind another takes at most 1.35 times a bare one",
+        "navigations", "each", "engine", over="floor: websocket", least=1 / 1.35,
+    ),
+    Promise(
+        "a browser and its first page are there in at most 1.03 times a bare start",
+        "start", "", "engine", over="floor: pipe", least=1 / 1.03, tolerance=FEW_ROUNDS,
+    ),
+    Promise(
+        "a whole `cdpengine evaluate` takes at most 2.7 times the browser's part of it",
+        "start", "a whole command", "engine", over="floor: pipe", least=1 / 2.7, tolerance=FEW_ROUNDS,
+    ),
     _beside_playwright("so is a burst of requests", "requests", "* requests", 1, FEW_ROUNDS),
     *(
         _recording(traffic, how)
-        for traffic in ("small replies", "20 kB of markup", "cookies and headers")
+        for traffic in ("small replies", "20 kB of markup")
+        for how in ("plain", "zst")
+    ),
+    *(
+        Promise(
+            f"recording ({how}) takes at most twice the engine's own time for a call: cookies and headers",
+            "recorder", "cookies and headers: the engine's own processor time for a call",
+            f"engine: recording, {how}", over="engine", least=1 / 2, tolerance=FEW_ROUNDS,
+        )
         for how in ("plain", "zst")
     ),
     _streaming("markup", 4),

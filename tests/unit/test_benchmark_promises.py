@@ -121,7 +121,10 @@ def test_the_check_ends_with_what_a_report_says(
 ) -> None:
     def action(variant: str) -> Measurement:
         return Measurement(
-            "actions", variant, unit="ms", sides=(side("engine", 3), side("playwright", theirs))
+            "actions",
+            variant,
+            unit="ms",
+            sides=(side("engine", 3), side("playwright", theirs), side("pydoll", theirs)),
         )
 
     variants = ("click", "hover", "type", "fill", "click on tab 20 of 20", "click on tab 1 of 20")

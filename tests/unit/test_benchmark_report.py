@@ -11,7 +11,18 @@ import attrs
 import pytest
 from benchmark_reports import HOSTILE, report, side
 
-from benchmarks.harness.blocks import BLOCKS, LINES, README, SIZING, Block, block_of, missing, put_block
+from benchmarks.harness.blocks import (
+    BLOCKS,
+    LINES,
+    MCP,
+    README,
+    SHELL,
+    SIZING,
+    Block,
+    block_of,
+    missing,
+    put_block,
+)
 from benchmarks.harness.figures import Measurement
 from benchmarks.harness.machine import Load, busy, processor_name, stolen_seconds
 from benchmarks.harness.markdown import in_short, safe, whole
@@ -211,7 +222,29 @@ def test_how_many_pages_a_machine_holds_is_worked_out_of_the_runs_own_figures() 
     assert f"| jobs a second and core | {8 / cores:.2f} |" in text
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=["readme", "sizing"])
+def test_the_tables_of_servers_and_commands_have_figures_and_ratios_of_the_run() -> None:
+    made = report(
+        attrs.evolve(
+            report().measurements[0],
+            case="mcp",
+            variant="click, 10 rows",
+            sides=(side("engine", 10.0), side("playwright-mcp", 25.0), side("chrome-devtools-mcp", 5.0)),
+        ),
+        attrs.evolve(
+            report().measurements[0],
+            case="shell",
+            variant="click",
+            sides=(side("engine", 20.0), side("agent-browser", 10.0)),
+        ),
+    )
+    assert "| click | 10.0 ms: 2.50, 0.50 | not measured | not measured |" in put_block(
+        f"{MCP.begin}\n{MCP.end}", made
+    )
+    table = put_block(f"{SHELL.begin}\n{SHELL.end}", made)
+    assert "| a click by ref, one command after the other | 20.0 ms | 0.50 |" in table
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=["readme", "sizing", "servers", "shell"])
 def test_the_block_is_replaced_and_nothing_else(block: Block) -> None:
     document = f"before\n{block.begin}\nold\n{block.end}\nafter\n"
     once = put_block(document, report())
@@ -228,7 +261,7 @@ def test_a_run_without_a_blocks_figures_says_which_it_has_not() -> None:
     assert not missing(sized(browser=210, page=10, job=125), document)
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=["readme", "sizing"])
+@pytest.mark.parametrize("block", BLOCKS, ids=["readme", "sizing", "servers", "shell"])
 @pytest.mark.parametrize("document", ["", "{0}", "{1}{0}", "{0}{1}{0}{1}"])
 def test_a_document_without_both_markers_is_refused(document: str, block: Block) -> None:
     with pytest.raises(ValueError, match="markers|two lines"):
