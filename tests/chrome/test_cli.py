@@ -271,7 +271,7 @@ def test_an_error_is_one_message_without_a_traceback(shared_endpoint: str) -> No
 async def test_a_running_browser_is_used_and_left_as_it_was(
     tmp_path: Path, expression: str, status: int
 ) -> None:
-    async with cdpengine.launch(user_data_dir=tmp_path) as browser:
+    async with cdpengine.launch(user_data_dir=tmp_path, debugging_port=0) as browser:
         port = (tmp_path / "DevToolsActivePort").read_text().split()[0]
         before = {page.target_id for page in browser.pages}
         command = partial(

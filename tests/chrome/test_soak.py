@@ -51,7 +51,7 @@ def ours() -> Counter[str]:
 
 
 BOUNDED = (
-    ".refs.Ref", ".refs._Entry", ".refs.RefTable", ".refs._Renderer", ".walk_installed.Installed", ".navigation._Document",
+    ".refs.Ref", ".refs.Entry", ".refs.RefTable", ".refs._Renderer", ".walk_installed.Installed", ".navigation._Document",
 )  # fmt: skip
 """Kept after their documents are gone, up to a number (tests of their own say so), so that a stale ref can be
 explained and a frame that comes back is known."""
@@ -146,7 +146,7 @@ async def test_navigations_leave_nothing(page: cdpengine.Page, httpserver: HTTPS
             await page.click((await page.snapshot()).find(role="button"))
             assert await page.evaluate("document.querySelector('h1').textContent") == "ab"[n % 2]
 
-    for n in range(rounds(4, 20)):
+    for n in range(2 * LOOKS):  # from the second look on, documents have what makes the walk
         await visit(n)
     before, open_before = await measure(page), descriptors()
     for n in range(NAVIGATIONS):

@@ -20,7 +20,8 @@ import itertools
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 import attrs
 import trio
@@ -375,6 +376,13 @@ class KnownElement:
     number: int
 
 
+class Numbered(Protocol):
+    """What knows elements of a document by numbers, which are the places of their ids in `ids`."""
+
+    function: RemoteHandle
+    ids: array[int]
+
+
 WORLD_NAME = "cdpengine"
 USERS_WORLD_NAME = "cdpengine.evaluate"
 """The world of `evaluate(world="isolated")`: what a user's script does to its globals harms no script of ours."""
@@ -408,8 +416,8 @@ class IsolatedWorlds:
 
     _contexts: dict[tuple[str | None, str], int] = attrs.field(factory=dict, init=False)
     _libraries: dict[tuple[str | None, str], RemoteHandle] = attrs.field(factory=dict, init=False)
-    _numbered: dict[tuple[str | None, str], tuple[RemoteHandle, array[int]]] = attrs.field(
-        factory=dict, init=False
+    _numbered: WeakValueDictionary[tuple[str | None, str], Numbered] = attrs.field(
+        factory=WeakValueDictionary, init=False
     )
 
     async def context(self, session: Session, frame_id: str) -> ExecutionContext:
@@ -453,21 +461,20 @@ class IsolatedWorlds:
         library = self._libraries.get((node.session.id, node.frame_id))
         return library if library is not None and library.world == found.world else None
 
-    def keep_numbers(self, session: Session, frame_id: str, holder: RemoteHandle, ids: array[int]) -> None:
-        """Remember what knows elements of the frame's document by numbers: their places in `ids`, which grows."""
-        self._numbered[session.id, frame_id] = holder, ids
+    def keep_numbers(self, session: Session, frame_id: str, numbered: Numbered) -> None:
+        """Note what knows elements of the frame's document by numbers, for as long as it lives."""
+        self._numbered[session.id, frame_id] = numbered
 
     def known_element(self, node: Node) -> tuple[KnownElement, RemoteHandle] | None:
         """Return the node as it is known in its world, and the library that was kept there; no round trip.
 
         None where either is missing. What is asked of them is refused where the document is another one by now.
         """
-        holder, ids = self._numbered.get((node.session.id, node.frame_id), (None, ()))
-        if holder is None or (library := self.library(node, holder)) is None:
+        numbered = self._numbered.get((node.session.id, node.frame_id))
+        library = None if numbered is None else self.library(node, numbered.function)
+        if numbered is None or library is None or node.backend_node_id not in numbered.ids:
             return None
-        if node.backend_node_id not in ids:
-            return None
-        return KnownElement(holder, ids.index(node.backend_node_id)), library
+        return KnownElement(numbered.function, numbered.ids.index(node.backend_node_id)), library
 
     def keep_library(self, node: Node, library: RemoteHandle) -> None:
         """Remember a remote object that lives as long as the world of the node's frame."""
@@ -478,8 +485,6 @@ class IsolatedWorlds:
         for key in [key for key in self._contexts if key[0] == session_id and frame_id in (None, key[1])]:
             del self._contexts[key]
             self._libraries.pop(key, None)
-        for key in [key for key in self._numbered if key[0] == session_id and frame_id in (None, key[1])]:
-            del self._numbered[key]
 
     async def _wait_for_world(self, session: Session, frame_id: str, creation: PendingCall) -> int:
         try:

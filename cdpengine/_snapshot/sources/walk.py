@@ -299,7 +299,7 @@ async def install_walk(
             installed.first = asked
     known[key] = installed
     if kit is None:
-        request.worlds.keep_numbers(session, request.frame_id, installed.function, installed.ids)
+        request.worlds.keep_numbers(session, request.frame_id, installed)
     while len(known) > _FRAMES_KEPT:
         _release(known.popitem(last=False)[1])
     return installed
