@@ -34,6 +34,23 @@ async def test_a_page_runs_only_when_its_evaluation_session_has_answered(
     assert await page.evaluate("1") == 1
 
 
+async def test_a_new_page_is_sent_on_only_when_it_is_known_to_run(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    """Chrome crashes some new pages that are sent on before (docs/cdp-facts.md)."""
+    run = scripted.hold("Runtime.runIfWaitingForDebugger")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(browser.new_page, "http://a.example/")
+        await run.wait()
+        await quiet()
+        assert "Page.navigate" not in methods(scripted, "S-T1")
+        run.release()
+    asked = [
+        method for method in methods(scripted, "S-T1") if method in ("Runtime.evaluate", "Page.navigate")
+    ]
+    assert asked[0] == "Page.navigate", "the blank page is not asked whether it hangs"
+
+
 @pytest.mark.parametrize("frame", [None, "F1"])
 @pytest.mark.parametrize("when", ["held back", "running"])
 async def test_the_opener_of_a_popup_that_is_gone_before_it_ran_is_let_go_on(
