@@ -380,6 +380,43 @@ async def test_many_navigations_leave_no_trace(
 # --- what errors hold ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("comes", [False, True])
+async def test_a_navigation_that_chrome_gives_up_after_its_answer_is_not_waited_for(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock, comes: bool
+) -> None:
+    url = "https://a.example/given-up"
+
+    def navigate(_request: Request) -> Answer:
+        sent = {
+            "requestId": "T1.2",
+            "loaderId": "T1.2",
+            "frameId": "T1",
+            "request": {"url": url},
+            "type": "Document",
+        }
+        scripted.page_event("Network.requestWillBeSent", sent)
+        failed = {"requestId": "T1.2", "type": "Document", "errorText": "net::ERR_ABORTED", "canceled": True}
+        scripted.page_event("Network.loadingFailed", failed)
+        return {"frameId": "T1", "loaderId": "T1.2"}
+
+    scripted.on("Page.navigate", navigate)
+    began = trio.current_time()
+    async with trio.open_nursery() as nursery:
+
+        @nursery.start_soon
+        async def _come() -> None:
+            await trio.sleep(0.5)
+            if comes:
+                assert scripted.commit("T1", url) == "T1.2"
+
+        if comes:
+            assert (await page.goto(url)).url == url
+        else:
+            with pytest.raises(cdpengine.NavigationFailedError, match="gave it up"):
+                await page.goto(url)
+    assert trio.current_time() - began < 1.5
+
+
 async def test_errors_hold_no_passwords_and_no_documents(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:

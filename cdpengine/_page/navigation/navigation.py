@@ -47,6 +47,11 @@ _HOST_AND_PORT = re.compile(
 _STOP_TIMEOUT = 0.08
 """Seconds that stopping a navigation may take, after it was given up on."""
 
+_ABORTED = "net::ERR_ABORTED"
+
+_GIVEN_UP_TIMEOUT = 1.0
+"""Seconds in which a document may still come whose request was given up."""
+
 _ANSWER_TIMEOUT = 1.0
 """Seconds that a page gets to answer before a navigation, until its script counts as hung."""
 
@@ -84,9 +89,10 @@ class _Document:
 class _DocumentWatch:
     """Follows the requests for documents of the main frame while a navigation is on."""
 
-    def __init__(self, main_frame_id: str) -> None:
+    def __init__(self, main_frame_id: str, failed: Callable[[], object]) -> None:
         self.documents: dict[str, _Document] = {}
         self._main_frame_id = main_frame_id
+        self._failed = failed
 
     def request_sent(self, event: Event) -> None:
         sent = event.decode(RequestWillBeSentHead)
@@ -103,6 +109,7 @@ class _DocumentWatch:
         failed = event.decode(LoadingFailed)
         if document := self.documents.get(failed.request_id):
             document.failure = failed.error_text
+            self._failed()
 
     @contextmanager
     def on(self, session: Session) -> Iterator[None]:
@@ -290,7 +297,7 @@ async def _navigate(
         await _free(page, budget)
         await _take_leave(page, budget)
     dead = session.crashed  # then it is brought back; a crash from now on is a failure
-    watch = _DocumentWatch(page.frames.main.id)
+    watch = _DocumentWatch(page.frames.main.id, page.changes.notify)
     # Not waited for: a page that is stuck does not answer, and the navigation is what frees it.
     async with session.enabled("Network", wait=False, also_crashed=True):
         with watch.on(session):
@@ -326,7 +333,18 @@ async def _arrive(
         replaced = committed and current != loader_id
         return current if replaced and main.reached(current, wait_until) else None
 
-    arrived_id = await page.wait_for(arrived, also_crashed=dead)
+    def given_up() -> bool:
+        failure = watch.documents[loader_id].failure if loader_id in watch.documents else ""
+        return failure == _ABORTED and not main.reached(loader_id, "commit")
+
+    arrived_id = await page.wait_for(lambda: arrived() or ("" if given_up() else None), also_crashed=dead)
+    if not arrived_id:
+        # Chrome gave the navigation up after it had answered, and says no more of it.
+        with trio.move_on_after(_GIVEN_UP_TIMEOUT):
+            arrived_id = await page.wait_for(arrived, also_crashed=dead)
+    if not arrived_id:
+        url = watch.documents[loader_id].urls[-1]
+        raise NavigationFailedError(url=url, reason=f"{_ABORTED} (Chrome gave it up, or it was replaced)")
     await page.running.set_up_answered()  # a page that was stuck or dead before tells of its frames only now
     restored = main.restored == arrived_id
     known = page.kept_document(arrived_id) if restored else None
@@ -383,7 +401,7 @@ async def _stop(session: Session) -> None:
 
 
 def _explain(url: str, error_text: str) -> str:
-    if error_text != "net::ERR_ABORTED":
+    if error_text != _ABORTED:
         return error_text
     scheme = url.partition(":")[0].lower()
     if scheme in ("http", "https"):
