@@ -350,15 +350,7 @@ PROMISES: tuple[Promise, ...] = (
     _beside_playwright("so is a burst of requests", "requests", "* requests", 1, FEW_ROUNDS),
     *(
         _recording(traffic, how)
-        for traffic in ("small replies", "20 kB of markup")
-        for how in ("plain", "zst")
-    ),
-    *(
-        Promise(
-            f"recording ({how}) takes at most twice the engine's own time for a call: cookies and headers",
-            "recorder", "cookies and headers: the engine's own processor time for a call",
-            f"engine: recording, {how}", over="engine", least=1 / 2, tolerance=FEW_ROUNDS,
-        )
+        for traffic in ("small replies", "20 kB of markup", "cookies and headers")
         for how in ("plain", "zst")
     ),
     _streaming("markup", 4),

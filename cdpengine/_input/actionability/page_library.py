@@ -133,7 +133,7 @@ def _post(
 def known_handle(node: Node, worlds: IsolatedWorlds) -> KnownHandle | None:
     """Return a handle on a node that a snapshot has seen, without a round trip; None where there is none.
 
-    Whoever uses it takes `handle_on` where the answer is that the node is stale: that says what became of it.
+    Where the answer is that the node is stale, `handle_on` is asked: that says what became of it.
     """
     known = worlds.known_element(node) if node.valid() else None
     return None if known is None else KnownHandle(node, *known)
