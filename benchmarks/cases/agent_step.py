@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 
 import attrs
 import trio
@@ -142,15 +143,13 @@ async def run(bench: Bench) -> None:
         for rows in ROWS[:1] if bench.quick else ROWS:
             url = f"{bench.site}/shop/{rows}"
             sides = {
-                "engine": turn_of(lambda url=url, rows=rows: of_engine(page, url, rows, settled=False)),  # type: ignore[misc]
-                "engine: settled": turn_of(
-                    lambda url=url, rows=rows: of_engine(settling, url, rows, settled=True)  # type: ignore[misc]
-                ),
+                "engine": turn_of(partial(of_engine, page, url, rows, settled=False)),
+                "engine: settled": turn_of(partial(of_engine, settling, url, rows, settled=True)),
             }
             for side, server in servers.items():
-                sides[side] = turn_of(lambda server=server, url=url, rows=rows: of_server(server, url, rows))  # type: ignore[misc]
+                sides[side] = turn_of(partial(of_server, server, url, rows))
             for side, shell in shells.items():
-                sides[side] = turn_of(lambda shell=shell, url=url, rows=rows: of_shell(shell, url, rows))  # type: ignore[misc]
+                sides[side] = turn_of(partial(of_shell, shell, url, rows))
             sides |= {name: turn_of_peer(peer, url) for name, peer in peers.items()}
             turns = min(bench.turn_count, 4)
             await bench.turns(NAME, sides, unit="ms", variant=f"{rows:,} rows", size=rows, turns=turns)

@@ -96,13 +96,12 @@ def floors_of(bare: Counting, url: str, times: int) -> dict[str, Turn]:
     """Return the floors' turns."""
     enable: tuple[str, dict[str, object]] = ("Accessibility.enable", {})
     root: tuple[str, dict[str, object]] = ("Accessibility.getRootAXNode", {})
-    disable: tuple[str, dict[str, object]] = ("Accessibility.disable", {})
     roles = ("Runtime.evaluate", {"expression": ROLES_AND_NAMES, "returnByValue": True})
 
     def with_end(turn: Turn) -> Turn:
         async def ended() -> list[float]:
             taken = await turn()
-            await bare.call(*disable[:1])
+            await bare.call("Accessibility.disable")
             assert isinstance(taken, list)
             return taken
 
