@@ -59,6 +59,7 @@ _SHORT_CALL = 1_000
 _SHORT_TEXTS = 4_000
 _METHOD = re.compile(rb'"method"\s*:\s*"([\w.]{1,80})"')
 _COOKIE = re.compile(rb'("name":"[\w.\-]{0,80}","value":")([^"\\]+)(?=")')
+_NUMBER = re.compile(rb'^\{"id":\d+,')
 _REDACTED_VALUE = REDACTED.encode()
 _QUICK_USER = re.compile(rb"://[^/?#\s\"'<>@\0]+@")
 _HEADER_LINE = re.compile(r"^([\w\-]+)(:[ \t]*)([^\r\n]+)", re.MULTILINE)
@@ -93,7 +94,8 @@ class Redactor:
         self._calls: dict[
             bytes, bytes
         ] = {}  # calls and their redacted forms, both without their numbers; b"" where they are equal
-        self._texts_at = self._calls_at = 0  # `learned` at which these were made
+        self._harmless: set[bytes] = set()  # pieces of lists of cookies that were found to hold no secret
+        self._texts_at = self._calls_at = self._harmless_at = 0  # `learned` at which these were made
 
     @property
     def learned(self) -> int:
@@ -270,20 +272,23 @@ class Redactor:
         if self.patterns:
             return None
         pieces = _COOKIE.split(message)  # what is between cookies, name, value, what is between, ...
-        between = _BETWEEN.join(pieces[::3]).lower()
-        if self._looks_secret(between, IN_COOKIES) or b"eyJ" in b"".join(pieces[1::3]):
-            return None
         try:
             for value in pieces[2::3]:
                 self._known.add_seen(value.decode())
         except UnicodeDecodeError:
             return None
         pieces[2::3] = [_REDACTED_VALUE] * (len(pieces) // 3)
-        clean = b"".join(pieces)
-        if self._known.is_in(clean):
+        if self._harmless_at != self.learned or len(self._harmless) >= _SHORT_TEXTS:
+            self._harmless.clear()
+            self._harmless_at = self.learned
+        clean = b"".join(pieces) if len(pieces) > 1 else message
+        pieces[0] = _NUMBER.sub(b"", pieces[0])
+        if self._harmless.issuperset(pieces):
+            return clean
+        between, together = _BETWEEN.join(pieces[::3]).lower(), _BETWEEN.join(pieces)
+        if self._looks_secret(between, IN_COOKIES) or b"eyJ" in together or self._known.is_in(together):
             return None
-        if len(pieces) == 1:
-            return message
+        self._harmless.update(piece for piece in pieces if len(piece) <= _SHORT_CALL)
         return clean
 
     # --- going through -------------------------------------------------------------------------------------
