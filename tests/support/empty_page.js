@@ -2,8 +2,9 @@
 //
 // It is not where a timer was set (the ids of timers count up: `timer` is the next one), the history has grown, a
 // function that scripts call often is no longer the browser's own, or a sheet was adopted. What scripts declared with
-// `var` and `function`, and what they put into `window`, is taken out: it comes after the window's own `names`. What
-// `let`, `const` and `class` declared cannot be; the protocol says of it. Without arguments: what to give the next time.
+// `var` and `function`, and what they put into `window` and `document`, is taken out: it comes after the window's own
+// `names`, and a document has but `location`. What `let`, `const` and `class` declared cannot be; the protocol says of
+// it. Without arguments: what to give the next time.
 ((origin, names, length, timer) => {
   const native = Function.prototype.toString;
   const replaced = (place) =>
@@ -23,5 +24,8 @@
   document.open();
   document.write('<link rel=icon href="data:,">');
   document.close();
+  for (const key of Reflect.ownKeys(document)) {
+    if (key !== "location" && !Reflect.deleteProperty(document, key)) return null;
+  }
   return [origin, Object.getOwnPropertyNames(window).length, length, next + 1];
 })
