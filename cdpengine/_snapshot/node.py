@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Literal
 
 import attrs
+import msgspec
 
 from cdpengine._page.scripts.page_functions import IsolatedWorlds
 from cdpengine._protocol.session import Session
@@ -35,9 +36,8 @@ Box = tuple[float, float, float, float]
 """x, y, width, height in CSS pixels of the frame's own viewport."""
 
 
-@attrs.define(eq=False)
-class Node:
-    """A shown element or a run of text.
+class Node(msgspec.Struct, eq=False):
+    """A shown element or a run of text. A Struct: a page has thousands, and it is made in a third of the time.
 
     `name` is the accessible name on one line (of a text: the text). `states` are pairs such as ("checked",
     True), ("checked", "mixed"), ("level", 2), in the order in which they are shown. `value` is a field's value
@@ -54,7 +54,7 @@ class Node:
     placeholder: str = ""
     backend_node_id: int | None = None
     frame_id: str | None = None
-    children: list[Node] = attrs.field(factory=list)
+    children: list[Node] = msgspec.field(default_factory=list)
     box: Box | None = None
     clickable: bool = False
     remark: str = ""

@@ -33,15 +33,16 @@ class Given:
 
 
 @attrs.define(eq=False)
-class Held:
-    """A node that wants a ref, its entry, and the ref that this had; None before the first time."""
+class Part:
+    """The nodes of a part that want refs, their entries, and the refs that these had, side by side.
 
-    node: Node
-    entry: Entry | None = None
-    ref: Ref | None = None
+    There are no entries before the first time.
+    """
 
+    nodes: list[Node]
+    entries: list[Entry] = attrs.field(factory=list)
+    refs: list[Ref] = attrs.field(factory=list)
 
-Part = list[Held]
 
 Validity = tuple[tuple[str | None, ...], int]
 """Where the document is, and how many refs its table has dropped."""
@@ -95,26 +96,33 @@ class PartsOfDocument:
         if part is None:
             return False
         self._now[node] = part
-        for held in part:
-            entry, ref = held.entry, held.ref
-            if ref is not None and entry is not None and entry.ref is ref and entry.seen != snapshot:
-                group = groups.get((ref.role, ref.name))
+        if not part.entries:
+            part.entries = [give_one(each) for each in part.nodes]
+            part.refs = [entry.ref for entry in part.entries]
+            return True
+        for place, (each, entry, ref) in enumerate(zip(part.nodes, part.entries, part.refs, strict=True)):
+            if entry.ref is ref and entry.seen != snapshot:
+                key = ref.role, ref.name
+                group = groups.get(key)
                 if group is None:
-                    group = groups[ref.role, ref.name] = []
+                    group = groups[key] = []
                 if ref.nth == len(group):
                     entry.seen = snapshot
                     group.append(entry)
-                    given[held.node] = ref
+                    given[each] = ref
                     continue
-            held.entry = give_one(held.node)
-            held.ref = held.entry.ref
+            part.entries[place] = entry = give_one(each)
+            part.refs[place] = entry.ref
         return True
 
     def _find(self, top: Node) -> Part | None:
         part = self._before.get(top)
-        if part is None:
-            inside = list(walk([top]))
-            if any(each.document is not None for each in inside):
+        if part is not None:
+            return part
+        wanting: list[Node] = []
+        for each in walk([top]):
+            if each.document is not None:
                 return None
-            part = [Held(each) for each in inside if each.wants_ref]
-        return part
+            if each.wants_ref:
+                wanting.append(each)
+        return Part(wanting)

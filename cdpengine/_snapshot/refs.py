@@ -23,6 +23,7 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 
 import attrs
+import msgspec
 
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.ref_parts import Given, PartsOfDocument
@@ -37,7 +38,7 @@ _DOCUMENTS_REMEMBERED = 1_000
 _MOST_ALTERNATIVES = 5
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)  # a first look makes thousands: with slots each takes twice as long
 class Ref:
     """One node, as it was in the snapshot that gave the ref or last found it changed: number `snapshot`.
 
@@ -75,8 +76,7 @@ def parse_ref_text(text: str) -> str | None:
     return f"e{match[1]}" if match else None
 
 
-@attrs.define(eq=False)
-class Entry:
+class Entry(msgspec.Struct, eq=False):
     """A node with a ref. `born` and `seen` are the numbers of the first and the latest snapshot that had it.
 
     `alike` is how many of the same role and name its document had, 0 where only a part of it was looked at.
@@ -201,7 +201,7 @@ class RefTable:
         done.add(id(document))
         view = _View(document, self._renderer(document), partial or document.cut)
         parts = None if every else PartsOfDocument.begin(document, self, (_place(document), self._drops))
-        give = functools.partial(self._give, view=view, given=given)
+        give = functools.partial(self._give, view, given)
         known, groups, snapshot = view.renderer.nodes.get, view.groups, self._snapshots
         place = document.frame_id, document.session_id, document.loader_id
         stack = document.roots[::-1]
@@ -212,7 +212,7 @@ class RefTable:
             if node.wants_ref or (every and node.kind != "text" and node.backend_node_id is not None):
                 entry = known(node.backend_node_id)  # type: ignore[arg-type]
                 if entry is None or entry.seen == snapshot:
-                    self._give(node, view, given)
+                    give(node)
                 else:
                     # What `_give` does for a node that did not change: most did not, and a call for each takes
                     # longer.
@@ -230,13 +230,13 @@ class RefTable:
                         group.append(entry)
                         given[node] = ref
                     else:
-                        self._give(node, view, given)
+                        give(node)
             if node.document is not None:
                 self._walk(node.document, partial, every, done, given)
             elif node.children:
                 stack.extend(reversed(node.children))
         for node in document.loose:
-            self._give(node, view, given)
+            give(node)
         if not view.partial:
             for group in view.groups.values():
                 count = len(group)
@@ -257,13 +257,16 @@ class RefTable:
             self._renderers[key] = _Renderer(*key)
         return self._renderers[key]
 
-    def _give(self, node: Node, view: _View, given: dict[Node, Ref]) -> Entry:
+    def _give(self, view: _View, given: dict[Node, Ref], node: Node) -> Entry:
         number = node.backend_node_id
         assert number is not None
         entry = view.renderer.nodes.get(number)
         if entry is not None and entry.seen == self._snapshots:
             return entry
-        group = view.groups.setdefault((node.role, node.name), [])
+        key = node.role, node.name
+        group = view.groups.get(key)
+        if group is None:
+            group = view.groups[key] = []
         nth = len(group)
         if entry is None:
             entry = self._new(node, number, nth, view)

@@ -310,6 +310,32 @@ async def test_a_new_document_begins_anew(page: cdpengine.Page, httpserver: HTTP
 LARGE = rounds(2_500, 20_500)
 
 
+@pytest.mark.parametrize("moved", [False, True])
+async def test_what_is_a_part_by_itself_and_then_in_a_larger_one(page: cdpengine.Page, moved: bool) -> None:
+    """A list that gets short is one part with its rows, and gets long again; a row may come to another list."""
+    await page.set_content(rows(40) + "<ul id=other></ul>")
+    await compared(page)
+    last = "document.querySelector('li:nth-child(2) button').firstChild.data"
+    for length in (3, 40, 4):
+        await page.evaluate(
+            """(length, moved, row) => {
+                const list = document.querySelector("ul");
+                const rows = list.children;
+                if (moved) document.getElementById("other").append(rows[rows.length - 1]);
+                while (rows.length > length) rows[rows.length - 1].remove();
+                while (rows.length < length) list.insertAdjacentHTML("beforeend", row);
+            }""",
+            length,
+            moved,
+            ROW.format("anew"),
+        )
+        await compared(page)
+        for number in range(2):
+            await page.evaluate(f"() => {{ {last} = 'Changed {length} {number}'; }}")
+            await compared(page)
+            assert f"Changed {length} {number}" in (await page.snapshot()).text
+
+
 @pytest.mark.slow
 async def test_a_large_page(page: cdpengine.Page) -> None:
     await page.set_content(

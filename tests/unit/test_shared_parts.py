@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable, Sequence
 
 import attrs
+import msgspec
 import pytest
 
 from cdpengine._snapshot.node import Document, Node, SharedNodes
@@ -128,7 +129,7 @@ class Page:
 
 def copied(nodes: Sequence[Node]) -> list[Node]:
     return [
-        attrs.evolve(
+        msgspec.structs.replace(
             node,
             children=(children := copied(node.children)),
             document=None if node.document is None else attrs.evolve(node.document, roots=children),

@@ -78,14 +78,12 @@ class Blocks:
         if counts != _counts(lines):
             return  # these depend on more than the part
         nodes = lines.nodes[start:]
-        block = Block(
-            place,
-            lines.texts[start:],
-            nodes,
-            lines.depths[start:],
-            list(map(refs.get, nodes)),  # type: ignore[arg-type]  # as above
-            sum(each is not None and can_be_acted_on(each) for each in nodes),
-        )
+        acting = 0
+        for each in nodes:
+            if each is not None and (each.kind == "interactive" or each.clickable):
+                acting += 1
+        found = list(map(refs.get, nodes))  # type: ignore[arg-type]  # as above
+        block = Block(place, lines.texts[start:], nodes, lines.depths[start:], found, acting)
         self._keep(node, block, start, lines)
 
     def _keep(self, node: Node, block: Block, start: int, lines: Lines) -> None:

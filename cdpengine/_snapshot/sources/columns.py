@@ -13,7 +13,6 @@ import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-import attrs
 import msgspec
 
 from cdpengine._collector import pause_collector
@@ -191,8 +190,7 @@ class PartChanged(Exception):
     """A part that the walk only named is not known, or what is around it makes something else of it now."""
 
 
-@attrs.frozen(eq=False)
-class Part:
+class Part(msgspec.Struct, frozen=True, eq=False):
     """What stands right inside of the part's place. `said` is what is said above it, which its texts may repeat.
 
     `captions` are the captions in it, with what each one gave its name to, if anything.
@@ -203,13 +201,12 @@ class Part:
     captions: tuple[tuple[int, str | None], ...]
 
 
-@attrs.define(eq=False)
-class _Opened:
+class _Opened(msgspec.Struct, eq=False):
     number: int
     children: list[Child]
     start: int
     said: str | None
-    captions: list[int] = attrs.field(factory=list)
+    captions: list[int] = msgspec.field(default_factory=list)
     end: int = 0
 
 
@@ -263,14 +260,18 @@ class Parts:
         In the place of one of the `wrappers` stand its children.
         """
         for opened in self._opened:
-            top = tuple(
-                each
-                for child in opened.children[opened.start : opened.end]
-                if child not in gone
-                for each in (unwrap(child, wrappers) if isinstance(child, Node) else (child,))
-            )
-            captions = tuple((number, labels.get(number)) for number in set(opened.captions) if number)
-            self.found[opened.number] = Part(top, opened.said, captions)
+            top = opened.children[opened.start : opened.end]
+            if gone or wrappers:
+                top = [
+                    each
+                    for child in top
+                    if child not in gone
+                    for each in (unwrap(child, wrappers) if isinstance(child, Node) else (child,))
+                ]
+            captions: tuple[tuple[int, str | None], ...] = ()
+            if opened.captions:
+                captions = tuple((number, labels.get(number)) for number in set(opened.captions) if number)
+            self.found[opened.number] = Part(tuple(top), opened.said, captions)
 
 
 def _nodes_of(

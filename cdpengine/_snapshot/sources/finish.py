@@ -121,7 +121,7 @@ def finish(
             and _is_bare(node)
         ):
             node.description = hint
-        if not node.children and _says_nothing(node):
+        if not node.name and not node.children and _says_nothing(node):
             gone.add(node)
             if hint:
                 hints[node] = hint
@@ -150,23 +150,29 @@ def _finish(
             children.append(Node("text", "text", text, frame_id=frame_id))
 
     for child in raw:
-        if isinstance(child, str):
+        if isinstance(child, Node):
+            role = child.role
+            if child in gone or (role == "image" and _is_mere_image(child) and _repeats(child.name, said)):
+                continue
+            if pieces:
+                end_run()
+            if role == "canvas" and _is_silent_canvas(child) and children and _is_silent_canvas(children[-1]):
+                # Of canvases in a row the last one is shown: where they lie upon each other, it is on top.
+                before = children.pop()
+                gone.add(before)
+                child.states = (("count", _count(before) + 1),)
+            if child in wrappers:
+                children += child.children
+            else:
+                children.append(child)
+        elif isinstance(child, str):
             pieces.append(child)
         elif isinstance(child, Edge):
             if pieces:
                 end_run()
             caption = child.caption
-        elif isinstance(child, Hint):
+        else:
             noted.append(child)
-        elif child not in gone and not (_is_mere_image(child) and _repeats(child.name, said)):
-            if pieces:
-                end_run()
-            if _is_silent_canvas(child) and children and _is_silent_canvas(children[-1]):
-                # Of canvases in a row the last one is shown: where they lie upon each other, it is on top.
-                before = children.pop()
-                gone.add(before)
-                child.states = (("count", _count(before) + 1),)
-            children += unwrap(child, wrappers)
     if pieces:
         end_run()
     return children
@@ -228,12 +234,8 @@ def _is_wrapper(node: Node) -> bool:
 
 
 def _says_nothing(node: Node) -> bool:
-    return (
-        not node.name
-        and node.role not in roles.ALWAYS_SHOWN
-        and node.kind != "interactive"
-        and not node.clickable
-    )
+    """Say whether a node without a name is not worth a line."""
+    return node.role not in roles.ALWAYS_SHOWN and node.kind != "interactive" and not node.clickable
 
 
 def _name_clickable(node: Node) -> None:

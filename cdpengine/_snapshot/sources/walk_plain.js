@@ -39,6 +39,7 @@
     /^[\t\n\r\x20-\x7e\xa1-\xac\xae-\u0233\u0386-\u03ce\u0400-\u0481\u048a-\u0527\u2013\u2014\u2018-\u201e\u2022\u2026\u20ac\u2190-\u2193\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3]*$/;
   const LONGEST = 1000;
   const MOST = 10; // nodes inside of a name
+  const MOST_NAMES = 1000; // of attributes, that are kept
 
   const { getter, query, ofDocument, read, closedRootOf, styleOf } = dom;
   const localName = getter(Element.prototype, "localName");
@@ -86,8 +87,16 @@
     return labelsOf.get(at);
   }
 
+  const plainNames = new Set(); // attributes that were found to be plain: a document has few different ones
+
   function checkAttributes(at) {
-    for (const name of getAttributeNames.call(at)) if (!PLAIN_ATTRIBUTES.test(name)) giveUp();
+    const names = getAttributeNames.call(at);
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (plainNames.has(name)) continue;
+      if (!PLAIN_ATTRIBUTES.test(name)) giveUp();
+      if (plainNames.size < MOST_NAMES) plainNames.add(name);
+    }
   }
 
   let checked = null; // what was asked for its role last

@@ -50,16 +50,17 @@
   const localName = getter(Element.prototype, "localName");
   const shadowRoot = getter(Element.prototype, "shadowRoot");
   const parentNode = getter(Node.prototype, "parentNode");
-  const firstChild = getter(Node.prototype, "firstChild");
-  const nextSibling = getter(Node.prototype, "nextSibling");
-  const { hasAttribute, getAttribute } = Element.prototype;
+  const firstElementChild = getter(Element.prototype, "firstElementChild");
+  const firstInRoot = getter(DocumentFragment.prototype, "firstElementChild");
+  const nextElementSibling = getter(Element.prototype, "nextElementSibling");
+  const { hasAttribute, hasAttributes, getAttribute } = Element.prototype;
   const querySelector = Element.prototype.querySelector;
 
-  const { isSteady, skips, takeDown } = steady;
+  const { isSteady, skips, mayHost, takeDown } = steady;
 
   const observer = new MutationObserver(noteAll);
   let watching = false;
-  let partOf = new WeakMap(); // element -> the part that it was in when that was last read
+  let partOf = new WeakMap(); // the outermost element of a part -> the part
   let trunk = new WeakSet();
   let number = 0; // of the latest walk that was kept
   let records = 0;
@@ -110,14 +111,17 @@
     }
   }
 
+  // The part that a node is in; null for one of the trunk. What can be compared holds no shadow trees and no slots, so
+  // a part is its outermost element with all that is below it. Further in there may be elements that began a part
+  // before; further out there are none, as what becomes the trunk's is forgotten.
   function find(node) {
+    let found = null;
     for (let at = node; at !== null; ) {
       const part = partOf.get(at);
-      if (part !== undefined) return part;
-      if (trunk.has(at)) return null;
+      if (part !== undefined) found = part;
       at = at instanceof ShadowRoot ? at.host : parentNode.call(at);
     }
-    return null;
+    return found;
   }
 
   function note(record) {
@@ -155,18 +159,24 @@
     distrusted = distrusted || why;
   }
 
+  function firstIn(parent) {
+    if (parent instanceof Element) return firstElementChild.call(parent);
+    return parent instanceof DocumentFragment ? firstInRoot.call(parent) : ofDocument("firstElementChild");
+  }
+
   // All elements from this one on, shadow trees and what is slotted included; null when they are more than a part has.
   function small(at) {
     const elements = [at];
     for (let i = 0; i < elements.length; i++) {
       const element = elements[i];
-      const root = shadowRoot.call(element) || closedRootOf(element);
-      const slotted = localName.call(element) === "slot" && element.assignedElements ? element.assignedElements() : [];
-      for (const each of slotted) elements.push(each);
-      for (const parent of root ? [root, element] : [element]) {
-        for (let child = firstChild.call(parent); child !== null; child = nextSibling.call(child)) {
-          if (child.nodeType === 1 && elements.push(child) > MOST_IN_A_PART) return null;
-        }
+      const tag = localName.call(element);
+      if (tag === "slot" && element.assignedElements) for (const each of element.assignedElements()) elements.push(each);
+      const root = mayHost(tag) ? shadowRoot.call(element) || closedRootOf(element) : null;
+      for (let child = root ? firstInRoot.call(root) : null; child !== null; child = nextElementSibling.call(child)) {
+        if (elements.push(child) > MOST_IN_A_PART) return null;
+      }
+      for (let child = firstElementChild.call(element); child !== null; child = nextElementSibling.call(child)) {
+        if (elements.push(child) > MOST_IN_A_PART) return null;
       }
     }
     return elements;
@@ -190,7 +200,7 @@
         parents.add(parentNode.call(each));
       }
       for (const parent of parents) {
-        for (let at = parent && firstChild.call(parent); at; at = nextSibling.call(at)) {
+        for (let at = parent && firstIn(parent); at; at = nextElementSibling.call(at)) {
           const part = partOf.get(at);
           if (part !== undefined) spoil(part);
         }
@@ -257,10 +267,10 @@
       }
 
       function isRestless(at, tag, style) {
-        if (RESTLESS.has(tag) || tag.includes("-") || pinned.has(at)) return true;
-        if (shadowRoot.call(at) !== null || closedRootOf(at)) return true;
-        if (hasAttribute.call(at, "popover") || hasAttribute.call(at, "contenteditable")) return true;
-        return hasAttribute.call(at, "is") || skips(style);
+        if (RESTLESS.has(tag) || pinned.has(at) || skips(style)) return true;
+        if (mayHost(tag) && (tag.includes("-") || shadowRoot.call(at) !== null || closedRootOf(at))) return true;
+        if (!hasAttributes.call(at)) return false;
+        return hasAttribute.call(at, "popover") || hasAttribute.call(at, "contenteditable") || hasAttribute.call(at, "is");
       }
 
       const partsRead = []; // all parts of this walk, read or not, and the trunk
@@ -314,7 +324,7 @@
 
         close(part) {
           walk.inside = false;
-          for (const at of part.elements) partOf.set(at, part);
+          partOf.set(part.root, part);
           takeDown(part, (at, tag, style) => {
             if (tag === "li" && at === part.root && getAttribute.call(at, "role") !== null) return true;
             return at === focused || isRestless(at, tag, style);

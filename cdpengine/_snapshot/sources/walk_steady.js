@@ -31,6 +31,9 @@
   const parentNode = getter(Node.prototype, "parentNode");
   const { checkVisibility } = Element.prototype;
 
+  // Whether the page can give such an element a shadow root.
+  const mayHost = (tag) => HOSTS.has(tag) || tag.includes("-");
+
   // What can be compared only by looking. Passwords are not kept.
   function stateOf(at, tag, style) {
     let state = `${at.matches(":disabled")} ${at.matches(":invalid")} `;
@@ -120,9 +123,10 @@
   function takeDown(part, isRestless, { isNative, isWorded }) {
     const { elements, root, decorated } = part;
     const [checks, hosts, holders, controls, pseudos] = [[], [], [], [], []];
-    const controlled = new Set(); // native controls, and what is in them
+    let controlled = null; // native controls, and what is in them
     const plain = checkVisibility.call(root, VISIBLE) && elements.every((at) => !BOXLESS.has(localName.call(at)));
-    for (const at of elements) {
+    for (let i = 0; i < elements.length; i++) {
+      const at = elements[i];
       const tag = localName.call(at);
       const style = getComputedStyle(at);
       if (isRestless(at, tag, style)) part.stale = true;
@@ -133,11 +137,14 @@
       }
       if (HOSTS.has(tag)) hosts.push(at);
       if (CONTROLS.has(tag)) controls.push(checks.length, tag, stateOf(at, tag, style));
-      if (controlled.has(parentNode.call(at)) || isNative(at, tag)) controlled.add(at);
+      const native = (controlled !== null && controlled.has(parentNode.call(at))) || isNative(at, tag);
+      if (native) (controlled ??= new Set()).add(at);
       const worded = hasText(at, isWorded);
       const transform = firstChild.call(at) === null ? null : worded ? style.textTransform : UNREAD;
-      checks.push(at, style, style.display, plain ? style.visibility : sight(at, style));
-      checks.push(controlled.has(at) ? UNREAD : style.cursor, transform, worded ? style.whiteSpaceCollapse : UNREAD);
+      checks.push(
+        at, style, style.display, plain ? style.visibility : sight(at, style), native ? UNREAD : style.cursor, transform,
+        worded ? style.whiteSpaceCollapse : UNREAD,
+      );
       if (!decorated) continue;
       for (const which of ["::before", "::after"]) {
         const pseudo = getComputedStyle(at, which);
@@ -155,5 +162,5 @@
     part.pseudos = pseudos.length ? pseudos : null;
   }
 
-  return { isSteady, skips, takeDown };
+  return { isSteady, skips, mayHost, takeDown };
 })
