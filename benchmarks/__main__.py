@@ -31,7 +31,7 @@ from benchmarks.harness.run import Outcome, open_bench, run_cases, say
 from benchmarks.harness.summary import pictures, summary
 from cdpengine._nursery import open_body_nursery
 
-TURNS = 5
+TURNS = 4
 QUICK_TURNS = 3
 
 

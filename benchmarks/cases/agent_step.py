@@ -151,7 +151,7 @@ async def run(bench: Bench) -> None:
             for side, shell in shells.items():
                 sides[side] = turn_of(partial(of_shell, shell, url, rows))
             sides |= {name: turn_of_peer(peer, url) for name, peer in peers.items()}
-            turns = min(bench.turn_count, 4)
+            turns = min(bench.turn_count, 3)
             await bench.turns(NAME, sides, unit="ms", variant=f"{rows:,} rows", size=rows, turns=turns)
 
 

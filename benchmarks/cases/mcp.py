@@ -165,7 +165,7 @@ async def by_rows(bench: Bench, servers: Sequence[Server], rows: int) -> None:
     """Measure all sides on a page of so many rows."""
     figures = Figures()
     sides = {server.name: turn_of(server, f"{bench.site}/rows/{rows}", figures) for server in servers}
-    turns = 3 if bench.quick else min(bench.turn_count, 5)
+    turns = min(bench.turn_count, 3 if rows < ROWS[-1] else 2)
     measured = await bench.turns(NAME, sides, unit="ms", variant=f"navigate, {rows:,} rows", turns=turns)
     for variant, beside in (
         ("the first look", figures.first),

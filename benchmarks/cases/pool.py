@@ -118,9 +118,7 @@ async def run(bench: Bench) -> None:
     async with (
         bench.launch() as browser,
         open_pool(bench, 1, AT_ONCE) as pool,
-        open_pool(bench, 2, AT_ONCE // 2) as two,
         BrowserCluster(workers=1, pages=AT_ONCE, launch=launch) as worker,
-        BrowserCluster(workers=2, pages=AT_ONCE // 2, launch=launch) as workers,
     ):
         peers = await bench.peers("jobs")
         for at_once in (1, AT_ONCE):
@@ -132,24 +130,20 @@ async def run(bench: Bench) -> None:
             async def pooled(count: int = count, at_once: int = at_once) -> float:
                 return await by_pool(pool, url, count, 1 if at_once == 1 else 2 * at_once)
 
-            async def pooled_in_two(count: int = count) -> float:
-                return await by_pool(two, url, count, 2 * AT_ONCE)
-
             async def by_worker(count: int = count, at_once: int = at_once) -> float:
                 return await by_pool(worker, url, count, 1 if at_once == 1 else 2 * at_once)
 
-            async def by_workers(count: int = count) -> float:
-                return await by_pool(workers, url, count, 2 * AT_ONCE)
-
             sides: dict[str, Turn] = {"engine": pooled, HAND: hand, WORKER: by_worker}
-            if at_once > 1 and not bench.quick:
-                sides["engine: two browsers"] = pooled_in_two
-                sides["engine: two workers of Dask"] = by_workers
             for name, peer in peers.items():
                 sides[name] = by_peer(peer, count, at_once)
             variant = f"a job, {at_once} at once" if at_once > 1 else "a job, one after another"
             measured = await bench.turns(
-                "pool", sides, unit="ms", variant=variant, turns=min(turns, bench.turn_count)
+                "pool",
+                sides,
+                unit="ms",
+                variant=variant,
+                turns=min(turns, bench.turn_count),
+                warm_up=1 if at_once == 1 else 0,  # the jobs before have warmed all sides up
             )
             bench.record(difference(measured, ("engine", WORKER), f"what is added to {variant}"))
 
@@ -167,7 +161,12 @@ async def run(bench: Bench) -> None:
             "pool", {"engine": memory_of_one}, unit="MB", variant="a browser with one page", turns=3
         )
         await bench.turns(
-            "pool", {"engine": memory}, unit="MB", variant=f"each of {pages} open pages", turns=3
+            "pool",
+            {"engine": memory},
+            unit="MB",
+            variant=f"each of {pages} open pages",
+            turns=2,
+            warm_up=0,
         )
 
 

@@ -106,7 +106,7 @@ async def by_rows(bench: Bench, browser: cdpengine.Browser, bare: Counting, rows
         "floor: getFullAXTree": looker.wire(),
         **{name: looker.peer(name) for name in looker.peers},
     }
-    turns = min(bench.turn_count, 4 if rows <= 100 else 3 if rows <= 1_000 else 2)
+    turns = min(bench.turn_count, 4 if rows <= 100 else 3 if rows <= 1_000 else 1)
     await bench.turns(
         "snapshot",
         sides,
@@ -174,7 +174,7 @@ async def of_frames(bench: Bench, browser: cdpengine.Browser, bare: Counting) ->
 
 
 async def of_fragments(bench: Bench, browser: cdpengine.Browser, bare: Counting) -> None:
-    """Measure the page that makes Chrome's accessibility tree quadratic: each side once or twice.
+    """Measure the page that makes Chrome's accessibility tree quadratic: each side once.
 
     Puppeteer, which reads that very tree, is not asked.
     """
@@ -191,7 +191,7 @@ async def of_fragments(bench: Bench, browser: cdpengine.Browser, bare: Counting)
         "floor: getFullAXTree": looker.wire(),
     }
     walking |= {name: looker.peer(name) for name in looker.peers if name != "puppeteer"}
-    await bench.turns("snapshot", walking, unit="ms", variant=variant, turns=min(bench.turn_count, 2))
+    await bench.turns("snapshot", walking, unit="ms", variant=variant, turns=1)
     # Twenty seconds each: once, and nothing before it.
     variant += ", by the accessibility tree"
     await bench.turns("snapshot", by_tree, unit="ms", variant=variant, turns=1, warm_up=0)

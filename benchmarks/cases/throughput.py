@@ -74,7 +74,7 @@ def peer_turn(peer: Peer, sessions: int, in_flight: int, seconds: float) -> Turn
 async def run(bench: Bench) -> None:
     """Measure."""
     seconds = 0.12 if bench.quick else 0.25
-    turns = bench.turn_count if bench.quick else min(bench.turn_count, 4)
+    turns = bench.turn_count if bench.quick else min(bench.turn_count, 3)
     async with open_stand(bench) as stand:
         peers = await bench.peers(NAME)
         for sessions in SESSIONS[:2] if bench.quick else SESSIONS:
