@@ -27,7 +27,7 @@ from benchmarks.harness.peers import Peer
 
 NAME = "agent_step"
 ROWS = (100, 1_000)
-TIMES = 3
+TIMES = 2
 """Steps of a turn."""
 
 SERVERS = {"engine: mcp": "engine", "playwright-mcp": "playwright-mcp"}

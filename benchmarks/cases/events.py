@@ -25,7 +25,7 @@ from benchmarks.memory import resident
 
 logger = logging.getLogger("cdpengine.session")
 
-MESSAGES = 10_000
+MESSAGES = 6_000
 QUICK = 4_000
 WARM_UP = 500
 KEPT = 500

@@ -91,8 +91,8 @@ async def looks(bench: Bench, kind: str, sizes: tuple[int, ...]) -> None:
                 variant=f"the first look, {size:,} {kind}",
                 size=size,
                 curve=f"the first look by {kind}",
-                turns=3 if size in sizes[:3] else 1,
-                warm_up=1 if size in sizes[:3] else 0,
+                turns=3 if size in sizes[:2] else 1,
+                warm_up=1 if size in sizes[:2] else 0,
             )
             for size in sizes
         ]

@@ -30,7 +30,7 @@ from benchmarks.harness.installed import MCP_SERVERS, NODE_MODULES, why_no_serve
 from benchmarks.harness.mcp_client import Answer, McpClient, open_client
 
 NAME = "mcp"
-ROWS = (10, 100, 1_000)
+ROWS = (10, 1_000)
 AGAIN = 3
 """How often a turn does what takes little."""
 
@@ -236,7 +236,7 @@ async def run(bench: Bench) -> None:
         for server in servers:
             if server.name == "chrome-devtools-mcp" and server.client is not None:
                 await server.ask(("list_pages", {}))  # starts its browser, whose first page is number 1
-        for rows in ROWS[:2] if bench.quick else ROWS:
+        for rows in ROWS:
             await by_rows(bench, servers, rows)
 
 

@@ -1,7 +1,7 @@
-"""Navigations in one tab: what each takes, and what memory is left with whoever made them; 500 of the engine's.
+"""Navigations in one tab: what each takes, and what memory is left with whoever made them; 300 of the engine's.
 
-Rule: the sides take turns of 40 navigations, each until the page's load event, 120 of each side; then the engine goes
-on alone until it has made 500. It makes them in a process of its own, as the peers do, so that its memory is its own
+Rule: the sides take turns of 30 navigations, each until the page's load event, 90 of each side; then the engine goes
+on alone until it has made 300. It makes them in a process of its own, as the peers do, so that its memory is its own
 and not the benchmarks'; the resident memory of that process (for a peer: with its driver) is taken after each turn,
 after a collection. What lies between the first turn and the last is what is left behind: a leak shows there. Every
 side opens its tab as its users do (Playwright: in a context of its own).
@@ -28,8 +28,8 @@ from benchmarks.harness.peers import Peer
 from benchmarks.site import ROOT
 
 TURNS = 3
-A_TURN = 40
-WHOLE = 500
+A_TURN = 30
+WHOLE = 300
 QUICK_TURNS = 2
 QUICK_TURN = 25
 PATIENCE = 60.0
@@ -157,4 +157,4 @@ def record_memory(
     bench.record(made)
 
 
-CASE = Case(name="navigations", title="500 navigations", run=run, seconds=75, quick_seconds=25)
+CASE = Case(name="navigations", title="300 navigations", run=run, seconds=75, quick_seconds=25)

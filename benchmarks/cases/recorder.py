@@ -123,7 +123,7 @@ async def run(bench: Bench) -> None:
                 await page.session.call("Runtime.evaluate", expression=MARKUP)
             await cookies_set(pages[0])
             for kind, expression in kinds.items():
-                lasting, rounds = (1.0, 3) if kind == SUSTAINED else (seconds, 9 if bench.quick else 12)
+                lasting, rounds = (1.0, 3) if kind == SUSTAINED else (seconds, 9 if bench.quick else 10)
                 traffic = partial(throughput, pages, expression, lasting)
                 await measured(bench, kind, traffic, rounds, browser, Path(folder))
 

@@ -15,7 +15,7 @@ from cdpengine import Session, ValueTooLargeError
 
 NAME = "replies"
 MEGABYTES = (1, 10, 100)
-TURNS = {1: 7, 10: 5, 100: 1}
+TURNS = {1: 4, 10: 3, 100: 1}
 """Rounds at most."""
 
 PATIENCE = 25

@@ -177,7 +177,7 @@ def starting(times: int) -> Turn:
 
 async def run(bench: Bench) -> None:
     """Measure."""
-    times = 3 if bench.quick else 8
+    times = 3 if bench.quick else 6
     with tempfile.TemporaryDirectory(prefix="shell-", dir="/tmp") as folder:
         engine, peer = find_sides(bench, folder)
         try:

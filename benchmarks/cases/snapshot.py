@@ -33,7 +33,7 @@ from cdpengine._snapshot.sources.ax_tree import ax_nodes
 Source = Literal["computed", "dom", "ax"]
 
 ROWS = (10, 100, 1_000, 5_000)
-FRAGMENTS = 20_000
+FRAGMENTS = 10_000
 FRAMES = 30
 PATIENCE = 60.0
 """Seconds that one snapshot may take."""

@@ -17,7 +17,7 @@ from benchmarks.harness.bench import Bench, Case, Turn
 from benchmarks.harness.peers import Peer
 
 NAME = "throughput"
-SESSIONS = (1, 10, 50)
+SESSIONS = (1, 10, 30)
 IN_FLIGHT = (1, 5)
 PATIENCE = 60
 """Seconds that a peer may take over a turn, in which it may have to open its pages first."""
@@ -94,4 +94,4 @@ async def run(bench: Bench) -> None:
                 )
 
 
-CASE = Case(NAME, "Commands a second: 1, 10 and 50 sessions, 1 and 5 calls in flight on each", run, 50, 20)
+CASE = Case(NAME, "Commands a second: 1, 10 and 30 sessions, 1 and 5 calls in flight on each", run, 50, 20)

@@ -84,7 +84,7 @@ LINES = (
     Line("looks: the look after a click, 1,000 rows", "The look after a click that changed one of them"),
     Line("snapshot: 1,000 rows", "A look at 1,000 rows that stand still"),
     Line("actions: click", "A click, checked before and verified after it"),
-    Line("events: 10,000 console messages", "Console messages taken in"),
+    Line("events: 6,000 console messages", "Console messages taken in"),
     Line("hung_evaluate: the page free again, after the deadline", "A hung script ended, after its deadline"),
     Line("navigations: each", "A navigation"),
 )
@@ -165,7 +165,7 @@ def sizing_lines(report: Report) -> list[str]:
 
 # --- beside other servers, and other shells --------------------------------------------------------------------------
 
-MCP_ROWS = ("10", "100", "1,000")
+MCP_ROWS = ("10", "1,000")
 MCP_FIGURES = {
     "navigate": "navigate",
     "the first look": "the first look after it",
@@ -228,6 +228,55 @@ def _beside(report: Report, name: str, others: tuple[str, ...]) -> str:
     return f"{shown(median)}{unit}: {told_ratios}"
 
 
+# --- what a page does, and replays of the cache -----------------------------------------------------------------------
+
+ACTIVITY_LINES = (
+    Line("events: 6,000 console messages", "Console messages, read from a stream"),
+    Line("events: resident memory after each turn", "Resident memory after each turn of these"),
+    Line(
+        "requests: 4,000 requests",
+        "Requests, each followed to its end, which is Chrome's own pace more than anybody's",
+    ),
+)
+
+
+def activity_lines(report: Report) -> list[str]:
+    """Return what is told of the activity of pages."""
+    lines = [text for line in ACTIVITY_LINES if (text := told(report, line))]
+    return [f"{taken(report)}{reasons_for_care(report)}:", "", *lines]
+
+
+CACHE_ROWS = ("10", "100", "1,000")
+CACHE_SIDES = {
+    "floor: nothing is read": "nothing is read",
+    "engine: fresh snapshots": "a fresh snapshot before every step",
+    "engine: ax snapshots": "by the accessibility tree",
+}
+"""The sides of the case `cached_flow` that stand beside a replay, and what they are called in a table."""
+
+
+def cache_lines(report: Report) -> list[str]:
+    """Return the table of replays: what each way takes in ms, and how many times faster the replay is."""
+    lines = [
+        f"{taken(report)}{reasons_for_care(report)}; in ms, and how many times faster the replay was in the same rounds:",
+        "",
+        f"| rows | replay | {' | '.join(CACHE_SIDES.values())} |",
+        f"| --: | --: |{' --: |' * len(CACHE_SIDES)}",
+    ]
+    for rows in CACHE_ROWS:
+        name = f"cached_flow: 6 steps on {rows} rows"
+        found, median = measurement_of(report, name), own_median(report, name)
+        cells = [rows, "not measured" if median is None else shown(median)]
+        for each in CACHE_SIDES:
+            side, ratio = (found.side(each), found.ratio(each, "engine")) if found else (None, None)
+            if side is None or ratio is None or not side.measured:
+                cells.append("not measured")
+            else:
+                cells.append(f"{shown(side.median)} ({shown_ratio(ratio.median)})")
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
 README = Block(
     begin="<!-- benchmarks: begin; written by `make bench`, do not edit -->",
     end="<!-- benchmarks: end -->",
@@ -252,4 +301,16 @@ SHELL = Block(
     figures=tuple(f"shell: {figure}" for figure in SHELL_FIGURES),
     lines=shell_lines,
 )
-BLOCKS = (README, SIZING, MCP, SHELL)
+ACTIVITY = Block(
+    begin="<!-- benchmarks: activity; written by `make bench`, do not edit -->",
+    end="<!-- benchmarks: end of activity -->",
+    figures=tuple(line.figure for line in ACTIVITY_LINES),
+    lines=activity_lines,
+)
+CACHE = Block(
+    begin="<!-- benchmarks: replays; written by `make bench`, do not edit -->",
+    end="<!-- benchmarks: end of replays -->",
+    figures=tuple(f"cached_flow: 6 steps on {rows} rows" for rows in CACHE_ROWS),
+    lines=cache_lines,
+)
+BLOCKS = (README, SIZING, MCP, SHELL, ACTIVITY, CACHE)

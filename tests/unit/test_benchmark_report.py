@@ -13,6 +13,7 @@ from benchmark_reports import HOSTILE, report, side
 
 from benchmarks.harness.blocks import (
     BLOCKS,
+    CACHE,
     LINES,
     MCP,
     README,
@@ -237,14 +238,30 @@ def test_the_tables_of_servers_and_commands_have_figures_and_ratios_of_the_run()
             sides=(side("engine", 20.0), side("agent-browser", 10.0)),
         ),
     )
-    assert "| click | 10.0 ms: 2.50, 0.50 | not measured | not measured |" in put_block(
-        f"{MCP.begin}\n{MCP.end}", made
-    )
+    assert "| click | 10.0 ms: 2.50, 0.50 | not measured |" in put_block(f"{MCP.begin}\n{MCP.end}", made)
     table = put_block(f"{SHELL.begin}\n{SHELL.end}", made)
     assert "| a click by ref, one command after the other | 20.0 ms | 0.50 |" in table
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=["readme", "sizing", "servers", "shell"])
+def test_the_table_of_replays_has_what_each_way_takes() -> None:
+    made = report(
+        attrs.evolve(
+            report().measurements[0],
+            case="cached_flow",
+            variant="6 steps on 100 rows",
+            sides=(
+                side("engine", 20.0),
+                side("engine: fresh snapshots", 50.0),
+                side("floor: nothing is read", 10.0),
+            ),
+        )
+    )
+    table = put_block(f"{CACHE.begin}\n{CACHE.end}", made)
+    assert "| 100 | 20.0 | 10.0 (0.50) | 50.0 (2.50) | not measured |" in table
+    assert "| 10 | not measured |" in table
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=["readme", "sizing", "servers", "shell", "activity", "replays"])
 def test_the_block_is_replaced_and_nothing_else(block: Block) -> None:
     document = f"before\n{block.begin}\nold\n{block.end}\nafter\n"
     once = put_block(document, report())
@@ -261,7 +278,7 @@ def test_a_run_without_a_blocks_figures_says_which_it_has_not() -> None:
     assert not missing(sized(browser=210, page=10, job=125), document)
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=["readme", "sizing", "servers", "shell"])
+@pytest.mark.parametrize("block", BLOCKS, ids=["readme", "sizing", "servers", "shell", "activity", "replays"])
 @pytest.mark.parametrize("document", ["", "{0}", "{1}{0}", "{0}{1}{0}{1}"])
 def test_a_document_without_both_markers_is_refused(document: str, block: Block) -> None:
     with pytest.raises(ValueError, match="markers|two lines"):
