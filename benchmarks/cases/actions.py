@@ -31,7 +31,7 @@ REPEATS = {"click": 15, "hover": 12, "type": 1, "fill": 8, "click_tab": 8}
 QUICK = {"click": 10, "hover": 6, "type": 1, "fill": 4, "click_tab": 4}
 """How often a turn does each."""
 
-TURNS = {"click": 5, "hover": 4, "type": 3, "fill": 4, "click_tab": 2}
+TURNS = {"click": 5, "hover": 4, "type": 2, "fill": 4, "click_tab": 2}
 QUICK_TURNS = {"click": 3, "hover": 2, "type": 2, "fill": 3, "click_tab": 1}
 """How many turns there are at most: hovering and typing take some of the sides long."""
 

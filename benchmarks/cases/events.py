@@ -113,7 +113,7 @@ def by_peer(peer: Peer, name: str, memory: Beside) -> Callable[[int], Awaitable[
 
 async def run(bench: Bench) -> None:
     count = QUICK if bench.quick else MESSAGES
-    turns = min(bench.turn_count, 2 if bench.quick else 3)
+    turns = min(bench.turn_count, 2)
     url = f"{bench.site}/burst"
     memory = Beside()
     async with (

@@ -137,7 +137,7 @@ async def by_rows(
     url = f"{bench.site}/shop/{rows}"
     times = in_a_row(rows)
     large = rows > 1_000  # a round takes all sides half a minute; smaller ones have warmed them up
-    turns = min(bench.turn_count, 2 if large else 3 if rows == 1_000 else 4)
+    turns = min(bench.turn_count, 1 if large else 3 if rows == 1_000 else 4)
     first: dict[str, Turn] = {"engine": lambda: first_looks(page, url, times)}
     first |= floors_of(bare, url, times)
     first |= {name: peer_first(peer, url, times) for name, peer in peers.items()}

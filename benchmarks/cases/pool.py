@@ -26,7 +26,7 @@ HAND, WORKER = "engine: by hand", "engine: a worker of Dask"
 
 JOBS = 20
 AT_ONCE = 10
-TURNS = 3
+TURNS = 2
 MB = 1 << 20
 QUICK_JOBS, QUICK_TURNS = 40, 4
 PATIENCE = 120.0
