@@ -16,9 +16,11 @@ import io
 import os
 import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from functools import partial
+from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -27,20 +29,8 @@ import trio
 
 from cdpengine._launch.ending_signals import ENDING_SIGNALS, Wishes, cancel_main_task
 from cdpengine._version import __version__
-from cdpengine.cli.acting import mcp, run, serve
-from cdpengine.cli.bench import bench
-from cdpengine.cli.cache import cache
-from cdpengine.cli.demo import demo
-from cdpengine.cli.doctor import doctor
-from cdpengine.cli.map import map_
 from cdpengine.cli.options import Failed
 from cdpengine.cli.output import say_lines
-from cdpengine.cli.page_files import har, pdf, screenshot, trace_page
-from cdpengine.cli.page_output import evaluate, markdown, snapshot, text
-from cdpengine.cli.protocol import protocol
-from cdpengine.cli.proxy import proxy
-from cdpengine.cli.repl import repl
-from cdpengine.cli.traces.commands import trace
 from cdpengine.errors import (
     ActionSyntaxError,
     EngineError,
@@ -57,6 +47,56 @@ FAILED = 1
 USED_WRONGLY = 2
 TIMED_OUT = 3  # of an evaluation: told apart from a script that threw
 INTERRUPTED = 130  # 128 + SIGINT, what shells give and expect; 143 and 129 are those of SIGTERM and SIGHUP
+
+
+_WHERE = {
+    "bench": "bench:bench",
+    "cache": "cache:cache",
+    "demo": "demo:demo",
+    "doctor": "doctor:doctor",
+    "snapshot": "page_output:snapshot",
+    "text": "page_output:text",
+    "markdown": "page_output:markdown",
+    "evaluate": "page_output:evaluate",
+    "har": "page_files:har",
+    "map": "map:map_",
+    "screenshot": "page_files:screenshot",
+    "pdf": "page_files:pdf",
+    "trace-page": "page_files:trace_page",
+    "proxy": "proxy:proxy",
+    "protocol": "protocol:protocol",
+    "repl": "repl:repl",
+    "mcp": "acting:mcp",
+    "run": "acting:run",
+    "serve": "acting:serve",
+    "trace": "traces.commands:trace",
+}
+"""Each command's module in this folder, and its name there."""
+
+
+class _Loaded(MutableMapping[str, click.Command]):
+    """The commands by their names. Each is loaded when it is asked for: one command needs little of the others."""
+
+    def __init__(self) -> None:
+        self._commands: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._commands:
+            module, _, place = _WHERE[name].partition(":")
+            self._commands[name] = getattr(import_module(f"cdpengine.cli.{module}"), place)
+        return self._commands[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._commands[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("a command cannot be taken out")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_WHERE | self._commands)
+
+    def __len__(self) -> int:
+        return len(_WHERE | self._commands)
 
 
 class _Commands(click.Group):
@@ -84,7 +124,9 @@ class _Commands(click.Group):
 
 
 @click.group(
-    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=_Commands,
+    commands=_Loaded(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="cdpengine")
 def commands() -> None:
@@ -101,34 +143,27 @@ def commands() -> None:
     """
 
 
-for command in (
-    bench,
-    cache,
-    demo,
-    doctor,
-    snapshot,
-    text,
-    markdown,
-    evaluate,
-    har,
-    map_,
-    screenshot,
-    pdf,
-    trace_page,
-    proxy,
-    protocol,
-    repl,
-    mcp,
-    run,
-    serve,
-    trace,
-):
-    commands.add_command(command)
-
-
 def run_command(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run one command and exit with its status. `arguments` are those after the program's name."""
-    sys.exit(run_interruptible(partial(_run, arguments)))
+    """Run one command and exit with its status. `arguments` are those after the program's name; None: its own."""
+    status = run_interruptible(partial(_run, arguments))
+    if arguments is None and status < SIGNALLED:
+        _end_process(status)
+    sys.exit(status)
+
+
+def _end_process(status: int) -> None:
+    """End the process at once: all is done, and to take its modules apart takes Python 80 ms and more.
+
+    What was registered for the end is done. Where output cannot be written, or a thread still runs, Python's own
+    end says so, or waits for it.
+    """
+    if any(not each.daemon and each is not threading.main_thread() for each in threading.enumerate()):
+        return
+    atexit._run_exitfuncs()  # noqa: SLF001 - as Python does at its own end
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
 
 def _run(arguments: Sequence[str] | None) -> int:

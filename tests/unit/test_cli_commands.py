@@ -1,0 +1,66 @@
+"""The commands of the program: each is loaded when it is asked for, and its end loses nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cdpengine.cli.commands import commands
+
+
+@pytest.mark.parametrize("name", list(commands.commands))
+def test_each_command_is_where_the_table_says(name: str) -> None:
+    assert commands.commands[name].name == name
+
+
+def test_a_command_that_there_is_not_is_none() -> None:
+    assert commands.commands.get("nothing") is None
+    assert len(commands.commands) == len(list(commands.commands))
+
+
+def test_a_command_loads_none_of_the_others() -> None:
+    program = "from cdpengine.cli.commands import commands; commands.commands['evaluate']; import sys; print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {name for name in said.stdout.split() if name.startswith("cdpengine.cli.")}
+    wanted = {f"cdpengine.cli.{name}" for name in ("commands", "options", "output", "page_output")}
+    assert loaded == wanted
+
+
+ENDING = """
+import atexit, sys, threading
+sys.argv = ["cdpengine", *sys.argv[2:]]
+def late():
+    import time
+    time.sleep(0.2)
+    print("by a thread")
+atexit.register(lambda: print("at the end"))
+if {threaded}:
+    threading.Thread(target=late).start()
+from cdpengine.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("threaded", [False, True])
+@pytest.mark.parametrize(("arguments", "status"), [(["--version"], 0), (["nothing"], 2), ([], 2)])
+def test_what_is_left_to_do_at_the_end_is_done(threaded: bool, arguments: list[str], status: int) -> None:
+    program = ENDING.format(threaded=threaded)
+    command = [sys.executable, "-c", program, "--", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stderr
+    assert "at the end\n" in done.stdout
+    assert ("by a thread\n" in done.stdout) is threaded
+    assert "cdpengine" in done.stdout + done.stderr  # what the command itself said, into a pipe
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_output_that_cannot_be_written_is_a_failure() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cdpengine", "--version"], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode != 0
+    assert b"space" in done.stderr
