@@ -319,7 +319,7 @@ def test_plain_cookies_need_not_be_decoded() -> None:
     ]
     message = json.dumps({"id": 1, "result": {"cookies": listed}}, separators=(",", ":")).encode()
     redactor = Redactor()
-    clean = redactor._drop_values_of_cookies(message)
+    clean = redactor._drop_values_of_cookies(message, "Network.getCookies")
     assert clean == message.replace(b"cAnArY7f3x42", b"[redacted]")
     assert redactor.redact(message, "Network.getCookies") == clean
     assert redactor._known.secrets == ("cAnArY7f3x42",)

@@ -159,8 +159,6 @@ class KnownSecrets:
 
     def add_seen(self, text: str) -> None:
         """Keep a text that stood where secrets stand; of a list of values ("a=1; b=2"), each value too."""
-        if text in self._seen and len(self._seen) <= _MOST_SEEN // 2:
-            return  # nothing was forgotten yet, and which ones came last is not asked for long
         for part in _split_seen(text) if len(text) <= _LONGEST else ():
             if part not in self.given and part not in self._entered:
                 self._keep(part, self._seen, _MOST_SEEN)
