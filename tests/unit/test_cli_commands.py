@@ -33,8 +33,7 @@ ENDING = """
 import atexit, sys, threading
 sys.argv = ["cdpengine", *sys.argv[2:]]
 def late():
-    import time
-    time.sleep(0.2)
+    threading.main_thread().join()
     print("by a thread")
 atexit.register(lambda: print("at the end"))
 if {threaded}:

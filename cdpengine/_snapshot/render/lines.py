@@ -78,10 +78,7 @@ class Blocks:
         if counts != _counts(lines):
             return  # these depend on more than the part
         nodes = lines.nodes[start:]
-        acting = 0
-        for each in nodes:
-            if each is not None and (each.kind == "interactive" or each.clickable):
-                acting += 1
+        acting = sum(each is not None and can_be_acted_on(each) for each in nodes)
         found = list(map(refs.get, nodes))  # type: ignore[arg-type]  # as above
         block = Block(place, lines.texts[start:], nodes, lines.depths[start:], found, acting)
         self._keep(node, block, start, lines)

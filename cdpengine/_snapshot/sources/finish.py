@@ -161,10 +161,7 @@ def _finish(
                 before = children.pop()
                 gone.add(before)
                 child.states = (("count", _count(before) + 1),)
-            if child in wrappers:
-                children += child.children
-            else:
-                children.append(child)
+            children += unwrap(child, wrappers)
         elif isinstance(child, str):
             pieces.append(child)
         elif isinstance(child, Edge):

@@ -15,6 +15,13 @@
   const isEditable = getter(HTMLElement.prototype, "isContentEditable");
   const closedRoots = new WeakMap(); // host -> root, as far as they were told
 
+  // What the page can give a shadow root, of HTML's own (DOM standard, attachShadow), beside custom elements.
+  const HOSTS = new Set([
+    "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
+    "nav", "p", "section", "span",
+  ]);
+  const mayHost = (tag) => HOSTS.has(tag) || tag.includes("-");
+
   function flatParent(element) {
     const slot = assignedSlot.call(element);
     if (slot !== null) return slot;
@@ -84,6 +91,6 @@
 
   return {
     flatParent, read, byId, query, ofRoot, ofDocument, getAttribute, isEditingHost, closedRoots, closedRootOf, nextSibling,
-    getRootNode, contains, deepFocus, topModal, getter, styleOf, forgetStyle,
+    getRootNode, contains, deepFocus, topModal, getter, styleOf, forgetStyle, mayHost,
   };
 })

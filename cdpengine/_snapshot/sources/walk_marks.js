@@ -11,11 +11,6 @@
 
   const localName = dom.getter(Element.prototype, "localName");
   const { addEventListener, removeEventListener } = EventTarget.prototype;
-  // What the page can give a shadow root, of HTML's own (DOM standard, attachShadow), beside custom elements.
-  const HOSTS = new Set([
-    "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
-    "nav", "p", "section", "span",
-  ]);
 
   let prefix = "";
   while (prefix.length < LETTERS) prefix += Math.random().toString(36).slice(2, 2 + LETTERS - prefix.length);
@@ -23,11 +18,7 @@
   let marked = false; // whether there may be marks
   const never = { handleEvent() {} };
 
-  function mayHost(element) {
-    if (!(element instanceof Element)) return false;
-    const tag = localName.call(element);
-    return HOSTS.has(tag) || tag.includes("-");
-  }
+  const mayHost = (element) => element instanceof Element && dom.mayHost(localName.call(element));
 
   return {
     mayHost,

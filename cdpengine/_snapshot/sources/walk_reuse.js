@@ -46,7 +46,7 @@
     "p", "section", "span", "tbody", "td", "ul",
   ]);
 
-  const { query, closedRootOf, ofDocument, getter } = dom;
+  const { query, closedRootOf, ofDocument, getter, mayHost } = dom;
   const localName = getter(Element.prototype, "localName");
   const shadowRoot = getter(Element.prototype, "shadowRoot");
   const parentNode = getter(Node.prototype, "parentNode");
@@ -56,7 +56,7 @@
   const { hasAttribute, hasAttributes, getAttribute } = Element.prototype;
   const querySelector = Element.prototype.querySelector;
 
-  const { isSteady, skips, mayHost, takeDown } = steady;
+  const { isSteady, skips, takeDown } = steady;
 
   const observer = new MutationObserver(noteAll);
   let watching = false;

@@ -11,18 +11,13 @@
   const BOXLESS = new Set(["details", "meter", "noscript", "optgroup", "option", "progress", "select", "summary"]);
   const UNTYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
   const CONTROLS = new Set(["button", "fieldset", "input", "option", "output", "select", "textarea"]);
-  // What the page can give a shadow root, of HTML's own (DOM standard, attachShadow). Custom elements are in no part.
-  const HOSTS = new Set([
-    "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
-    "nav", "p", "section", "span",
-  ]);
 
   const [STYLE, DISPLAY, SIGHT, CURSOR, TRANSFORM, SPACES, LENGTH] = [1, 2, 3, 4, 5, 6, 7];
 
   // What is read nowhere is not compared: the cursor in native controls, and how text is written where there is none.
   const UNREAD = "";
 
-  const { getter } = dom;
+  const { getter, mayHost } = dom;
   const localName = getter(Element.prototype, "localName");
   const shadowRoot = getter(Element.prototype, "shadowRoot");
   const firstChild = getter(Node.prototype, "firstChild");
@@ -30,9 +25,6 @@
   const nextSibling = getter(Node.prototype, "nextSibling");
   const parentNode = getter(Node.prototype, "parentNode");
   const { checkVisibility } = Element.prototype;
-
-  // Whether the page can give such an element a shadow root.
-  const mayHost = (tag) => HOSTS.has(tag) || tag.includes("-");
 
   // What can be compared only by looking. Passwords are not kept.
   function stateOf(at, tag, style) {
@@ -125,8 +117,7 @@
     const [checks, hosts, holders, controls, pseudos] = [[], [], [], [], []];
     let controlled = null; // native controls, and what is in them
     const plain = checkVisibility.call(root, VISIBLE) && elements.every((at) => !BOXLESS.has(localName.call(at)));
-    for (let i = 0; i < elements.length; i++) {
-      const at = elements[i];
+    for (const at of elements) {
       const tag = localName.call(at);
       const style = getComputedStyle(at);
       if (isRestless(at, tag, style)) part.stale = true;
@@ -135,7 +126,7 @@
         holders.push(style);
         if (style.content !== "normal") part.stale = true;
       }
-      if (HOSTS.has(tag)) hosts.push(at);
+      if (mayHost(tag)) hosts.push(at);
       if (CONTROLS.has(tag)) controls.push(checks.length, tag, stateOf(at, tag, style));
       const native = (controlled !== null && controlled.has(parentNode.call(at))) || isNative(at, tag);
       if (native) (controlled ??= new Set()).add(at);
@@ -162,5 +153,5 @@
     part.pseudos = pseudos.length ? pseudos : null;
   }
 
-  return { isSteady, skips, mayHost, takeDown };
+  return { isSteady, skips, takeDown };
 })
