@@ -29,7 +29,7 @@ import trio
 
 from cdpengine._budget import Budget
 from cdpengine._evaluate.recovery import Recovery, check_recovery, recover
-from cdpengine._evaluate.script import JSHandle, Script, World, explain_refusal, holds_objects, receive_value
+from cdpengine._evaluate.script import JSHandle, Script, explain_refusal, holds_objects, receive_value
 from cdpengine._logs import get_logger
 from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
@@ -105,14 +105,9 @@ class Evaluator:
     counters: EvaluationCounters
     enabled: bool = True
 
-    async def evaluate(
-        self, script: Script, budget: Budget, *, allow: Recovery = "terminate", own: bool = False
-    ) -> Any:
-        """Evaluate, and return the value.
-
-        `own`: the engine asks, and not its user. Raises as `_evaluate_in_time` does.
-        """
-        return await self._evaluate_in_time(_Run(), script, budget, allow=allow, own=own)
+    async def evaluate(self, script: Script, budget: Budget, *, allow: Recovery = "terminate") -> Any:
+        """Evaluate, and return the value. Raises as `_evaluate_in_time` does."""
+        return await self._evaluate_in_time(_Run(), script, budget, allow=allow)
 
     @asynccontextmanager
     async def handle(
@@ -125,7 +120,7 @@ class Evaluator:
         """
         run = _Run(keep=True)
         try:
-            value = await self._evaluate_in_time(run, script, budget, allow=allow, own=False)
+            value = await self._evaluate_in_time(run, script, budget, allow=allow)
             if not isinstance(value, JSHandle):
                 expected = "a script whose value is an object; evaluate() returns the others"
                 raise InvalidArgumentError(
@@ -136,16 +131,14 @@ class Evaluator:
             run.keep = False
             run.release()
 
-    async def _evaluate_in_time(
-        self, run: _Run, script: Script, budget: Budget, *, allow: Recovery, own: bool
-    ) -> Any:
+    async def _evaluate_in_time(self, run: _Run, script: Script, budget: Budget, *, allow: Recovery) -> Any:
         """Evaluate under the budget; stop what does not stop.
 
         Raises EvaluationFailedError when the script threw, EvaluationTimeoutError when the budget ended it,
         EvaluationTerminatedError when something else did, EvaluationDisabledError; cancellation passes through
         after the script was stopped.
         """
-        if not self.enabled and not own:
+        if not self.enabled and not script.own:
             raise EvaluationDisabledError(action=budget.action)
         if allow != "terminate":
             check_recovery(allow)
@@ -238,7 +231,7 @@ class Evaluator:
         self, run: _Run, session: Session, script: Script, frame: Frame, budget: Budget
     ) -> EvaluateReply:
         expression = script.expression()
-        context = await self._context_of(session, frame, script.world)
+        context = await self._context_of(session, frame, script)
         context_id = None if context is None else context.id
 
         def command() -> Command:
@@ -253,8 +246,8 @@ class Evaluator:
     ) -> EvaluateReply:
         """Call on objects of the page. Chrome has no timeout for this; ours stands alone."""
         world = None
-        if script.world == "isolated":
-            world = await self._context_of(session, frame, script.world)
+        if script.world == "isolated" or script.own:
+            world = await self._context_of(session, frame, script)
         objects = [
             RemoteHandle(session, each.object_id)
             if isinstance(each, JSHandle)
@@ -264,16 +257,20 @@ class Evaluator:
         command = objects[0].command(script.function(), *objects, how=_HOW, group=run.group)
         return await self._send(run, session, lambda: command, budget)
 
-    async def _context_of(self, session: Session, frame: Frame, world: World) -> ExecutionContext | None:
-        """Return the frame's context in that world, None for the session's default one.
+    async def _context_of(self, session: Session, frame: Frame, script: Script) -> ExecutionContext | None:
+        """Return the frame's context in the script's world, None for the session's default one.
 
         Raises NodeNotFoundError when the frame is gone; as `PageTarget.evaluation_session_of`, for the main world
         of a frame inside.
         """
         context: ExecutionContext | None = None
-        if world == "isolated":
+        if script.own or script.world == "isolated":
             with suppress(RemoteError):
-                context = await self.worlds.users_context(session, frame.id)
+                context = await (
+                    self.worlds.context(session, frame.id)
+                    if script.own
+                    else self.worlds.users_context(session, frame.id)
+                )
         elif frame.id == session.target_id:
             return None
         else:

@@ -64,13 +64,15 @@ class Script:
     """What is to be evaluated: an expression, or a function and its arguments.
 
     A Node or a JSHandle among the arguments is passed as what it is in the page. `frame` None is the frame of the
-    first node, else the main frame. Checked when made: raises InvalidArgumentError.
+    first node, else the main frame. With `own`, the engine asks and not its user: in the world that the engine has
+    for itself, whatever `world` says. Checked when made: raises InvalidArgumentError.
     """
 
     source: str
     args: Sequence[object] = ()
     frame: Frame | None = None
     world: World = "main"
+    own: bool = False
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.source, str):

@@ -1,6 +1,6 @@
 // Finds elements of this document: request { css, text, exact, visible, most }, each of the first two may be null;
 // with `visible` only what is drawn, and hidden from nobody. Or { chosen, most }, places in what texts.js made, which
-// is then given as `texts`. Answers an array: first { count, descriptions } or { invalid: why the selector is none },
+// is then given as `texts`. Answers an array: first, as JSON, { descriptions } or { invalid: why the selector is none },
 // then the elements, at most `most`.
 // Runs in an isolated world; `search` is what node_search.js makes.
 (request, search, texts) => {
@@ -12,7 +12,7 @@
       try {
         found = search.select(request.css);
       } catch (error) {
-        return [{ invalid: String(error.message) }];
+        return [JSON.stringify({ invalid: String(error.message) })];
       }
     }
     if (request.text !== null) found = search.withText(request.text, found, request.exact);
@@ -21,5 +21,5 @@
     found = found.filter((at) => search.isVisible(at) && at.closest("[aria-hidden=true], [inert]") === null);
   }
   const kept = (found || []).slice(0, request.most);
-  return [{ count: found.length, descriptions: kept.map(search.describe) }, ...kept];
+  return [JSON.stringify({ descriptions: kept.map(search.describe) }), ...kept];
 }

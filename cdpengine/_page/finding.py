@@ -15,6 +15,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._javascript import own
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.documents import (
     Document,
@@ -32,12 +33,11 @@ from cdpengine._page.patterns import (
     holds,
     with_name,
 )
-from cdpengine._page.scripts.node_lists import objects_of_nodes
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, number_of
+from cdpengine._page.scripts.node_lists import TEXT_AND_NODES, objects_of_nodes, text_and_numbers
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, value_of
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import pending_group
 from cdpengine._protocol.domains.accessibility import AXQueryReply, AXValue
-from cdpengine._protocol.domains.runtime import PropertiesReply
 from cdpengine.errors import InvalidArgumentError, RemoteError, SessionGoneError, TargetCrashedError
 
 MOST = 2000
@@ -155,7 +155,6 @@ class _Seen(msgspec.Struct):
 
 
 class _Head(msgspec.Struct):
-    count: int = 0
     descriptions: list[str] = []
     invalid: str = ""
 
@@ -227,26 +226,15 @@ async def _select(document: Document, wanted: Wanted, *, visible: bool = False) 
         _refuse(seen.invalid, wanted)
         request = {"chosen": _chosen(seen, wanted.text, smallest=wanted.css is None), "most": MOST}
         arguments.append(texts)
-    array = await document.make(script_with_search("_page/find"), request, *arguments)
-    session = document.session
+    source = own(script_with_search("_page/find"))
+    await trio.lowlevel.checkpoint_if_cancelled()
+    call = document.context.post(source, request, *arguments, how=TEXT_AND_NODES, group=document.group)
     try:
-        params = {"objectId": array.id, "ownProperties": True}
-        properties = await session.request("Runtime.getProperties", params, PropertiesReply)
-        parts = {each.name: each.value for each in properties.result}
-        read = "function () { return this[0]; }"
-        head = await document.ask(array, read, kind=_Head)
-        _refuse(head.invalid, wanted)
-        found: dict[int, str] = {}
-        with pending_group() as post:
-            calls = [
-                post(RemoteHandle(session, parts[str(number)].object_id or "").post_describe())
-                for number in range(1, len(head.descriptions) + 1)
-            ]
-            for call, text in zip(calls, head.descriptions, strict=True):
-                found[await number_of(call)] = text
+        head, numbers = await text_and_numbers(call, _Head)
     except RemoteError as error:
         raise gone_or(error) from None
-    return found
+    _refuse(head.invalid, wanted)
+    return dict(zip(numbers, head.descriptions, strict=True))
 
 
 def _refuse(invalid: str, wanted: Wanted) -> None:
@@ -272,21 +260,8 @@ def _chosen(seen: _Seen, pattern: re.Pattern[str], *, smallest: bool) -> list[in
 
 
 async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
-    root = await document.make("function () { return document; }")
     session = document.session
-    asked: list[dict[str, object]] = [{}]
-    if wanted.role is not None:
-        selectors = [selector for selector in wanted.roles.values() if selector is not None]
-        present = (
-            await document.call(script_with_search("_page/present"), selectors, kind=list[str])
-            if selectors
-            else []
-        )
-        asked = [
-            {"role": role}
-            for role, selector in wanted.roles.items()
-            if selector is None or selector in present
-        ]
+    root, asked = await _root_and_roles(document, wanted)
     nodes: list[_Named] = []
     queries = 0
     try:
@@ -320,6 +295,26 @@ async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
     if queries > 1 and len(described) > 1:
         return await _in_order(document, described)
     return described
+
+
+async def _root_and_roles(document: Document, wanted: Wanted) -> tuple[RemoteHandle, list[dict[str, object]]]:
+    """Return the document as an object, and the roles to ask for: those of which it may have something."""
+    selectors = [selector for selector in wanted.roles.values() if selector is not None]
+    with pending_group() as post:
+        present = None
+        if wanted.role is not None and selectors:
+            source = own(script_with_search("_page/present"))
+            present = post(document.context.post(source, selectors, group=document.group))
+        root = await document.make("function () { return document; }")
+        if wanted.role is None:
+            return root, [{}]
+        try:
+            found = [] if present is None else await value_of(present, list[str])
+        except RemoteError as error:
+            raise gone_or(error) from None
+    return root, [
+        {"role": role} for role, selector in wanted.roles.items() if selector is None or selector in found
+    ]
 
 
 def _text_of(value: AXValue | None) -> str:

@@ -212,3 +212,26 @@ async def test_over_a_pipe_it_survives_as_well() -> None:
             await page.evaluate("while (true) {}", timeout=0.3)
         await page.click(button, timeout=20)
         assert await page.evaluate("1 + 1") == 2
+
+
+async def test_what_the_engine_reads_is_out_of_reach_of_isolated_scripts(
+    used_page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    """A script of the user's in the isolated world changes its own world only, not what the engine says."""
+    httpserver.expect_request("/told").respond_with_data(
+        "<!doctype html><title>True</title><p>text</p>", content_type="text/html"
+    )
+    await used_page.goto(httpserver.url_for("/told"))
+    told = "{ get() { return 'told'; }, configurable: true }"
+    spoiled = (
+        f"void Object.defineProperty(Document.prototype, 'title', {told});"
+        f"void Object.defineProperty(Element.prototype, 'outerHTML', {told});"
+        "void (Document.prototype.write = () => {})"
+    )
+    await used_page.evaluate(spoiled, world="isolated")
+    assert await used_page.evaluate("document.title", world="isolated") == "told"
+    assert await used_page.title() == "True"
+    assert "<p>text</p>" in await used_page.content()
+    await used_page.set_content("<title>New</title><p>more</p>")
+    assert await used_page.evaluate("document.title") == "New"
+    assert await used_page.title() == "New"

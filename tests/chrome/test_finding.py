@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator
 from typing import Any
@@ -13,6 +14,7 @@ from pytest_httpserver import HTTPServer
 from refusals import refused
 
 import cdpengine
+from cdpengine._protocol.instruments import Traffic
 
 PAGE = """<!doctype html><title>t</title>
 <h1 id=title>Hello   <b>big</b> world</h1>
@@ -258,6 +260,47 @@ async def test_a_page_that_does_not_answer(shown: cdpengine.Page) -> None:
         await shown.find("h1", timeout=0.6)
     await shown.recover()
     assert await shown.find("h1")
+
+
+async def test_many_are_found_in_one_round_trip(
+    used_page: cdpengine.Page, browser: cdpengine.Browser, httpserver: HTTPServer
+) -> None:
+    """However many match, and however they are looked for in the page: the world is asked for, then the search."""
+    hundred = "<p>row <b>x</b></p>" * 100
+    httpserver.expect_request("/many").respond_with_data(
+        f"<!doctype html>{hundred}", content_type="text/html"
+    )
+    await used_page.goto(httpserver.url_for("/many"))
+    await used_page.find_all("p")
+    many: list[tuple[dict[str, Any], int]] = [
+        ({"css": "b"}, 100),
+        ({"text": "row"}, 100),
+        ({"css": "p", "text": "x"}, 100),
+        ({"css": "i"}, 0),
+    ]
+    for wanted, count in many:
+        sent: list[str] = []
+
+        def hear(traffic: Traffic, sent: list[str] = sent) -> None:
+            if traffic.direction == "sent":
+                sent.append(json.loads(traffic.message)["method"])
+
+        with browser.instruments.attached(hear):
+            found = await used_page.find_all(**wanted)
+        assert len({node.backend_node_id for node in found}) == count, wanted
+        asked = [method for method in sent if not method.startswith("Runtime.release")]
+        assert asked == ["Page.createIsolatedWorld", "Runtime.callFunctionOn"], wanted
+
+
+async def test_found_elements_are_let_go(used_page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    """What was found is not kept alive in the page."""
+    httpserver.expect_request("/rows").respond_with_data("<p>one</p><p>two</p>", content_type="text/html")
+    await used_page.goto(httpserver.url_for("/rows"))
+    assert len(await used_page.find_all("p")) == 2
+    await used_page.evaluate("void (kept = new WeakRef(document.querySelector('p')), kept.deref().remove())")
+    with trio.fail_after(20):
+        while await used_page.evaluate("kept.deref() !== undefined"):
+            await used_page.session.call("HeapProfiler.collectGarbage")
 
 
 @pytest.fixture

@@ -73,6 +73,26 @@ def test_texts_that_are_returned_are_withheld(method: str, returned: dict[str, A
     assert Redactor(keep_arguments=True).redact(raw, method) == raw
 
 
+def test_what_a_field_holds_is_known_from_a_node_that_is_returned() -> None:
+    """The node is withheld with all that a script returns; its secret is not shown anywhere else either."""
+    node = {
+        "nodeType": 1,
+        "localName": "input",
+        "backendNodeId": 7,
+        "attributes": {"name": "token", "value": CANARY},
+    }
+    value = {"type": "array", "value": [{"type": "string", "value": "x"}, {"type": "node", "value": node}]}
+    returned = {"result": {"type": "object", "subtype": "array", "deepSerializedValue": value}}
+    redactor = Redactor()
+    clean = redactor.redact(json.dumps({"id": 1, "result": returned}).encode(), "Runtime.callFunctionOn")
+    assert CANARY not in clean.decode()
+    told = {
+        "method": "Runtime.consoleAPICalled",
+        "params": {"args": [{"type": "string", "value": f"got {CANARY}"}]},
+    }
+    assert CANARY not in redactor.redact(json.dumps(told).encode(), "Runtime.consoleAPICalled").decode()
+
+
 GIVEN: dict[str, tuple[str, dict[str, Any]]] = {
     "an argument": (
         "Runtime.callFunctionOn",

@@ -332,9 +332,9 @@ class PageCore:
         """Evaluate a script of the engine's own, in its own world."""
         budget = Budget.start(action, timeout)
         async with explain_deadline(self.target, budget.deadline):
-            evaluated = Script(source, args, world="isolated")
+            evaluated = Script(source, args, own=True)
             with action_span(f"page.{action}"):
-                return await self.evaluator.evaluate(evaluated, budget, own=True)
+                return await self.evaluator.evaluate(evaluated, budget)
 
     @asynccontextmanager
     async def action(

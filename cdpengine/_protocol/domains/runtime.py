@@ -139,26 +139,6 @@ class IsolateIdReply(msgspec.Struct):
     id: str | None = None
 
 
-class PropertyValue(msgspec.Struct, rename="camel"):
-    """What a property holds (`Runtime.RemoteObject`)."""
-
-    object_id: str | None = None
-
-
-class PropertyDescriptor(msgspec.Struct):
-    """A property of an object."""
-
-    name: str
-    value: PropertyValue = msgspec.field(default_factory=PropertyValue)
-
-
-@reply("Runtime.getProperties")
-class PropertiesReply(msgspec.Struct):
-    """The properties of an object."""
-
-    result: list[PropertyDescriptor] = []
-
-
 @reply("Runtime.evaluate")
 class EvaluateReply(msgspec.Struct, rename="camel"):
     """What a script gave, with its value as Python has it. `Runtime.callFunctionOn` answers the same."""

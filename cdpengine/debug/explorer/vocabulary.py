@@ -37,6 +37,8 @@ OWN_FORMATS = frozenset({
     "_input.forms.fill:_Made", "_input.forms.listbox:_Seen", "_input.actionability.page_library:ProbeReply",
     "_input.forms.select:_Seen", "_input.forms.text_entry:_Blurred", "_input.forms.upload:_Seen",
     "_input.actionability.page_library:Record", "_page.finding:_Head", "_page.finding:_Seen",
+    "_page.scripts.node_lists:_Array", "_page.scripts.node_lists:_NodeValue",
+    "_page.scripts.node_lists:_Serialized",
     "_page.navigation.documents:Report", "_page.navigation.settling:Stillness", "_api.page.finding:_Deep",
     "_api.page.finding:_DeepValue", "_protocol.connection:Attachment", "_snapshot.sources.ax:_Found",
     "_snapshot.sources.ax:_Place", "_snapshot.sources.ax:_Places",

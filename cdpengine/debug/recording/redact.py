@@ -317,6 +317,7 @@ class Redactor:
             payload = message.get(name)
             if isinstance(payload, dict):
                 if withheld:
+                    self._learn_from_nodes(payload.get("result"))
                     change = withhold_given if name == "params" else withhold_returned
                     payload = change(payload)
                 message[name] = self._payloads.redact(payload, method, piece)
@@ -403,6 +404,18 @@ class Redactor:
             return {**node, "attributes": dict(zip(listed[::2], listed[1::2], strict=True))}, ()
         # What stands in a field is a text in a shadow tree of the browser's own.
         return {**node, "attributes": listed}, ("nodeValue",) if field else ()
+
+    def _learn_from_nodes(self, returned: Any) -> None:
+        """Remember the secrets in the nodes that a script returned, before all that it returned is withheld."""
+        waiting = [returned.get("deepSerializedValue")] if isinstance(returned, dict) else []
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, list):
+                waiting.extend(each)
+            elif isinstance(each, dict):
+                if "attributes" in each and "localName" in each:
+                    self._clean_node(each)
+                waiting.extend(each.values())
 
     def _clean_header_line(self, line: re.Match[str]) -> str:
         return line[0] if not is_secret_field(line[1]) else f"{line[1]}{line[2]}{self.hide(line[3])}"
