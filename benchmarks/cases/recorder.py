@@ -58,17 +58,22 @@ MARKUP = f"""self.markup = (count) => {{
 }};"""
 """What gives rows that are different each time."""
 
+SMALL = "small replies"
+LARGE = "20 kB of markup"
 COOKIES = "cookies and headers"
 SUSTAINED = "2 kB of markup, for longer"
 TRAFFIC = {
-    "small replies": "1",
+    SMALL: "1",
     "2 kB of markup": "markup(25)",
-    "20 kB of markup": "markup(250)",
+    LARGE: "markup(250)",
     "secrets in texts": "'password=hunter2&token=abcdef'",
     COOKIES: "",
     SUSTAINED: "markup(25)",
 }
 """What each kind of traffic evaluates; COOKIES asks for cookies, SUSTAINED goes on for longer."""
+
+PROMISED = {SMALL, LARGE, COOKIES}
+"""What has ten rounds: something is promised of it."""
 
 
 async def throughput(pages: list[cdpengine.Page], expression: str, seconds: float) -> tuple[float, float]:
@@ -123,7 +128,7 @@ async def run(bench: Bench) -> None:
                 await page.session.call("Runtime.evaluate", expression=MARKUP)
             await cookies_set(pages[0])
             for kind, expression in kinds.items():
-                lasting, rounds = (1.0, 3) if kind == SUSTAINED else (seconds, 9 if bench.quick else 10)
+                lasting, rounds = (1.0, 3) if kind == SUSTAINED else (seconds, 10 if kind in PROMISED else 5)
                 traffic = partial(throughput, pages, expression, lasting)
                 await measured(bench, kind, traffic, rounds, browser, Path(folder))
 

@@ -267,16 +267,19 @@ class PeerGroup:
             for name in self.names:
                 if name not in self._running:
                     nursery.start_soon(start, name)
-        told: dict[str, Peer] = {}
-        for name in self.names:
-            told[name] = peer = self._running[name]
-            if peer.refusal:
-                continue
+        told = {name: self._running[name] for name in self.names}
+
+        async def tell(name: str, peer: Peer) -> None:
             try:
                 await peer.tell("ready", verb=verb)
             except Cannot as reason:
                 # Of this verb only: another case asks for another one.
                 told[name] = Peer.refused(name, str(reason))
+
+        async with trio.open_nursery() as nursery:
+            for name, peer in list(told.items()):
+                if not peer.refusal:
+                    nursery.start_soon(tell, name, peer)
         return told
 
     async def _start(self, name: str) -> Peer:
