@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from rounds import rounds
 
-from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
+from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets, _Form, _Index
 
 SECRET = 'päss"wörd <4>&2+😀\u00a0/%x'
 
@@ -193,3 +193,36 @@ def test_secrets_that_overlap_are_taken_out_as_one() -> None:
         known.add_entered(secret)
         known.is_in("x")
     assert known.replace("1 abcdefghijklmnop 2") == f"1 {REDACTED} 2"
+
+
+_LETTERS = st.text("ab", min_size=1, max_size=24).map(str.encode)
+
+
+@given(
+    st.lists(st.tuples(_LETTERS, st.integers(1, 24), st.booleans()), min_size=1, max_size=12),
+    st.text("abc", max_size=80).map(str.encode),
+)
+@example([(b"a" * 12 + b"b", 8, False), (b"a" * 9, 8, False), (b"a" * 10 + b"b", 8, True)], b"a" * 60)
+def test_each_place_has_the_longest_form_that_stands_there(
+    given: list[tuple[bytes, int, bool]], data: bytes
+) -> None:
+    """Whatever the forms have in common: as if each was compared, letter by letter, at each place."""
+    forms = [_Form(written, min(head, len(written)), whole) for written, head, whole in given]
+    expected = set()
+    for start in range(len(data)):
+        reaches = []
+        for form in forms:
+            same = 0
+            while (
+                same < len(form.written)
+                and data[start + same : start + same + 1] == form.written[same : same + 1]
+            ):
+                same += 1
+            if same == len(form.written) or (same >= form.head and not form.whole):
+                reaches.append(same)
+        if reaches:
+            expected.add((start, start + max(reaches)))
+    found: dict[int, int] = {}
+    for start, end in _Index(forms).places(data):
+        found[start] = max(end, found.get(start, 0))
+    assert set(found.items()) == expected

@@ -11,7 +11,7 @@ import base64
 import html
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import ceil
@@ -65,6 +65,40 @@ def _automaton(needles: Sequence[bytes]) -> BytesAhoCorasick:
     return BytesAhoCorasick(needles, matchkind=MatchKind.Standard)
 
 
+@attrs.frozen
+class _SameHead:
+    """Forms that begin with the same bytes: those of which a beginning counts, and whole ones."""
+
+    beginnings: list[bytes]
+    wholes: list[bytes]
+    longest: int
+
+    @classmethod
+    def of(cls, forms: Iterable[_Form]) -> _SameHead:
+        """Return these forms, which have one head."""
+        beginnings = sorted({form.written for form in forms if not form.whole})
+        wholes = sorted({form.written for form in forms if form.whole}, key=len, reverse=True)
+        return cls(beginnings, wholes, max(map(len, beginnings), default=0))
+
+    def reach(self, data: bytes, start: int) -> int:
+        """Return how many bytes from `start` on belong to one of the forms, whose head stands there; 0: none.
+
+        In a sorted list, what has most in common with some bytes stands right before or behind their place: so a
+        text of many equal lines, or of one letter, costs no more than any other.
+        """
+        reached = 0
+        if self.beginnings:
+            piece = data[start : start + self.longest]
+            place = bisect_left(self.beginnings, piece)
+            reached = max(_common(piece, near) for near in self.beginnings[max(0, place - 1) : place + 1])
+        for whole in self.wholes:  # the longest first
+            if len(whole) <= reached:
+                break
+            if data.startswith(whole, start):
+                return len(whole)
+        return reached
+
+
 class _Index:
     """The forms of some secrets, found by their heads."""
 
@@ -73,6 +107,7 @@ class _Index:
         for form in forms:
             by_head.setdefault(form.written[: form.head], []).append(form)
         self._forms = list(by_head.values())
+        self._sorted: dict[int, _SameHead] = {}  # of the heads that were found: most never are
         self._automaton = _automaton(list(by_head))
 
     def is_in(self, data: bytes) -> bool:
@@ -80,25 +115,24 @@ class _Index:
 
     def places(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Give where secrets, or beginnings of them, stand."""
-        for number, start, end in self._automaton.find_matches_as_indexes(data, overlapping=True):
-            reached = 0
-            for form in self._forms[number]:
-                same = end - start if form.head == len(form.written) else _common(data, start, form.written)
-                if same == len(form.written) or not form.whole:
-                    reached = max(reached, same)
-            if reached:
+        for number, start, _ in self._automaton.find_matches_as_indexes(data, overlapping=True):
+            forms = self._sorted.get(number)
+            if forms is None:
+                forms = self._sorted[number] = _SameHead.of(self._forms[number])
+            if reached := forms.reach(data, start):
                 yield start, start + reached
 
 
-def _common(data: bytes, start: int, written: bytes) -> int:
-    """Return how many bytes of a form stand in some bytes from `start` on."""
-    piece = data[start : start + len(written)]
-    if piece == written:
-        return len(written)
-    return next(
-        (place for place, (one, other) in enumerate(zip(piece, written, strict=False)) if one != other),
-        len(piece),
-    )
+def _common(one: bytes, other: bytes) -> int:
+    """Return how many bytes two texts have in common at their beginning."""
+    same, most = 0, min(len(one), len(other))
+    while same < most:
+        middle = (same + most + 1) // 2
+        if one[:middle] == other[:middle]:
+            same = middle
+        else:
+            most = middle - 1
+    return same
 
 
 class _Edges:
