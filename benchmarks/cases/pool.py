@@ -1,6 +1,6 @@
 """The pool: what a job costs on a leased page, beside the same on a page that is opened by hand.
 
-Rule: a job is a page in a context of its own: opened, navigated, its title read, closed. A turn is 20 jobs, ten at
+Rule: a job is a page in a context of its own: opened, navigated, its title read, closed. A turn is 12 jobs, ten at
 once; in short 40, of fewer sides, since what is promised is a small difference. The clock runs from the first job to
 the last one's end. By hand is the same engine with ten tasks that make their own contexts. What a pool adds, and
 Dask, is the difference in each round. Dask's workers are processes of this machine.
@@ -24,9 +24,9 @@ from cdpengine.pool.process_memory import tree_memory
 
 HAND, WORKER = "engine: by hand", "engine: a worker of Dask"
 
-JOBS = 20
+JOBS = 12
 AT_ONCE = 10
-TURNS = 2
+TURNS = 4
 MB = 1 << 20
 QUICK_JOBS, QUICK_TURNS = 40, 4
 PATIENCE = 120.0
@@ -122,7 +122,7 @@ async def run(bench: Bench) -> None:
     ):
         peers = await bench.peers("jobs")
         for at_once in (1, AT_ONCE):
-            count = jobs if at_once > 1 else max(5, jobs // 4)
+            count = jobs if at_once > 1 else max(3, jobs // 4)
 
             async def hand(count: int = count, at_once: int = at_once) -> float:
                 return await by_hand(browser, url, count, at_once)

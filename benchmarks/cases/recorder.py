@@ -64,7 +64,6 @@ COOKIES = "cookies and headers"
 SUSTAINED = "2 kB of markup, for longer"
 TRAFFIC = {
     SMALL: "1",
-    "2 kB of markup": "markup(25)",
     LARGE: "markup(250)",
     "secrets in texts": "'password=hunter2&token=abcdef'",
     COOKIES: "",

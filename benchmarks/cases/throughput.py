@@ -74,10 +74,11 @@ def peer_turn(peer: Peer, sessions: int, in_flight: int, seconds: float) -> Turn
 async def run(bench: Bench) -> None:
     """Measure."""
     seconds = 0.12 if bench.quick else 0.25
-    turns = bench.turn_count if bench.quick else min(bench.turn_count, 3)
     async with open_stand(bench) as stand:
         peers = await bench.peers(NAME)
         for sessions in SESSIONS:
+            # Something is promised of many sessions.
+            turns = bench.turn_count if bench.quick else min(bench.turn_count, 2 if sessions == 1 else 3)
             await stand.grow("/blank", sessions)
             for in_flight in IN_FLIGHT:
                 sides = sides_of(stand, sessions, in_flight, seconds)

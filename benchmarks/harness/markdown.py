@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.harness.bench import is_peer
 from benchmarks.harness.figures import Measurement, Ratio, shown
+from benchmarks.harness.goals import Aim, aims
 from benchmarks.harness.promises import Verdict, judge_all
 from benchmarks.harness.report import Report, is_ours, own_side, side_names
 
@@ -96,6 +97,15 @@ def promises_table(verdicts: Sequence[Verdict]) -> list[str]:
     return lines
 
 
+def aims_table(found: Sequence[Aim]) -> list[str]:
+    """Return the table of what is aimed at, and whether the run reached it."""
+    lines = [row(["aimed at", "", "measured"]), row(["---", "---", "---"])]
+    for aim in found:
+        reach = aim.reach if aim.reach == "reached" else f"**{aim.reach}**"
+        lines.append(row([aim.text, reach, safe(aim.figure)]))
+    return lines
+
+
 def whole(report: Report) -> str:
     """Return all of a run as one Markdown document."""
     lines = ["# Benchmarks", "", *header(report), *warnings(report), ""]
@@ -106,7 +116,9 @@ def whole(report: Report) -> str:
         found = report.of_case(case.name)
         lines += [*(case_table(found) if found else ["Nothing was measured."]), ""]
     if verdicts := judge_all(report):
-        lines += ["## What is promised", "", *promises_table(verdicts)]
+        lines += ["## What is promised", "", *promises_table(verdicts), ""]
+    if goals := aims(report):
+        lines += ["## What is aimed at", "", *aims_table(goals)]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -6,7 +6,8 @@ Rule: the page says what a reader has to know before believing a figure; what ot
 
 from __future__ import annotations
 
-from benchmarks.harness.markdown import header, promises_table, safe, short_table, warnings
+from benchmarks.harness.goals import aims
+from benchmarks.harness.markdown import aims_table, header, promises_table, safe, short_table, warnings
 from benchmarks.harness.plots import curve_pictures, overview_picture
 from benchmarks.harness.promises import judge_all
 from benchmarks.harness.report import Report
@@ -45,6 +46,17 @@ def summary(report: Report, folder: str) -> str:
     ]
     if verdicts := judge_all(report):
         lines += ["## What is promised", "", *promises_table(verdicts), ""]
+    if found := aims(report):
+        reached = sum(aim.reach == "reached" for aim in found)
+        lines += [
+            "## What is aimed at",
+            "",
+            "A goal is no promise: it is what would be best, as ratios of one run, with a twentieth of tolerance.",
+            f"{reached} of {len(found)} are reached.",
+            "",
+            *aims_table(found),
+            "",
+        ]
     drawn = pictures(report)
     if drawn:
         lines += ["## Plots", ""]

@@ -1,0 +1,53 @@
+"""What is aimed at is told of a report beside what is promised: reached or not, and no run fails by it."""
+
+from __future__ import annotations
+
+import pytest
+from benchmark_reports import report, side
+
+from benchmarks.cases import CASES
+from benchmarks.harness.figures import Measurement
+from benchmarks.harness.goals import GOALS, aims
+from benchmarks.harness.markdown import aims_table
+from benchmarks.harness.peers import PEER_NAMES
+from benchmarks.harness.promises import Promise
+
+TWICE = Promise("twice", "click", "once", "engine", over="playwright", least=2, tolerance=0.05)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "reach"),
+    [
+        ((2.0,), "reached"),
+        ((1.91,), "reached"),
+        ((1.89,), "not reached"),
+        ((1.0, 2.1, 4.0), "cannot be told"),
+    ],
+)
+def test_what_a_report_says_of_a_goal(theirs: tuple[float, ...], reach: str) -> None:
+    sides = (side("engine", *(1.0 for _ in theirs)), side("playwright", *theirs))
+    (aim,) = aims(report(Measurement("click", "once", unit="ms", sides=sides)), (TWICE,))
+    assert aim.reach == reach
+    assert aim.figure.endswith("2.00 aimed at")
+
+
+def test_a_goal_that_was_not_measured_is_not_reached() -> None:
+    made = report(Measurement("click", "once", unit="ms", sides=(side("engine", 1),)))
+    (aim,) = aims(made, (TWICE,))
+    assert (aim.reach, aim.figure) == ("not measured", "playwright took no part")
+    assert aims(made, (Promise("other", "events", "", "engine", over="pydoll", least=1),)) == []
+
+
+def test_the_table_shows_what_is_not_reached() -> None:
+    sides = (side("engine", 1), side("playwright", 1))
+    found = aims(report(Measurement("click", "once", unit="ms", sides=sides)), (TWICE,))
+    assert aims_table(found)[2:] == ["| twice | **not reached** | 1.00 times better, 2.00 aimed at |"]
+
+
+def test_goals_name_what_there_is() -> None:
+    assert len({goal.text for goal in GOALS}) == len(GOALS)
+    for goal in GOALS:
+        assert goal.case in CASES
+        assert goal.over in PEER_NAMES or goal.over.startswith(("engine", "floor: ")), goal.text
+        assert goal.least > 0
+        assert goal.tolerance == 0.05
