@@ -1,4 +1,4 @@
-"""A flood of console messages: 10,000 at once, until a consumer has seen all of them.
+"""A flood of console messages: 4,000 at once, until a consumer has seen all of them.
 
 Rule: a turn counts from the call that begins the flood until a consumer of the side has seen the last message. The
 engine is read in two ways: as messages (`page.activity`), and as events of a session, undecoded but for their name; its
@@ -25,8 +25,7 @@ from benchmarks.memory import resident
 
 logger = logging.getLogger("cdpengine.session")
 
-MESSAGES = 6_000
-QUICK = 4_000
+MESSAGES = 4_000
 WARM_UP = 500
 KEPT = 500
 UNREAD_BUFFER = 1_000
@@ -112,8 +111,8 @@ def by_peer(peer: Peer, name: str, memory: Beside) -> Callable[[int], Awaitable[
 
 
 async def run(bench: Bench) -> None:
-    count = QUICK if bench.quick else MESSAGES
-    turns = min(bench.turn_count, 2)
+    count = MESSAGES
+    turns = min(bench.turn_count, 3)
     url = f"{bench.site}/burst"
     memory = Beside()
     async with (

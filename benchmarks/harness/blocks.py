@@ -84,7 +84,7 @@ LINES = (
     Line("looks: the look after a click, 1,000 rows", "The look after a click that changed one of them"),
     Line("snapshot: 1,000 rows", "A look at 1,000 rows that stand still"),
     Line("actions: click", "A click, checked before and verified after it"),
-    Line("events: 6,000 console messages", "Console messages taken in"),
+    Line("events: 4,000 console messages", "Console messages taken in"),
     Line("hung_evaluate: the page free again, after the deadline", "A hung script ended, after its deadline"),
     Line("navigations: each", "A navigation"),
 )
@@ -231,7 +231,7 @@ def _beside(report: Report, name: str, others: tuple[str, ...]) -> str:
 # --- what a page does, and replays of the cache -----------------------------------------------------------------------
 
 ACTIVITY_LINES = (
-    Line("events: 6,000 console messages", "Console messages, read from a stream"),
+    Line("events: 4,000 console messages", "Console messages, read from a stream"),
     Line("events: resident memory after each turn", "Resident memory after each turn of these"),
     Line(
         "requests: 3,000 requests",

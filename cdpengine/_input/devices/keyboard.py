@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import Any
 
 import trio
 
@@ -44,6 +45,9 @@ _FEWEST_IN_FLIGHT = 64
 """Messages of key presses in flight at once: always enough to keep Chrome busy, and few enough to stop soon when
 cancelled. A press takes two."""
 
+
+NUMPAD = 3
+"""The location of the keys of the numeric keypad (`KeyboardEvent.DOM_KEY_LOCATION_NUMPAD`)."""
 
 _REPLACED = "Page.frameNavigated"
 
@@ -294,34 +298,20 @@ class KeyboardDevice:
         self._held.down[key.code] = key
         modifiers = self._modifiers_with(key)
         text = key.text_with(modifiers)
-        commands = editing_commands(key, modifiers) if self._held.mac else ()
-        return self.session.post(
-            "Input.dispatchKeyEvent",
-            # "keyDown" types its text by itself; "rawKeyDown" is for keys that type nothing.
-            type="keyDown" if text else "rawKeyDown",
-            modifiers=modifiers,
-            key=key.key,
-            code=key.code,
-            windowsVirtualKeyCode=key.key_code,
-            location=key.location,
-            isKeypad=key.location == 3,
-            autoRepeat=repeated,
-            **({"text": text, "unmodifiedText": text} if text else {}),
-            **({"commands": list(commands)} if commands else {}),
-        )
+        # "keyDown" types its text by itself; "rawKeyDown" is for keys that type nothing.
+        params = _key_event("keyDown" if text else "rawKeyDown", key, modifiers)
+        if text:
+            params["text"] = params["unmodifiedText"] = text
+        if repeated:
+            params["autoRepeat"] = True
+        if self._held.mac and (commands := editing_commands(key, modifiers)):
+            params["commands"] = list(commands)
+        return self.session.post("Input.dispatchKeyEvent", **params)
 
     def _post_up(self, key: Key) -> PendingCall:
         self._held.down.pop(key.code, None)
-        return self.session.post(
-            "Input.dispatchKeyEvent",
-            type="keyUp",
-            modifiers=self._modifiers_with(key),
-            key=key.key,
-            code=key.code,
-            windowsVirtualKeyCode=key.key_code,
-            location=key.location,
-            isKeypad=key.location == 3,
-        )
+        params = _key_event("keyUp", key, self._modifiers_with(key))
+        return self.session.post("Input.dispatchKeyEvent", **params)
 
     def _modifiers_with(self, key: Key) -> int:
         # A capital letter or a "?" comes from Shift, and pages look at shiftKey, so the bit goes with it.
@@ -333,6 +323,23 @@ class KeyboardDevice:
             await release(self._post_ups(held))
         except (SessionGoneError, ConnectionLostError):
             self._held.down.clear()  # there is no page left that a key could be down on
+
+
+def _key_event(kind: str, key: Key, modifiers: int) -> dict[str, Any]:
+    """Return the parameters of a key event, without what Chrome takes for granted: texts have many of these."""
+    params: dict[str, Any] = {
+        "type": kind,
+        "key": key.key,
+        "code": key.code,
+        "windowsVirtualKeyCode": key.key_code,
+    }
+    if modifiers:
+        params["modifiers"] = modifiers
+    if key.location:
+        params["location"] = key.location
+        if key.location == NUMPAD:
+            params["isKeypad"] = True
+    return params
 
 
 def pieces(text: str, layout: Layout = US, *, joined: bool = True) -> Iterator[tuple[str, tuple[Key, ...]]]:
