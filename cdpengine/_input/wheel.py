@@ -16,9 +16,12 @@ from cdpengine._input.actionability.page_library import InputObserver
 from cdpengine._input.devices.mouse import check_point
 from cdpengine._input.geometry import Point
 from cdpengine._javascript import own, script
-from cdpengine._page.scripts.page_functions import SETTLED, IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import How, IsolatedWorlds, Node
 from cdpengine._protocol.session import Session
 from cdpengine.errors import RemoteError
+
+_SETTLED: How = {"awaitPromise": True}
+"""It is wanted that the promise is settled, and nothing more."""
 
 _WHEEL_EVENT_TIMEOUT = 1.0
 """Seconds in which the page's wheel event comes; it comes with the next frame."""
@@ -68,6 +71,6 @@ async def rest(session: Session, worlds: IsolatedWorlds, frame_id: str) -> None:
     with trio.move_on_after(_REST_TIMEOUT):
         try:
             context = await worlds.context(session, frame_id)
-            await context.post_expression(_rest_source(), how=SETTLED).raw()
+            await context.post_expression(_rest_source(), how=_SETTLED).raw()
         except RemoteError:
             return  # the document was replaced: nothing of it scrolls any more

@@ -70,7 +70,8 @@ async def test_shifted_characters_come_with_shift(
     await page.keyboard.type("".join(characters), layout=layout)
     for kind in ("keyUp", "keyDown"):
         events = [params for params in sent(scripted, "Input.dispatchKeyEvent") if params["type"] == kind]
-        assert [params["modifiers"] for params in events] == [8 * shifted for shifted in characters.values()]
+        shifts = [params.get("modifiers", 0) for params in events]
+        assert shifts == [8 * shifted for shifted in characters.values()]
     if layout != "fr":
         scripted.received.clear()
         await page.press("A", layout=layout)

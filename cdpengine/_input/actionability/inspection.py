@@ -47,12 +47,7 @@ from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point
 from cdpengine._javascript import script_with
 from cdpengine._logs import get_logger
-from cdpengine._page.scripts.page_functions import (
-    IsolatedWorlds,
-    Node,
-    ObjectGroup,
-    object_group,
-)
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, object_group
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import (
     CoveredError,

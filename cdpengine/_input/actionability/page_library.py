@@ -43,16 +43,12 @@ from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     ConnectionLostError,
-    EvaluationFailedError,
     RemoteError,
     SessionGoneError,
     StaleRefError,
 )
 
 T = TypeVar("T")
-
-_LIBRARY_GROUP = "cdpengine-library"
-"""Never released: the library lives as long as its document."""
 
 
 @attrs.frozen
@@ -145,18 +141,11 @@ async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> H
     Raises StaleRefError when Chrome knows no such frame, or no such node in the document that the frame shows.
     """
     try:
-        found = await worlds.resolve(node, group)
-        library = worlds.library(node, found)
-        if library is None:
-            library = await found.make(_library(), group=_LIBRARY_GROUP)
-            if library is None:
-                raise EvaluationFailedError(
-                    text="the engine's own functions could not be installed: they gave no object"
-                )
-            worlds.keep_library(node, library)
+        found = await worlds.resolve(node, group, _library())
     except RemoteError as error:
         raise stale_ref_error(node, "a node of another document", "its document is gone") from error
-    if not node.valid():
+    library = worlds.library(node, found)
+    if library is None or not node.valid():
         # Another document, perhaps of another process, answered for a node of its own with the same number.
         raise stale_ref_error(node, "a node of another document", "its document was replaced")
     return Handle(node, found, library)

@@ -55,9 +55,6 @@ OBJECT: How = {}
 
 SETTLED_OBJECT: How = {"returnByValue": False, "awaitPromise": True}
 
-SETTLED: How = {"awaitPromise": True}
-"""It is wanted that the function's promise is settled, and nothing more."""
-
 _LONGEST = 300
 
 NOT_OF_THE_DOCUMENT = "Node with given id does not belong to the document"
@@ -162,14 +159,11 @@ class RemoteHandle(_Callee):
         """The isolate and the execution context that the object is in: remote object ids begin with them."""
         return self.id.rpartition(".")[0]
 
-    def post_describe(self) -> PendingCall:
-        """Ask which node it is. To be awaited by `number_of`."""
-        return self.session.post("DOM.describeNode", objectId=self.id)
-
     async def backend_node_id(self) -> int:
         """Return the backend node id of an object that is a node. Raises as `Session.request` does."""
         await trio.lowlevel.checkpoint_if_cancelled()
-        return await number_of(self.post_describe())
+        reply = await self.session.post("DOM.describeNode", objectId=self.id).decoded(DescribeNodeReply)
+        return reply.node.backend_node_id
 
     def release(self) -> None:
         """Let Chrome release it. Sent and not waited for; raises nothing."""
@@ -287,11 +281,6 @@ async def object_of_node(pending: PendingCall, session: Session) -> RemoteHandle
     return RemoteHandle(session, object_id)
 
 
-async def number_of(pending: PendingCall) -> int:
-    """Return the backend node id of a node that was asked for by `post_describe`."""
-    return (await pending.decoded(DescribeNodeReply)).node.backend_node_id
-
-
 _numbers = itertools.count(1)
 
 
@@ -383,6 +372,9 @@ class Numbered(Protocol):
     ids: array[int]
 
 
+_LIBRARY_GROUP = "cdpengine-library"
+"""Never released: a library lives as long as its document."""
+
 WORLD_NAME = "cdpengine"
 USERS_WORLD_NAME = "cdpengine.evaluate"
 """The world of `evaluate(world="isolated")`: what a user's script does to its globals harms no script of ours."""
@@ -434,26 +426,40 @@ class IsolatedWorlds:
         created = await post_world(session, frame_id, USERS_WORLD_NAME).decoded(IsolatedWorldReply)
         return ExecutionContext(session, created.execution_context_id)
 
-    async def resolve(self, node: Node, group: AnyGroup) -> RemoteHandle:
+    async def resolve(self, node: Node, group: AnyGroup, library: str | None = None) -> RemoteHandle:
         """Return the remote object of `node` in its frame's isolated world, in `group`.
 
         One round trip when the frame's world is known; one call only when a library is kept for it, whose id then
-        tells whether it is still that world. Raises RemoteError when Chrome knows no such node in the frame's
-        document.
+        tells whether it is still that world. With `library`, the source of a function that makes one, it is made
+        in the same round trip where the world has none, and kept. Raises RemoteError when Chrome knows no such
+        node in the frame's document, EvaluationFailedError when the library cannot be made.
         """
         session, frame_id = node.session, node.frame_id
         known = self._contexts.get((session.id, frame_id))
         if known is not None and (session.id, frame_id) in self._libraries:
             with suppress(RemoteError):
-                found = await object_of_node(_post_resolve(node, known, group), session)
+                context = ExecutionContext(session, known)
+                found = await object_of_node(context.post_resolve(node.backend_node_id, group), session)
                 if self.library(node, found) is not None:
                     return found
         with pending_group() as post:
+
+            def ask(number: int) -> tuple[PendingCall | None, PendingCall]:
+                context = ExecutionContext(session, number)
+                making = (
+                    None if library is None else post(context.post(library, how=OBJECT, group=_LIBRARY_GROUP))
+                )
+                return making, post(context.post_resolve(node.backend_node_id, group))
+
             creation = post(post_world(session, frame_id))
-            resolution = None if known is None else post(_post_resolve(node, known, group))
+            asked = None if known is None else ask(known)
             current = await self._wait_for_world(session, frame_id, creation)
-            if resolution is None or current != known:
-                resolution = _post_resolve(node, current, group)
+            making, resolution = ask(current) if asked is None or current != known else asked
+            if making is not None:
+                made = await object_of(making, session)
+                if made is None:
+                    raise EvaluationFailedError(text="the engine's functions gave no object")
+                self._libraries[session.id, frame_id] = made
             return await object_of_node(resolution, session)
 
     def library(self, node: Node, found: RemoteHandle) -> RemoteHandle | None:
@@ -476,10 +482,6 @@ class IsolatedWorlds:
             return None
         return KnownElement(numbered.function, numbered.ids.index(node.backend_node_id)), library
 
-    def keep_library(self, node: Node, library: RemoteHandle) -> None:
-        """Remember a remote object that lives as long as the world of the node's frame."""
-        self._libraries[node.session.id, node.frame_id] = library
-
     def forget(self, session_id: str | None, frame_id: str | None = None) -> None:
         """Drop what is remembered of a frame, or of a whole session that ended."""
         for key in [key for key in self._contexts if key[0] == session_id and frame_id in (None, key[1])]:
@@ -494,7 +496,3 @@ class IsolatedWorlds:
             raise
         self._contexts[session.id, frame_id] = context
         return context
-
-
-def _post_resolve(node: Node, context: int, group: AnyGroup) -> PendingCall:
-    return ExecutionContext(node.session, context).post_resolve(node.backend_node_id, group)

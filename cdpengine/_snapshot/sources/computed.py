@@ -19,9 +19,7 @@ from typing import Any
 import attrs
 
 from cdpengine._javascript import script
-from cdpengine._page.scripts.page_functions import (
-    context_gone,
-)
+from cdpengine._page.scripts.page_functions import context_gone
 from cdpengine._protocol.calls import pending_group
 from cdpengine._snapshot.node import Document, FrameRequest, SharedNodes, Source
 from cdpengine._snapshot.sources.columns import (
