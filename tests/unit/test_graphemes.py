@@ -39,6 +39,12 @@ def test_plain_text_is_split_everywhere() -> None:
     assert list(clusters("")) == []
 
 
+@given(st.text(st.sampled_from("ab \r\n\t.")))
+def test_text_of_ascii_is_split_as_any_other(text: str) -> None:
+    """As if a letter that is none of ASCII's stood in front of it: that takes the way of all scripts."""
+    assert list(clusters(f"\u00e9{text}")) == ["\u00e9", *clusters(text)]
+
+
 @given(st.text())
 def test_nothing_is_lost(text: str) -> None:
     assert "".join(clusters(text)) == text

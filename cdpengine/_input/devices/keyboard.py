@@ -181,20 +181,23 @@ class KeyboardDevice:
         await trio.lowlevel.checkpoint_if_cancelled()
         self._add_secrets(text)
         batch: list[PendingCall] = []
+        wait = self._wait_for_keys
         for piece, keys in pieces(text, with_keys, joined=not delay):
             for key in keys:
-                batch += self._post_press(key)
+                batch.append(self._post_down(key))
+                batch.append(self._post_up(key))
             if not keys:
                 batch.append(self._post_insertion(piece))
+                wait = self._wait_until_taken
             # What Enter and Tab do (submit, move the focus) comes before the text after them.
             left = 0 if delay or piece in _ACTING else _FEWEST_IN_FLIGHT
             if not left or len(batch) >= _MOST_IN_FLIGHT:
-                if await self._wait_until_taken(batch, left):
+                if await wait(batch, left):
                     return True
                 batch = batch[len(batch) - left :]
                 if delay:
                     await trio.sleep(delay)
-        return await self._wait_until_taken(batch) if batch else False
+        return await wait(batch) if batch else False
 
     async def compose(self, text: str, *steps: str, delay: float = 0) -> bool:
         """Enter `text` as an input method does: composed in `steps`, then committed.
@@ -235,6 +238,9 @@ class KeyboardDevice:
         if behind is not None:
             behind()
         return await self._wait_until_taken([insertion])
+
+    async def _wait_for_keys(self, pendings: list[PendingCall], left: int = 0) -> bool:
+        return await wait_for_delivery(pendings, self._interruptions, left)
 
     async def _wait_until_taken(self, pendings: list[PendingCall], left: int = 0) -> bool:
         """Do as `wait_for_delivery` where text is inserted: the replies can get lost with their document.

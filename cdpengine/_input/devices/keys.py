@@ -320,6 +320,9 @@ _SYLLABLES = range(0xAC00, 0xD7A4)
 
 def clusters(text: str) -> Iterator[str]:
     """Yield the grapheme clusters of `text`; joined together they are `text` again."""
+    if text.isascii() and "\r\n" not in text:
+        yield from text
+        return
     start = 0
     for index in range(1, len(text)):
         if _breaks(text, start, index):
