@@ -27,7 +27,7 @@ BETWEEN = 0.004
 
 TABS = 20
 TEXT = ("the quick brown fox jumps over the lazy dog " * 12)[:500]
-REPEATS = {"click": 10, "hover": 8, "type": 1, "fill": 8, "click_tab": 8}
+REPEATS = {"click": 10, "hover": 8, "type": 1, "fill": 8, "click_tab": 6}
 QUICK = {"click": 10, "hover": 6, "type": 1, "fill": 4, "click_tab": 4}
 """How often a turn does each."""
 

@@ -165,7 +165,7 @@ async def run(bench: Bench) -> None:
             {"engine": memory},
             unit="MB",
             variant=f"each of {pages} open pages",
-            turns=2,
+            turns=1,
             warm_up=0,
         )
 
