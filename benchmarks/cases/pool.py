@@ -1,7 +1,7 @@
 """The pool: what a job costs on a leased page, beside the same on a page that is opened by hand.
 
 Rule: a job is a page in a context of its own: opened, navigated, its title read, closed. A turn is 12 jobs, ten at
-once; in short 40, of fewer sides, since what is promised is a small difference. The clock runs from the first job to
+once; in short 24, of fewer sides, since what is promised is a small difference. The clock runs from the first job to
 the last one's end. By hand is the same engine with ten tasks that make their own contexts. What a pool adds, and
 Dask, is the difference in each round. Dask's workers are processes of this machine.
 """
@@ -28,7 +28,7 @@ JOBS = 12
 AT_ONCE = 10
 TURNS = 4
 MB = 1 << 20
-QUICK_JOBS, QUICK_TURNS = 40, 4
+QUICK_JOBS, QUICK_TURNS = 24, 4
 PATIENCE = 120.0
 """Seconds that a peer may take over a turn."""
 
