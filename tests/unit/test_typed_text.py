@@ -130,6 +130,28 @@ def test_a_script_may_move_the_focus() -> None:
     assert not typing.knows("ter2sword")
 
 
+@pytest.mark.parametrize("more", ["s", "sw", "swo", "swordfish", "sw rd"])
+def test_a_script_may_move_no_focus(more: str) -> None:
+    """Then the text goes on, and a page that shows it as it grows shows it as one: no letter of it is left."""
+    typing = Typing()
+    typing.type("hunter2")
+    typing.redactor.note_script("A")
+    for number in range(len(more)):
+        typing.type(more[number])
+        grown = f"hunter2{more[: number + 1]}"
+        assert typing.redactor.text(f"/find?q={grown}") == "/find?q=[redacted]"
+    assert typing.redactor.text("/find?q=hunter2&a=b") == "/find?q=[redacted]&a=b"
+
+
+def test_a_click_ends_a_text_whatever_scripts_ran_before() -> None:
+    typing = Typing()
+    typing.type("hunter2")
+    typing.redactor.note_script("A")
+    typing.send("Input.dispatchMouseEvent", type="mousePressed", x=1, y=1)
+    typing.type("ab")
+    assert typing.redactor.text("hunter2ab") == "[redacted]ab"
+
+
 def test_a_script_before_each_character_is_a_way_of_typing() -> None:
     typing = Typing()
     typing.type("hunter2")

@@ -331,6 +331,7 @@ class TypedText:
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
         self._since: dict[str, int] = {}  # characters since the last script, of those that saw one
+        self._ended: dict[str, str] = {}  # what a script may have ended, and may not
 
     def note_script(self, session_id: str) -> None:
         """Take that a script was run, which may have moved the focus: what is typed after it is another text.
@@ -338,7 +339,11 @@ class TypedText:
         Where a script runs before each character, that is how the program types, and the text goes on.
         """
         if self._since.get(session_id, len(self._texts.get(session_id, ""))) > 1:
-            self._texts.pop(session_id, None)
+            ended = self._texts.pop(session_id, "")
+            if ended:
+                self._ended[session_id] = (self._ended.pop(session_id, "") + ended)[-_LONGEST_TYPED:]
+                if len(self._ended) > _MOST_SESSIONS:
+                    del self._ended[next(iter(self._ended))]
         if session_id in self._texts:
             self._since[session_id] = 0
 
@@ -347,7 +352,7 @@ class TypedText:
         if method in _ENDS:
             # A pointer that only moves leaves the caret where it is.
             if params.get("type") != "mouseMoved":
-                self._texts.pop(session_id, None)
+                self._end(session_id)
             return _NOTHING
         text = params.get("text")
         if method != "Input.dispatchKeyEvent":
@@ -369,8 +374,17 @@ class TypedText:
             and len(key) > 1
             and key not in ("Shift", "Alt", "AltGraph", "CapsLock", "Dead")
         ):
-            self._texts.pop(session_id, None)
+            self._end(session_id)
         return _NOTHING
+
+    def take_on(self, session_id: str, before: str, whole: str) -> tuple[str, str]:
+        """Return what `take` gave as it is if the script before it moved no focus; twice "" where none was."""
+        ended = self._ended.get(session_id, "") if whole else ""
+        return (ended + before if before else "", ended + whole) if ended else _NOTHING
+
+    def _end(self, session_id: str) -> None:
+        self._texts.pop(session_id, None)
+        self._ended.pop(session_id, None)
 
     def _add(self, session_id: str, text: str) -> tuple[str, str]:
         before = self._texts.pop(session_id, "")

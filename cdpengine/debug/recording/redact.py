@@ -308,9 +308,11 @@ class Redactor:
         message = dict(message)
         params = message.get("params")
         if isinstance(params, dict) and types_text(method):
-            before, typed = self._typed.take(str(message.get("sessionId", "")), method, params)
-            if typed:
-                self._known.add_typed(before, typed)
+            session_id = str(message.get("sessionId", ""))
+            before, typed = self._typed.take(session_id, method, params)
+            for shorter, longer in ((before, typed), self._typed.take_on(session_id, before, typed)):
+                if longer:
+                    self._known.add_typed(shorter, longer)
             if method == "Input.dispatchKeyEvent" and NAMED_KEYS.fullmatch(str(params.get("key", ""))):
                 fields = ()
         for name in ("params", "result"):
