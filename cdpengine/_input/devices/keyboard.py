@@ -46,7 +46,7 @@ _FEWEST_IN_FLIGHT = 64
 cancelled. A press takes two."""
 
 
-NUMPAD = 3
+_NUMPAD = 3
 """The location of the keys of the numeric keypad (`KeyboardEvent.DOM_KEY_LOCATION_NUMPAD`)."""
 
 _REPLACED = "Page.frameNavigated"
@@ -184,8 +184,7 @@ class KeyboardDevice:
         wait = self._wait_for_keys
         for piece, keys in pieces(text, with_keys, joined=not delay):
             for key in keys:
-                batch.append(self._post_down(key))
-                batch.append(self._post_up(key))
+                batch += self._post_press(key)
             if not keys:
                 batch.append(self._post_insertion(piece))
                 wait = self._wait_until_taken
@@ -343,7 +342,7 @@ def _key_event(kind: str, key: Key, modifiers: int) -> dict[str, Any]:
         params["modifiers"] = modifiers
     if key.location:
         params["location"] = key.location
-        if key.location == NUMPAD:
+        if key.location == _NUMPAD:
             params["isKeypad"] = True
     return params
 

@@ -319,7 +319,8 @@ class Redactor:
             payload = message.get(name)
             if isinstance(payload, dict):
                 if withheld:
-                    self._learn_from_nodes(payload.get("result"))
+                    if name == "result":
+                        self._learn_from_nodes(payload.get("result"))
                     change = withhold_given if name == "params" else withhold_returned
                     payload = change(payload)
                 message[name] = self._payloads.redact(payload, method, piece)
