@@ -312,6 +312,50 @@ def test_a_cookie_that_was_harmless_is_not_once_what_is_in_it_is_known(secret: s
     assert secret.encode() not in redactor.redact(message, "Network.getCookies")
 
 
+KNOWN_COOKIE = {"name": "one", "value": "cAnArY7f3x42", "domain": "shop.example", "path": "/"}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"value": "another-cAnArY"},
+        {"value": "cAnArY7f3x4"},
+        {"value": ""},
+        {"value": 'cAnArY7f3x42"'},
+        {"value": "cAnArY7f3x42\\"},
+        {"domain": "token=cAnArYdomain"},
+        {"path": "https://user:cAnArYpath@x/"},
+        {"name": "cAnArY7f3x42"},
+        {"partitionKey": {"value": "cAnArYkey"}},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
+def test_a_list_with_one_change_is_redacted_as_one_that_is_decoded(
+    changed: dict[str, Any], *, first: bool
+) -> None:
+    other = {"name": "two", "value": "v-of-two-is-long", "domain": "shop.example", "path": "/"}
+    by_text, one_by_one = Redactor(), Redactor(patterns=["\x01"])
+
+    def both(number: int, *listed: dict[str, Any]) -> tuple[Any, Any]:
+        message = {"id": number, "result": {"cookies": [*listed]}, "sessionId": "S"}
+        encoded = json.dumps(message, separators=(",", ":")).encode()
+        clean = [json.loads(each.redact(encoded, "Network.getCookies")) for each in (by_text, one_by_one)]
+        return clean[0], clean[1]
+
+    known = (KNOWN_COOKIE, other) if first else (other, KNOWN_COOKIE)
+    for number in (1, 22):
+        found, expected = both(number, *known)
+        assert found == expected
+    now = [each | changed if each is KNOWN_COOKIE else each for each in known]
+    for number in (333, 4):
+        found, expected = both(number, *now)
+        assert found == expected
+        assert "another" not in str(found)
+    assert by_text._known.secrets == one_by_one._known.secrets
+
+
 def test_plain_cookies_need_not_be_decoded() -> None:
     listed = [
         {"name": "csrf-token", "value": "cAnArY7f3x42", "domain": "x", "session": True},
@@ -319,7 +363,7 @@ def test_plain_cookies_need_not_be_decoded() -> None:
     ]
     message = json.dumps({"id": 1, "result": {"cookies": listed}}, separators=(",", ":")).encode()
     redactor = Redactor()
-    clean = redactor._drop_values_of_cookies(message, "Network.getCookies")
+    clean = redactor._cookies.drop_values(message, entered=False)
     assert clean == message.replace(b"cAnArY7f3x42", b"[redacted]")
     assert redactor.redact(message, "Network.getCookies") == clean
     assert redactor._known.secrets == ("cAnArY7f3x42",)

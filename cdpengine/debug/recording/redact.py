@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from cdpengine.debug.recording.content_streams import Piece
+from cdpengine.debug.recording.cookie_lists import CookieLists
 from cdpengine.debug.recording.entered_texts import TypedText, types_text
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
 from cdpengine.debug.recording.secret_bodies import BodyRedactor, CleanBody
@@ -36,11 +37,9 @@ from cdpengine.debug.recording.secret_text import redact_data_urls, redact_text
 from cdpengine.debug.recording.secret_words import (
     AX_METHODS,
     CALLS,
-    COOKIE_METHODS,
     ENTERED,
     FORGOTTEN,
     HEADER_TEXTS,
-    IN_COOKIES,
     IN_JSON,
     NAMED_KEYS,
     OPEN_FIELDS,
@@ -49,6 +48,7 @@ from cdpengine.debug.recording.secret_words import (
     VALUE_FIELDS,
     Search,
     holds_secrets,
+    is_of_cookies,
     is_secret_field,
     is_secret_name,
 )
@@ -58,9 +58,6 @@ _SHORT = 200
 _SHORT_CALL = 1_000
 _SHORT_TEXTS = 4_000
 _METHOD = re.compile(rb'"method"\s*:\s*"([\w.]{1,80})"')
-_COOKIE = re.compile(rb'("name":"[\w.\-]{0,80}","value":")([^"\\]+)(?=")')
-_NUMBER = re.compile(rb'^\{"id":\d+,')
-_REDACTED_VALUE = REDACTED.encode()
 _QUICK_USER = re.compile(rb"://[^/?#\s\"'<>@\0]+@")
 _HEADER_LINE = re.compile(r"^([\w\-]+)(:[ \t]*)([^\r\n]+)", re.MULTILINE)
 _SIFTED = 4_096  # bytes of a message up to which it is looked through together with others
@@ -87,6 +84,7 @@ class Redactor:
         self.patterns = tuple(_compile(pattern) for pattern in patterns)
         self.keep_arguments = keep_arguments
         self._known = KnownSecrets(secrets)
+        self._cookies = CookieLists(self._known, self._looks_secret)
         self._bodies = BodyRedactor(self.text, self._known, self._looks_secret, bool(self.patterns))
         self._payloads = PayloadRedactor(self.text, self._known, self._bodies, keep_arguments)
         self._typed = TypedText()
@@ -94,8 +92,7 @@ class Redactor:
         self._calls: dict[
             bytes, bytes
         ] = {}  # calls and their redacted forms, both without their numbers; b"" where they are equal
-        self._harmless: set[bytes] = set()  # pieces of lists of cookies that were found to hold no secret
-        self._texts_at = self._calls_at = self._harmless_at = 0  # `learned` at which these were made
+        self._texts_at = self._calls_at = 0  # `learned` at which these were made
 
     @property
     def learned(self) -> int:
@@ -120,15 +117,16 @@ class Redactor:
         """
         if not method and (named := _METHOD.search(message)):
             method = named[1].decode()
+        if is_of_cookies(method) and not self.patterns:
+            without = self._cookies.drop_values(message, entered=method in ENTERED)
+            if without is not None:
+                return without
         withheld = not own and not self.keep_arguments and method in CALLS
         if withheld and (quick := withhold_quickly(message)) is not None:
             return quick
         withheld = withheld and not gives_no_text(message)
         if not suspicious and not withheld and not self.suspicious(message, method):
             return message
-        of_cookies = bool(COOKIE_METHODS.match(method))
-        if of_cookies and (without := self._drop_values_of_cookies(message, method)) is not None:
-            return without
         try:
             loaded: Any = msgspec.json.decode(message)
             encode: Callable[[Any], bytes] = msgspec.json.encode
@@ -264,34 +262,6 @@ class Redactor:
     def _looks_secret(self, low: bytes, words: Search = IN_JSON) -> bool:
         return (b"@" in low and _QUICK_USER.search(low) is not None) or words.is_in(low)
 
-    def _drop_values_of_cookies(self, message: bytes, method: str) -> bytes | None:
-        """Return a list of cookies without their values, as `redact` does, by its bytes: in a quarter of the time.
-
-        None where a value is written otherwise, or where there may be other secrets.
-        """
-        if self.patterns:
-            return None
-        pieces = _COOKIE.split(message)  # what is between cookies, name, value, what is between, ...
-        remember = self._remembers(method)
-        try:
-            for value in pieces[2::3]:
-                remember(value.decode())
-        except UnicodeDecodeError:
-            return None
-        pieces[2::3] = [_REDACTED_VALUE] * (len(pieces) // 3)
-        if self._harmless_at != self.learned or len(self._harmless) >= _SHORT_TEXTS:
-            self._harmless.clear()
-            self._harmless_at = self.learned
-        clean = b"".join(pieces) if len(pieces) > 1 else message
-        pieces[0] = _NUMBER.sub(b"", pieces[0])
-        if self._harmless.issuperset(pieces):
-            return clean
-        between, together = _BETWEEN.join(pieces[::3]).lower(), _BETWEEN.join(pieces)
-        if self._looks_secret(between, IN_COOKIES) or b"eyJ" in together or self._known.is_in(together):
-            return None
-        self._harmless.update(piece for piece in pieces if len(piece) <= _SHORT_CALL)
-        return clean
-
     # --- going through -------------------------------------------------------------------------------------
 
     def _remembers(self, method: str) -> Remember:
@@ -302,7 +272,7 @@ class Redactor:
 
     def _clean_message(self, message: Any, method: str, *, withheld: bool, piece: Piece | None) -> Any:
         fields = SECRET_PARAMETERS.get(method, ())
-        cookies = bool(COOKIE_METHODS.match(method))
+        cookies = is_of_cookies(method)
         if not isinstance(message, dict):
             return self._clean(message, fields, cookies=cookies)
         message = dict(message)

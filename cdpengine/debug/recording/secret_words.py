@@ -272,7 +272,7 @@ _PLAIN_HEADERS = re.compile(
 HEADER_TEXTS = frozenset({"headersText", "requestHeadersText"})
 """Fields with headers as they were sent, one a line."""
 
-COOKIE_METHODS = re.compile(r"(Network|Storage)\.(get|set|delete)(All)?Cookies?$")
+_COOKIE_METHODS = re.compile(r"(Network|Storage)\.(get|set|delete)(All)?Cookies?$")
 
 SCHEMES = Search(dict.fromkeys(("bearer", "basic", "digest", "negotiate"), ""))
 _ASSIGNED = r"""\\*["']?\s*(?:=|:|%3d)"""
@@ -312,7 +312,13 @@ def holds_secrets(method: str) -> bool:
     tables = SECRET_PARAMETERS, WITHHELD, BASE64_FIELDS, TEXT_PIECES
     by_table = any(method in table for table in tables)
     by_structure = method in HEADER_METHODS or method in _STRUCTURED or method in CALLS or types_text(method)
-    return by_table or by_structure or any(each.match(method) for each in (COOKIE_METHODS, AX_METHODS))
+    return by_table or by_structure or is_of_cookies(method) or AX_METHODS.match(method) is not None
+
+
+@lru_cache(2_000)
+def is_of_cookies(method: str) -> bool:
+    """Say whether messages of this method hold cookies."""
+    return _COOKIE_METHODS.match(method) is not None
 
 
 @lru_cache(2_000)
