@@ -23,11 +23,11 @@ _own: set[str] = set()
 @cache
 @shortages_named(partial(exhausted, "read a script of the engine's own"))
 def script(name: str) -> str:
-    """Return the source of a file, named by its path below the package, without ".js": "_input/forms/fill".
+    """Return the `compact` source of a file, named by its path in the package, without ".js": "_input/forms/fill".
 
     Raises FileNotFoundError when there is no such file.
     """
-    return resources.files(__package__).joinpath(f"{name}.js").read_text("utf-8")
+    return compact(resources.files(__package__).joinpath(f"{name}.js").read_text("utf-8"))
 
 
 @cache
@@ -41,7 +41,7 @@ def script_with(name: str, *parts: str, given: str = "request") -> str:
 
 
 def compact(source: str) -> str:
-    """Return a source without lines that are comments, and without indentation: a third less to send and to parse.
+    """Return a source without lines that are comments and without indentation: a third less to send and to parse.
 
     No text between backticks may go over several lines.
     """

@@ -25,7 +25,7 @@ import trio
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point, Quad
 from cdpengine._input.held_back import unless_held_back
-from cdpengine._javascript import compact, own, script
+from cdpengine._javascript import own, script
 from cdpengine._page.running_actions import SideEffects
 from cdpengine._page.scripts.page_functions import (
     SETTLED_OBJECT,
@@ -76,7 +76,7 @@ AnyHandle = Handle | KnownHandle
 def _library() -> str:
     """Return the source of what is installed once in each world, so that it is sent and compiled once."""
     tools, arms, probe, report, covering, area = (
-        compact(script(f"_input/actionability/{name}"))
+        script(f"_input/actionability/{name}")
         for name in ("node_tools", "input_observer", "actionability", "input_report", "covering", "area")
     )
     return own(f"""function () {{

@@ -20,7 +20,7 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._javascript import compact, own, script
+from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
@@ -59,9 +59,7 @@ class DocumentGone(Exception):
 def script_with_search(name: str, parameters: str = "request") -> str:
     """Return the source of a function of `parameters` (and `node`): the script `name`, given node_search.js."""
     search = script("_page/navigation/node_search")
-    return compact(
-        f"function (request, node) {{ return ({script(name)})({parameters}, ({search})(), node); }}"
-    )
+    return f"function (request, node) {{ return ({script(name)})({parameters}, ({search})(), node); }}"
 
 
 @attrs.frozen(eq=False)

@@ -21,7 +21,7 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._javascript import compact, own, script
+from cdpengine._javascript import own, script
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
     SETTLED_VALUE,
@@ -178,8 +178,8 @@ def _installation(kit: str | None) -> str:
         ]
     )
     if kit is None:
-        return own(compact(f"{OFFERED} ? {script('_snapshot/sources/walk')}(null, {parts}) : null"))
-    return own(compact(f"{script('_snapshot/sources/walk')}({kit}, {parts})"))
+        return own(f"{OFFERED} ? {script('_snapshot/sources/walk')}(null, {parts}) : null")
+    return own(f"{script('_snapshot/sources/walk')}({kit}, {parts})")
 
 
 _PREPARED = own("globalThis.cdpengineWalk ? cdpengineWalk() : undefined")
