@@ -99,10 +99,10 @@ def promises_table(verdicts: Sequence[Verdict]) -> list[str]:
 
 def aims_table(found: Sequence[Aim]) -> list[str]:
     """Return the table of what is aimed at, and whether the run reached it."""
-    lines = [row(["aimed at", "", "measured"]), row(["---", "---", "---"])]
+    lines = [row(["aimed at", "", "measured", "in the way"]), row(["---"] * 4)]
     for aim in found:
         reach = aim.reach if aim.reach == "reached" else f"**{aim.reach}**"
-        lines.append(row([aim.text, reach, safe(aim.figure)]))
+        lines.append(row([aim.text, reach, safe(aim.figure), aim.obstacle]))
     return lines
 
 

@@ -7,12 +7,15 @@ from benchmark_reports import report, side
 
 from benchmarks.cases import CASES
 from benchmarks.harness.figures import Measurement
-from benchmarks.harness.goals import GOALS, aims
+from benchmarks.harness.goals import GOALS, Goal, aims
 from benchmarks.harness.markdown import aims_table
 from benchmarks.harness.peers import PEER_NAMES
 from benchmarks.harness.promises import Promise
 
-TWICE = Promise("twice", "click", "once", "engine", over="playwright", least=2, tolerance=0.05)
+TWICE = Goal(
+    Promise("twice", "click", "once", "engine", over="playwright", least=2, tolerance=0.05),
+    obstacle="the law of nature",
+)
 
 
 @pytest.mark.parametrize(
@@ -35,18 +38,23 @@ def test_a_goal_that_was_not_measured_is_not_reached() -> None:
     made = report(Measurement("click", "once", unit="ms", sides=(side("engine", 1),)))
     (aim,) = aims(made, (TWICE,))
     assert (aim.reach, aim.figure) == ("not measured", "playwright took no part")
-    assert aims(made, (Promise("other", "events", "", "engine", over="pydoll", least=1),)) == []
+    other = Promise("other", "events", "", "engine", over="pydoll", least=1)
+    assert aims(made, (Goal(other),)) == []
 
 
 def test_the_table_shows_what_is_not_reached() -> None:
     sides = (side("engine", 1), side("playwright", 1))
     found = aims(report(Measurement("click", "once", unit="ms", sides=sides)), (TWICE,))
-    assert aims_table(found)[2:] == ["| twice | **not reached** | 1.00 times better, 2.00 aimed at |"]
+    missed = "| twice | **not reached** | 1.00 times better, 2.00 aimed at | the law of nature |"
+    assert aims_table(found)[2:] == [missed]
+    sides = (side("engine", 1), side("playwright", 2))
+    found = aims(report(Measurement("click", "once", unit="ms", sides=sides)), (TWICE,))
+    assert aims_table(found)[2:] == ["| twice | reached | 2.00 times better, 2.00 aimed at |  |"]
 
 
 def test_goals_name_what_there_is() -> None:
-    assert len({goal.text for goal in GOALS}) == len(GOALS)
-    for goal in GOALS:
+    assert len({goal.promise.text for goal in GOALS}) == len(GOALS)
+    for goal in (each.promise for each in GOALS):
         assert goal.case in CASES
         assert goal.over in PEER_NAMES or goal.over.startswith(("engine", "floor: ")), goal.text
         assert goal.least > 0
