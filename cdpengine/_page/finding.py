@@ -33,7 +33,7 @@ from cdpengine._page.patterns import (
     holds,
     with_name,
 )
-from cdpengine._page.scripts.node_lists import TEXT_AND_NODES, objects_of_nodes, text_and_numbers
+from cdpengine._page.scripts.node_lists import SERIALIZED, objects_of_nodes, text_and_nodes
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, value_of
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import pending_group
@@ -228,12 +228,13 @@ async def _select(document: Document, wanted: Wanted, *, visible: bool = False) 
         arguments.append(texts)
     source = own(script_with_search("_page/find"))
     await trio.lowlevel.checkpoint_if_cancelled()
-    call = document.context.post(source, request, *arguments, how=TEXT_AND_NODES, group=document.group)
+    call = document.context.post(source, request, *arguments, how=SERIALIZED, group=document.group)
     try:
-        head, numbers = await text_and_numbers(call, _Head)
+        head, nodes = await text_and_nodes(call, _Head)
     except RemoteError as error:
         raise gone_or(error) from None
     _refuse(head.invalid, wanted)
+    numbers = [node.backend_node_id for node in nodes if node is not None]
     return dict(zip(numbers, head.descriptions, strict=True))
 
 

@@ -310,5 +310,5 @@
     read(each, { visible: true, veiled: false, keeps: "collapse", table: false, main: main ? each : null });
     parts.push(2);
   }
-  return [JSON.stringify({ parts, cut, seen }), [document, ...frames]];
+  return [JSON.stringify({ parts, cut, seen }), document, ...frames];
 })

@@ -20,9 +20,9 @@ import msgspec
 import trio
 
 from cdpengine._javascript import script_with
+from cdpengine._page.scripts.node_lists import SERIALIZED, split_text
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
-from cdpengine._page.scripts.page_functions import RemoteHandle, deep, object_group
-from cdpengine._protocol.calls import decode_reply
+from cdpengine._page.scripts.page_functions import RemoteHandle, object_group
 from cdpengine._protocol.domains.runtime import CallReply
 from cdpengine._snapshot.content import (
     RANK,
@@ -50,8 +50,6 @@ _CALL = "Runtime.callFunctionOn"
 _KEPT_BACK = 0.1
 _LONGEST = 24 * 3600.0
 _CUT = "cut: there was no time to read the rest"
-
-_DEEP = deep(3)
 
 
 @attrs.define(eq=False)
@@ -94,19 +92,19 @@ async def _read(request: FrameRequest, *, main_only: bool) -> Document:
             node = BrowserNode(request.session, request.root, request.frame_id, "the element to be read")
             root = await request.worlds.resolve(node, group)
         await trio.lowlevel.checkpoint_if_cancelled()
-        reply = await context.post(function, root, options, how=_DEEP, group=group).decoded(CallReply)
+        reply = await context.post(function, root, options, how=SERIALIZED, group=group).decoded(CallReply)
     if reply.exception_details is not None:
         why = reply.exception_details.reason
         raise ProtocolError(f"the page's content could not be read: {why[:300]}")
-    text, owners = _decode(reply.result.deep_serialized_value)
-    told = decode_reply(_CALL, text.encode(), _Told)
+    told, nodes = split_text(_CALL, reply.result.deep_serialized_value, _Told)
+    of_document, *owners = [node for node in nodes if node is not None]
     document = ReadableDocument(
         roots=[
             Node("iframe", "structural", backend_node_id=owner.backend_node_id, frame_id=request.frame_id)
-            for owner in owners[1:]
+            for owner in owners
         ],
         frame_id=request.frame_id,
-        loader_id=owners[0].loader_id,
+        loader_id=of_document.loader_id,
         session_id=request.session.id,
         nodes_seen=told.seen,
         cut=told.cut,
@@ -120,33 +118,6 @@ class _Told(msgspec.Struct):
     parts: list[Any]
     cut: bool
     seen: int
-
-
-class _NodeValue(msgspec.Struct, rename="camel"):
-    backend_node_id: int
-    loader_id: str = ""
-
-
-class _DeepNode(msgspec.Struct):
-    value: _NodeValue
-
-
-class _Text(msgspec.Struct):
-    value: str
-
-
-class _DeepNodes(msgspec.Struct):
-    value: list[_DeepNode]
-
-
-class _Pair(msgspec.Struct):
-    value: tuple[msgspec.Raw, msgspec.Raw]
-
-
-def _decode(value: msgspec.Raw) -> tuple[str, list[_NodeValue]]:
-    text, nodes = decode_reply(_CALL, value, _Pair).value
-    told = decode_reply(_CALL, text, _Text).value
-    return told, [node.value for node in decode_reply(_CALL, nodes, _DeepNodes).value]
 
 
 # --- from parts to blocks ------------------------------------------------------------------------------------

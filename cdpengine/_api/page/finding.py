@@ -9,7 +9,6 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-import msgspec
 import trio
 
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore, describe_target
@@ -21,10 +20,9 @@ from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.documents import FrameWatches
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, deep, object_group
-from cdpengine._protocol.calls import decode_reply
+from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
 from cdpengine._protocol.domains.dom import DescribeNodeReply
-from cdpengine._protocol.domains.runtime import CallReply
 from cdpengine._snapshot.refs import Ref, parse_ref_text
 from cdpengine._snapshot.roles import ELEMENTS, UNTOLD, check_role, chrome_roles, role_name
 from cdpengine._snapshot.text import quote, shorten
@@ -139,15 +137,6 @@ FrameTarget: TypeAlias = Frame | ElementTarget
 _MOST_LISTED = 3
 
 
-class _DeepValue(msgspec.Struct, rename="camel"):
-    backend_node_id: int | None = None
-
-
-class _Deep(msgspec.Struct, rename="camel"):
-    type: str = ""
-    value: _DeepValue | None = None
-
-
 async def find_frame(
     page: PageTarget, target: FrameTarget, node_of: Callable[[ElementTarget], Node]
 ) -> Frame:
@@ -210,18 +199,16 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str) -> int:
     await trio.lowlevel.checkpoint_if_cancelled()
     with object_group("root") as group:
         reply = await context.post(
-            own(script("_api/page/query")), selector, how=deep(1), group=group
-        ).decoded(CallReply)
+            own(script("_api/page/query")), selector, how=SERIALIZED, group=group
+        ).decoded(NodesReply)
     shown = shorten(quote(selector), 80)
     if reply.exception_details is not None:
         why = reply.exception_details.reason.partition("\n")[0]
         raise InvalidArgumentError(
             what="root", given=shown, expected=f"a ref or a CSS selector ({shorten(why, 120)})"
         )
-    if reply.result.subtype == "node" and bytes(reply.result.deep_serialized_value):
-        found = decode_reply("Runtime.callFunctionOn", reply.result.deep_serialized_value, _Deep)
-        if found.value is not None and found.value.backend_node_id is not None:
-            return found.value.backend_node_id
+    for found in reply.result.deep_serialized_value.nodes():
+        return found.backend_node_id
     raise NodeNotFoundError(target=shown, reason=f"nothing in {shown_url(frame.url)} matches this selector")
 
 

@@ -1,5 +1,5 @@
-// Returns the first element that matches the CSS selector: in the document, or else in its open shadow roots.
-// Runs in an isolated world; null where nothing matches. An invalid selector throws a SyntaxError.
+// Returns an array of the first element that matches the CSS selector: in the document, or else in its open shadow
+// roots. Runs in an isolated world; the array is empty where nothing matches. An invalid selector throws a SyntaxError.
 (function (selector) {
   "use strict";
 
@@ -13,11 +13,11 @@
   const roots = [document];
   for (const root of roots) {
     const found = first(root);
-    if (found) return found;
+    if (found) return [found];
     for (const element of all(root)) {
       const shadow = shadowOf(element);
       if (shadow) roots.push(shadow);
     }
   }
-  return null;
+  return [];
 })

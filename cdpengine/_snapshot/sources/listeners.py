@@ -21,7 +21,7 @@ import attrs
 import msgspec
 
 from cdpengine._javascript import own, script
-from cdpengine._page.scripts.node_lists import objects_of_nodes
+from cdpengine._page.scripts.node_lists import ask_nodes, node_ids, objects_of_nodes
 from cdpengine._page.scripts.page_functions import (
     ObjectGroup,
     RemoteHandle,
@@ -32,7 +32,6 @@ from cdpengine._page.scripts.page_functions import (
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._snapshot.node import FrameRequest
 from cdpengine._snapshot.sources.numbers import NOTHING_TOLD, Told, ask_hosts, hosts_of
-from cdpengine._snapshot.sources.serialized import ask_nodes, node_ids
 from cdpengine._snapshot.sources.walk import CALL, Installed, KnownListeners, document_of, post_document
 from cdpengine.errors import ProtocolError, RemoteError
 

@@ -11,18 +11,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import attrs
-import msgspec
 import trio
 
+from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply, SerializedNode
 from cdpengine._page.scripts.page_functions import Node, ObjectGroup, object_group
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._snapshot.node import FrameRequest
-from cdpengine._snapshot.sources.serialized import SERIALIZED, HostsReply, NodesReply, NodeValue
 from cdpengine._snapshot.sources.walk import CALL, Installed
 from cdpengine.errors import ProtocolError
 
 _TAKEN_AT_ONCE = 10_000
 """Elements whose ids are asked for in one call: Chrome needs some 30 microseconds for each."""
+
+_HOSTS = frozenset(
+    {
+        "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header",
+        "main", "nav", "p", "section", "span",
+    }
+)  # fmt: skip
+"""The elements of HTML's own that a page can attach a shadow root to (DOM standard, `attachShadow`)."""
 
 
 @attrs.frozen
@@ -30,7 +37,7 @@ class Told:
     """What is known of numbers before they are asked for: ids by number, and what elements are serialized as."""
 
     ids: Mapping[int, int] = attrs.field(factory=dict)
-    nodes: Mapping[int, NodeValue | None] = attrs.field(factory=dict)
+    nodes: Mapping[int, SerializedNode | None] = attrs.field(factory=dict)
 
 
 NOTHING_TOLD = Told()
@@ -66,7 +73,7 @@ async def _number(
         closed = {
             number: root
             for number, node in nodes.items()
-            if node is not None and (root := node.find_closed_root()) is not None
+            if node is not None and (root := find_closed_root(node)) is not None
         }
         if closed:
             await _adopt(request, installed, closed, group)
@@ -85,18 +92,31 @@ def ask_hosts(installed: Installed, group: ObjectGroup) -> PendingCall:
     return installed.function.post(CALL, {"do": "hosts"}, how=SERIALIZED, group=group)
 
 
-async def hosts_of(call: PendingCall) -> dict[int, NodeValue | None]:
+async def hosts_of(call: PendingCall) -> dict[int, SerializedNode | None]:
     """Return them by number."""
-    values = iter((await call.decoded(HostsReply)).result.deep_serialized_value.value)
-    return {
-        msgspec.json.decode(number.value, type=int): msgspec.json.decode(element.value, type=NodeValue)
-        for number, element in zip(values, values, strict=True)
-    }
+    items = (await call.decoded(NodesReply)).result.deep_serialized_value.value
+    found: dict[int, SerializedNode | None] = {}
+    for number, element in zip(items[::2], items[1::2], strict=True):
+        if not isinstance(number.value, float) or not isinstance(element.value, SerializedNode):
+            raise ProtocolError("the walk's answer is not of numbers and elements by turns")
+        found[int(number.value)] = element.value
+    return found
+
+
+def find_closed_root(node: SerializedNode) -> int | None:
+    """Return the backend node id of the closed shadow root that a page attached.
+
+    What the browser itself attaches, to a `select` for example, is called closed too.
+    """
+    root = None if node.shadow_root is None else node.shadow_root.value
+    if root is None or root.mode != "closed":
+        return None
+    return root.backend_node_id if "-" in node.local_name or node.local_name in _HOSTS else None
 
 
 async def _take(
     installed: Installed, numbers: Sequence[int], group: ObjectGroup
-) -> Sequence[NodeValue | None]:
+) -> Sequence[SerializedNode | None]:
     """Ask for the elements with these numbers, which go up; None for one that is gone."""
     await trio.lowlevel.checkpoint_if_cancelled()
     request = {"do": "take", "ranges": _ranges(numbers)}
@@ -104,7 +124,7 @@ async def _take(
     nodes = reply.result.deep_serialized_value.value
     if len(nodes) != len(numbers):
         raise ProtocolError(f"{len(numbers)} elements were asked for, {len(nodes)} came")
-    return [node.value for node in nodes]
+    return [node.value if isinstance(node.value, SerializedNode) else None for node in nodes]
 
 
 def _ranges(numbers: Sequence[int]) -> list[int]:

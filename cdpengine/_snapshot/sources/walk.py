@@ -22,6 +22,7 @@ import msgspec
 import trio
 
 from cdpengine._javascript import own, script
+from cdpengine._page.scripts.node_lists import LONGEST_REASON, SERIALIZED, SerializedList
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
     SETTLED_VALUE,
@@ -44,7 +45,6 @@ from cdpengine._protocol.streams import Event
 from cdpengine._snapshot.node import Document, FrameRequest
 from cdpengine._snapshot.sources.ax_tree import keep_warm
 from cdpengine._snapshot.sources.columns import Part, role_bits
-from cdpengine._snapshot.sources.serialized import LONGEST_REASON, SERIALIZED, InstalledReply
 from cdpengine.errors import InvalidArgumentError, ProtocolError, RemoteError
 
 GROUP = "cdpengine.walk"
@@ -273,12 +273,12 @@ async def install_walk(
         if first is not None and prepared and request.root is None:
             asked = _post_first(request, context, first(not with_tree, own_world))
             unless_kept.callback(asked.call.abandon)
-        reply = await call.decoded(InstalledReply)
+        reply = await call.decoded(_InstalledReply)
         if prepared and reply.result.type == "undefined":
             # A document from before, or one that got no scripts.
             asked = None
             call = post(context.post_expression(_installation(kit), how=SERIALIZED, group=GROUP))
-            reply = await call.decoded(InstalledReply)
+            reply = await call.decoded(_InstalledReply)
         installed = _installed(session, reply)
         if installed is None and kit is not None:
             raise ProtocolError("the walk could not be made: the page gave no function")
@@ -428,20 +428,31 @@ async def walk_said(call: PendingCall) -> str | None:
     return reply.result.value
 
 
-def _installed(session: Session, reply: InstalledReply) -> Installed | None:
+def _installed(session: Session, reply: _InstalledReply) -> Installed | None:
     """Return what the installation gave; None where the browser does not offer what it needs."""
     if reply.exception_details is not None:
         raise ProtocolError(f"the walk could not be made: {reply.exception_details.reason[:LONGEST_REASON]}")
     if reply.result.object_id is None:
         return None
     function = RemoteHandle(session, reply.result.object_id)
-    document = next((node.value for node in reply.result.deep_serialized_value.value), None)
+    document = next(iter(reply.result.deep_serialized_value.nodes()), None)
     if document is None:
         return Installed(function, "")
     return Installed(function, document.loader_id, document.backend_node_id)
 
 
 # --- replies -------------------------------------------------------------------------------------------------
+
+
+class _InstalledResult(msgspec.Struct, rename="camel"):
+    type: str = ""
+    object_id: str | None = None
+    deep_serialized_value: SerializedList = msgspec.field(default_factory=SerializedList)
+
+
+class _InstalledReply(msgspec.Struct, rename="camel"):
+    result: _InstalledResult
+    exception_details: ExceptionDetails | None = None
 
 
 class _Text(msgspec.Struct):

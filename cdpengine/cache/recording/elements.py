@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-import msgspec
 import trio
 
 from cdpengine import Page, Snapshot
 from cdpengine._api.page.core import ElementTarget
 from cdpengine._javascript import own, script, script_with
 from cdpengine._page.finding import Locator
+from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
-from cdpengine._page.scripts.page_functions import RemoteHandle, deep, object_group
-from cdpengine._protocol.calls import decode_reply
+from cdpengine._page.scripts.page_functions import RemoteHandle, object_group
 from cdpengine._protocol.domains.page import LayoutMetricsReply
-from cdpengine._protocol.domains.runtime import CallReply
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import RefsFor
 from cdpengine._snapshot.roles import INTERACTIVE_ROLES
@@ -48,18 +46,6 @@ _REFS: tuple[RefsFor, ...] = ("actions", "all")
 
 _AROUND = own(script("cache/recording/around"))
 _FOCUSED = own(script("cache/recording/focused"))
-
-
-class _NodeNumber(msgspec.Struct, rename="camel"):
-    backend_node_id: int
-
-
-class _DeepNode(msgspec.Struct):
-    value: _NodeNumber
-
-
-class _DeepArray(msgspec.Struct):
-    value: list[_DeepNode]
 
 
 class ElementReader:
@@ -189,11 +175,10 @@ def _facts_script() -> str:
 
 async def _numbers_around(handle: RemoteHandle) -> list[int]:
     await trio.lowlevel.checkpoint_if_cancelled()
-    reply = await handle.post(_AROUND, how=deep(2)).decoded(CallReply)
+    reply = await handle.post(_AROUND, how=SERIALIZED).decoded(NodesReply)
     if reply.exception_details is not None:
         return []
-    found = decode_reply("Runtime.callFunctionOn", reply.result.deep_serialized_value, _DeepArray)
-    return [each.value.backend_node_id for each in found.value]
+    return [node.backend_node_id for node in reply.result.deep_serialized_value.nodes()]
 
 
 @contextmanager

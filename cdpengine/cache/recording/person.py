@@ -24,16 +24,17 @@ from cdpengine import Page
 from cdpengine._evaluate.injection import InitScript
 from cdpengine._javascript import own, script
 from cdpengine._page.page_scope import PageScope, SessionOverride
-from cdpengine._page.scripts.page_functions import ExecutionContext, ObjectGroup, deep, new_group
+from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply, SerializedNode
+from cdpengine._page.scripts.page_functions import ExecutionContext, ObjectGroup, new_group
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
 from cdpengine._page.tabs import Posted
-from cdpengine._protocol.calls import PendingCall, decode_reply
+from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import (
     FrameRequestedNavigation,
     FrameStartedNavigating,
     NavigationHistoryReply,
 )
-from cdpengine._protocol.domains.runtime import BindingCalled, CallReply
+from cdpengine._protocol.domains.runtime import BindingCalled
 from cdpengine._protocol.messages import decode_payload
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
@@ -97,20 +98,6 @@ class PersonAction:
     rested: bool = False
 
 
-class _Number(msgspec.Struct, rename="camel"):
-    backend_node_id: int
-    loader_id: str = ""
-
-
-class _DeepNode(msgspec.Struct):
-    value: _Number
-
-
-class _DeepArray(msgspec.Struct):
-    value: list[_DeepNode] = []
-    type: str = ""
-
-
 _HINTS = frozenset({"hello", "near", "focus", "changed"})
 """Reports that are no actions."""
 
@@ -141,7 +128,7 @@ class PersonObserver:
         self._listeners: dict[Session, Callable[[Event], None]] = {}
         self._contexts: dict[tuple[Session, int], None] = {}
         self._nodes: OrderedDict[tuple[Session, int, int], PendingCall] = OrderedDict()
-        self._found: OrderedDict[tuple[Session, int, int], list[_Number]] = OrderedDict()
+        self._found: OrderedDict[tuple[Session, int, int], list[SerializedNode]] = OrderedDict()
         self._requested: set[str] = set()
         self._history: int | None = None
         self._send, self.actions = trio.open_memory_channel[PersonAction](_MOST_WAITING)
@@ -296,7 +283,7 @@ class PersonObserver:
             return
         with suppress(EngineError):
             self._nodes[key] = self._post(
-                session, context, f"around({number})", how=deep(2), group=self._group
+                session, context, f"around({number})", how=SERIALIZED, group=self._group
             )
         while len(self._nodes) > _MOST_NODES:
             self._nodes.popitem(last=False)[1].abandon()
@@ -321,17 +308,15 @@ class PersonObserver:
         frame_id = frame.id if frame is not None else (frames[0].id if len(frames) == 1 else "")
         return BrowserNode(session, numbers[0], frame_id, "an element that a person used"), numbers
 
-    async def _answer_of(self, key: tuple[Session, int, int]) -> list[_Number]:
+    async def _answer_of(self, key: tuple[Session, int, int]) -> list[SerializedNode]:
         call = self._nodes.pop(key, None)
         if call is None:
             return []
         try:
             with trio.move_on_after(ANSWERING), suppress(EngineError):
-                reply = await call.decoded(CallReply)
-                raw = reply.result.deep_serialized_value
-                if reply.exception_details is None and bytes(raw):
-                    decoded = decode_reply("Runtime.evaluate", raw, _DeepArray)
-                    return [each.value for each in decoded.value]
+                reply = await call.decoded(NodesReply)
+                if reply.exception_details is None:
+                    return reply.result.deep_serialized_value.nodes()
         finally:
             call.abandon()
         return []

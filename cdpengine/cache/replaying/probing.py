@@ -20,8 +20,8 @@ import msgspec
 from cdpengine._javascript import own, script
 from cdpengine._page.frames import Frame, renderer_of
 from cdpengine._page.navigation.documents import DocumentGone, gone_or, open_document
-from cdpengine._page.scripts.page_functions import RemoteHandle, deep, object_group, returned
-from cdpengine._protocol.calls import decode_reply
+from cdpengine._page.scripts.node_lists import SERIALIZED, text_and_nodes
+from cdpengine._page.scripts.page_functions import RemoteHandle, object_group
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.roles import chrome_roles, kind_of, role_name
@@ -31,7 +31,7 @@ from cdpengine.cache.entries import Target
 from cdpengine.cache.replaying.names import collapse, is_for_one_of_many
 from cdpengine.cache.replaying.page_index import DIALOGS
 from cdpengine.cache.targets import ITEM_ROLES, LONGEST_NAME
-from cdpengine.errors import EvaluationFailedError, RemoteError, UndecodableReplyError
+from cdpengine.errors import EvaluationFailedError, RemoteError
 
 if TYPE_CHECKING:
     from cdpengine import Page
@@ -77,15 +77,6 @@ class _Found(msgspec.Struct):
 class _Told(msgspec.Struct):
     elements: list[_Found] = []
     roles: dict[str, int] = {}
-
-
-class _Item(msgspec.Struct):
-    type: str = ""
-    value: Any = None
-
-
-class _List(msgspec.Struct):
-    value: list[_Item] = []
 
 
 @attrs.frozen(kw_only=True)
@@ -180,11 +171,12 @@ async def _ask(
             known[frame.id] = document.loader_id, made
         handle = known[frame.id][1]
         with object_group("probe") as group:
-            reply = await returned(handle.post(_LOOK, request, counted, how=deep(2), group=group))
+            call = handle.post(_LOOK, request, counted, how=SERIALIZED, group=group)
+            told, nodes = await text_and_nodes(call, _Told)
     except RemoteError as error:
         known.pop(frame.id, None)
         raise gone_or(error) from None
-    return _decode(bytes(reply.deep_serialized_value))
+    return told, [None if node is None else node.backend_node_id for node in nodes]
 
 
 def forget_page(page: Page) -> None:
@@ -217,18 +209,6 @@ def has_counts(features: PageFeatures, roles: Mapping[str, int]) -> bool:
         features.headings,
         features.fields,
     )
-
-
-def _decode(value: bytes) -> tuple[_Told, list[int | None]]:
-    items = decode_reply("Runtime.callFunctionOn", value, _List).value
-    if not items or not isinstance(items[0].value, str):
-        raise UndecodableReplyError("Runtime.callFunctionOn", "the probe's answer has no text", value)
-    told = msgspec.json.decode(items[0].value, type=_Told)
-    numbers = [
-        int(item.value["backendNodeId"]) if item.type == "node" and "backendNodeId" in item.value else None
-        for item in items[1:]
-    ]
-    return told, numbers
 
 
 def _is_sure(wanted: WantedElement, found: _Found) -> bool:
