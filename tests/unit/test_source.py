@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._evaluate.script import is_function
+from cdpengine._evaluate.source import is_function
 
 FUNCTIONS = [
     "() => 1",
@@ -26,6 +26,14 @@ FUNCTIONS = [
     "function* g() {}",
     "function f() { return /[/}]+/.test(a) } // done",
     "function f() { if (a) { return b / c / d } }\n",
+    "function f() { return a /* x */ / b; } // }",
+    "function f() { return a\n // x\n / '}' / b }",
+    "function f() { return typeof /* x */ /}/ }",
+    "function f() { return `a` / '}' / `b` }",
+    "function f() { return /}/g / '}' / 2 }",
+    "function f() { return [1][0] / '}' / 2 }",
+    "function f() { return é_1$ / '}' / 2 }",
+    "function f() { return `${`${'`}'}`} \\` }` }",
     "function f() { return 1 };".rstrip(";"),
     "function f() {",
 ]
@@ -63,6 +71,12 @@ def test_functions(source: str) -> None:
 @pytest.mark.parametrize("source", EXPRESSIONS)
 def test_expressions(source: str) -> None:
     assert not is_function(source)
+
+
+def test_a_long_script_is_read_as_a_short_one() -> None:
+    inside = "if (a / b > /[}]/.exec(`${{a: '}'}}`)) { a = [1]; } // }\n" * 3_000
+    assert is_function(f"function f() {{ {inside} }}")
+    assert not is_function(f"function f() {{ {inside} }} f()")
 
 
 @given(st.text(alphabet="(){}[]=>`$'\"\\/*abfunctiosy ,;\n"))
