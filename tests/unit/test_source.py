@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._evaluate.source import is_function
+from cdpengine._evaluate.script import is_function
 
 FUNCTIONS = [
     "() => 1",

@@ -20,8 +20,7 @@ import trio
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
 from cdpengine._budget import Budget, check_seconds
 from cdpengine._evaluate.evaluation import Evaluator
-from cdpengine._evaluate.script import JSHandle, Script
-from cdpengine._evaluate.source import is_function
+from cdpengine._evaluate.script import JSHandle, Script, is_function
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame, LoadState
