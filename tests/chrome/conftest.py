@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import trio
+from cache_login import CONFIG, begin, make_login
+from cache_site.server import CacheSite, serve_site
 from kept_window import Window
 from pytest_httpserver import HTTPServer
 from rounds import transport_of
@@ -23,6 +25,8 @@ import cdpengine
 from cdpengine._launch.endpoint import resolve_endpoint
 from cdpengine._launch.process import LaunchOptions, start_browser
 from cdpengine._protocol.instruments import Traffic
+from cdpengine.cache import ActionCache, CacheEntry
+from cdpengine.cache.recording import elements
 
 BLANK = "/blank-page-of-the-window"
 EMPTY = (Path(__file__).parents[1] / "support" / "empty_page.js").read_text("utf-8").strip()
@@ -46,6 +50,18 @@ def make_httpserver() -> Iterator[HTTPServer]:
     server.clear()
     if server.is_running():
         server.stop()
+
+
+@pytest.fixture
+def serve(httpserver: HTTPServer) -> Callable[..., str]:
+    """Give the test server one page, and none of those before; return its URL."""
+
+    def serve(html: str, path: str = "/login") -> str:
+        httpserver.clear()
+        httpserver.expect_request(path).respond_with_data(html, content_type="text/html; charset=utf-8")
+        return httpserver.url_for(path)
+
+    return serve
 
 
 @pytest.fixture(scope="session")
@@ -213,3 +229,39 @@ async def emptied(page: cdpengine.Page, window: Window, url: str) -> bool:
 def page(kept_page: cdpengine.Page) -> cdpengine.Page:
     """The page of most tests, where no file or folder says otherwise."""
     return kept_page
+
+
+# --- recordings and the action cache -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a recording not wait for a page at rest: for tests of what is recorded, not of what it led to."""
+    monkeypatch.setattr(elements, "SETTLING", 0)
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[CacheSite]:
+    """The cache's demo site."""
+    async with serve_site() as served:
+        yield served
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Where the cache is kept."""
+    return tmp_path / "cache.sqlite3"
+
+
+@pytest.fixture
+async def cache(file: Path) -> AsyncIterator[ActionCache]:
+    """A cache that knows nothing yet."""
+    async with ActionCache.open(file, config=CONFIG) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def known(page: cdpengine.Page, site: CacheSite, cache: ActionCache) -> CacheEntry:
+    """The login, which the cache knows; the page stands where it begins."""
+    await begin(page, site)
+    return await cache.store.put(await make_login(page, site))

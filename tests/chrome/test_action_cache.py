@@ -1,36 +1,27 @@
-"""ActionCache on a site that keeps its own record: learned, replayed, planned, repaired; asked in code and by requests."""
+"""ActionCache on a site that keeps its own record: learned, replayed, cancelled; in code and by requests."""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 import trio
-from cache_flows import LOGIN, LOGOUT, run_flow
-from cache_site.server import CacheSite, serve_site
+from cache_flows import LOGIN, run_flow
+from cache_login import CONFIG, GOAL, PASSWORD, VALUES, begin, is_logged_in, make_login, requests_of, single
+from cache_site.server import CacheSite
 
-from cdpengine import Page, Snapshot
-from cdpengine.act import Actor, ActResponse, Check, Click, Fill, FormField, dispatch
-from cdpengine.act.requests import ActRequest
+from cdpengine import Page
+from cdpengine.act import Actor, ActResponse, dispatch
 from cdpengine.cache import (
     ActionCache,
-    CacheConfig,
     CacheEntry,
     CacheKey,
     CacheRequests,
-    LearningCost,
-    Plan,
     PostCondition,
-    Step,
-    Viewport,
-    describe_target,
-    make_entry,
-    make_key,
 )
 from cdpengine.errors import (
     CacheMissError,
@@ -39,70 +30,6 @@ from cdpengine.errors import (
 )
 
 pytestmark = pytest.mark.chrome
-
-VALUES = LOGIN.examples[0]
-PASSWORD = VALUES["password"]
-GOAL = f"log in as {VALUES['username']}"
-CONFIG = CacheConfig(keyring=False)
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[CacheSite]:
-    async with serve_site() as served:
-        yield served
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "cache.sqlite3"
-
-
-@pytest.fixture
-async def cache(file: Path) -> AsyncIterator[ActionCache]:
-    async with ActionCache.open(file, config=CONFIG) as opened:
-        yield opened
-
-
-async def begin(page: Page, site: CacheSite, design: Any = "a") -> None:
-    LOGIN.reset(site, design)
-    await page.goto(site.url + LOGIN.start)
-
-
-async def make_login(page: Page, site: CacheSite) -> CacheEntry:
-    """Return the entry of the login, described on the page as it is now."""
-    snapshot = await page.snapshot()
-
-    def step(request: ActRequest, role: str, name: str, after: PostCondition | None = None) -> Step:
-        found = snapshot.find_all(role=role, name=name, exact=True)[0]
-        return Step(request=request, targets={"t1": describe_target(snapshot, found.id)}, after=after)
-
-    fields = (FormField(ref="t1", value="${username}"),), (FormField(ref="t1", value="${password}"),)
-    steps = [
-        step(Fill(fields=fields[0]), "textbox", "User name"),
-        step(Fill(fields=fields[1]), "textbox", "Password"),
-        step(Check(ref="t1"), "checkbox", "Remember me"),
-        step(Click(ref="t1"), "button", "Sign in", PostCondition(url=f"{site.url}/account")),
-    ]
-    key = make_key("login", page.url, Viewport(width=780, height=493), ["username", "password"])
-    cost = LearningCost(tokens=1_000, milliseconds=60_000)
-    return make_entry(key, steps, now=1.0, expires_at=1e12, cost=cost, sensitive=("password",))
-
-
-@pytest.fixture
-async def known(page: Page, site: CacheSite, cache: ActionCache) -> CacheEntry:
-    """The login, which the cache knows; the page stands where it begins."""
-    await begin(page, site)
-    return await cache.store.put(await make_login(page, site))
-
-
-def single(entry: CacheEntry, place: int) -> Step:
-    step = entry.steps[place]
-    assert isinstance(step, Step)
-    return step
-
-
-def is_logged_in(site: CacheSite) -> bool:
-    return site.submitted == LOGIN.submitted(VALUES)
 
 
 # --- in code -------------------------------------------------------------------------------------------------
@@ -228,144 +155,6 @@ async def test_after_failures_in_a_row_an_entry_is_not_used_any_more(
         await cache.report_error("0" * 32)
 
 
-# --- goals ---------------------------------------------------------------------------------------------------
-
-
-@attrs.define(eq=False)
-class Scripted:
-    """A planner that does what it is told to: in each answer the steps with these numbers, with templates for values."""
-
-    answers: list[Sequence[int] | Plan | None]
-    goals: list[str] = attrs.field(factory=list)
-
-    async def __call__(self, goal: str, snapshot: Snapshot) -> Any:
-        self.goals.append(goal)
-        answer = self.answers.pop(0)
-        return answer if answer is None or isinstance(answer, Plan) else requests_of(snapshot, answer)
-
-
-def requests_of(snapshot: Snapshot, numbers: Sequence[int]) -> list[Any]:
-    def ref(role: str, *names: str) -> str:
-        return next(
-            found.id for name in names for found in snapshot.find_all(role=role, name=name, exact=True)
-        )
-
-    made: dict[int, Any] = {}
-    for number in numbers:
-        match number:
-            case 0:
-                made[0] = {"kind": "type", "ref": ref("textbox", "User name"), "text": "${username}"}
-            case 1:
-                made[1] = {"kind": "type", "ref": ref("textbox", "Password"), "text": "${password}"}
-            case 2:
-                made[2] = Check(ref=ref("checkbox", "Remember me"))
-            case 3:
-                made[3] = Click(ref=ref("button", "Sign in", "Log in"))
-            case _:
-                made[number] = Click(ref="e99999")
-    return list(made.values())
-
-
-async def test_a_goal_is_planned_once_and_replayed_after(
-    page: Page, site: CacheSite, cache: ActionCache
-) -> None:
-    await begin(page, site)
-    planner = Scripted([[0, 1, 2, 3]])
-    done = await cache.perform(page, GOAL, variables={"password": PASSWORD}, planner=planner)
-    assert (done.outcome, done.scenario, len(done.responses)) == ("planned", "login", 4)
-    assert is_logged_in(site)
-    assert done.entry is not None
-    assert (done.entry.source, done.entry.level, done.entry.sensitive) == ("planned", "L3", ("password",))
-    await begin(page, site)
-    again = await cache.perform(page, GOAL, variables={"password": PASSWORD}, planner=planner)
-    assert (again.outcome, again.ok) == ("replayed", True)
-    assert planner.goals == [GOAL], "it was asked once"
-    assert is_logged_in(site)
-    found = await cache.statistics()
-    assert (found.hits, found.misses, found.planned) == ({"L3": 1}, 1, 1)
-
-
-async def test_a_plan_that_is_not_done_is_gone_on_with_and_what_failed_is_no_step(
-    page: Page, site: CacheSite, cache: ActionCache
-) -> None:
-    await begin(page, site)
-    snapshot = await page.snapshot()
-    first = Plan(tuple(requests_of(snapshot, [0, 1])), done=False)
-    planner = Scripted([first, [99], [2, 3]])
-    done = await cache.perform(page, GOAL, variables=VALUES, planner=planner)
-    assert done.outcome == "planned", done.reason
-    assert [response.ok for response in done.responses] == [True, True, False, True, True]
-    assert done.entry is not None
-    assert len(done.entry.steps) == 4
-    assert is_logged_in(site)
-
-
-async def test_a_planner_that_comes_to_nothing_keeps_nothing(
-    page: Page, site: CacheSite, cache: ActionCache
-) -> None:
-    await begin(page, site)
-    done = await cache.perform(page, GOAL, variables=VALUES, planner=Scripted([[99]] * 9))
-    assert (done.outcome, done.ok, len(done.responses)) == ("failed", False, 3)
-    assert "click failed" in done.reason
-    endless = Plan(done=False)
-    async with ActionCache.open(cache.store.path, config=attrs.evolve(CONFIG, rounds=2)) as short:
-        done = await short.perform(page, GOAL, variables=VALUES, planner=Scripted([endless] * 9))
-        assert (done.outcome, done.reason) == ("planned", "") or done.outcome == "failed"
-    with pytest.raises(UndefinedVariablesError, match="password"):
-        await cache.perform(page, GOAL, planner=Scripted([[0, 1]]))
-    with pytest.raises(CacheMissError):
-        await cache.perform(page, GOAL, variables=VALUES)
-    assert await cache.list() == ()
-    assert site.touched == []
-
-
-async def test_what_a_replay_leaves_the_planner_ends_and_both_are_the_next_version(
-    page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
-) -> None:
-    button = single(known, 3)
-    gone = attrs.evolve(button, targets={"t1": attrs.evolve(button.targets["t1"], name="Vanished")})
-    broken = await cache.store.put(attrs.evolve(known, steps=(*known.steps[:3], gone)))
-    done = await cache.perform(page, GOAL, variables=VALUES, planner=Scripted([[3]]))
-    assert done.outcome == "repaired", done.reason
-    assert done.replay is not None
-    assert done.replay.stopped_at == 3
-    assert is_logged_in(site)
-    assert done.entry is not None
-    assert (done.entry.key, done.entry.version) == (broken.key, broken.version + 1)
-    assert len(done.entry.steps) == 4
-    await begin(page, site)
-    assert (await cache.perform(page, GOAL, variables=VALUES)).outcome == "replayed"
-    assert is_logged_in(site)
-
-
-async def test_a_goal_that_is_no_known_scenario_is_remembered_by_its_words(
-    page: Page, site: CacheSite, cache: ActionCache
-) -> None:
-    await begin(page, site)
-    goal = "put a tick into the box"
-    planner = Scripted([[2]])
-    done = await cache.perform(page, goal, planner=planner)
-    assert done.entry is not None
-    assert done.entry.level == "L1"
-    await begin(page, site)
-    assert (await cache.perform(page, "  Put a TICK into the box")).outcome == "replayed"
-    with pytest.raises(CacheMissError):
-        await cache.perform(page, "put a tock into the box")
-
-
-@pytest.mark.parametrize(
-    ("change", "asked"), [({"auto_use": False}, 1), ({"enabled": False}, 1), ({"learn": False}, 0)]
-)
-async def test_options_say_what_is_used_and_kept(
-    page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry, change: dict[str, Any], asked: int
-) -> None:
-    async with ActionCache.open(cache.store.path, config=attrs.evolve(CONFIG, **change)) as other:
-        planner = Scripted([[0, 1, 2, 3]])
-        done = await other.perform(page, GOAL, variables=VALUES, planner=planner)
-        assert (done.ok, len(planner.goals)) == (True, asked)
-        assert is_logged_in(site)
-
-
 # --- requests ------------------------------------------------------------------------------------------------
 
 
@@ -489,12 +278,6 @@ async def test_the_time_of_a_run_is_kept_to(
     assert "within" in report.reason
 
 
-async def test_the_guide_names_what_is_known(cache: ActionCache, known: CacheEntry) -> None:
-    text = await cache.guide()
-    assert "executeCached" in text
-    assert "- login: variables password, username" in text
-
-
 async def test_no_password_is_anywhere(
     page: Page,
     site: CacheSite,
@@ -534,14 +317,3 @@ async def test_no_password_is_anywhere(
     on_disk = b"".join(each.read_bytes() for each in file.parent.iterdir())
     assert PASSWORD.encode() not in on_disk
     assert b"login" in on_disk
-
-
-async def test_a_flow_of_two_pages(page: Page, site: CacheSite, cache: ActionCache) -> None:
-    LOGOUT.reset(site, "a")
-    await page.goto(site.url + LOGOUT.start)
-    async with cache.record(page, scenario="logout"):
-        await run_flow(page, LOGOUT, {})
-    LOGOUT.reset(site, "a")
-    await page.goto(site.url + LOGOUT.start)
-    assert (await cache.perform(page, "please log me out")).outcome == "replayed"
-    assert site.submitted == LOGOUT.submitted({})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import attrs
 import pytest
 import trio
 from cache_flows import LOGIN
-from cache_site.server import CacheSite, serve_site
+from cache_site.server import CacheSite
 
 from cdpengine import Page, Snapshot
 from cdpengine.act import Actor, Check, Navigate, Upload, dispatch
@@ -33,12 +32,6 @@ pytestmark = pytest.mark.chrome
 
 CONFIG = CacheConfig(keyring=False)
 BOX = Target(role="checkbox", name="Remember me")
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[CacheSite]:
-    async with serve_site() as served:
-        yield served
 
 
 def entry_of(page: Page, scenario: str, step: Step, *variables: str) -> CacheEntry:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cache_flows import FLOWS, LOGIN, Flow, run_flow
-from cache_site.server import CacheSite, serve_site
+from cache_site.server import CacheSite
 
 from cdpengine import Page
 from cdpengine.act import Actor, dispatch
@@ -27,12 +26,6 @@ SECRETS = {"password": CANARY, "card_number": CARD, "cvc": CVC}
 SCENARIOS = [
     pytest.param(name, marks=[] if name in ("login", "logout") else [pytest.mark.slow]) for name in FLOWS
 ]
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[CacheSite]:
-    async with serve_site() as served:
-        yield served
 
 
 def values_of(flow: Flow) -> dict[str, str]:

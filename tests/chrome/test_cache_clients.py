@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import attrs
 import httpx
 import pytest
 from cache_flows import LOGIN
-from cache_site.server import CacheSite, serve_site
+from cache_site.server import CacheSite
 from mcp import Client
 
 from cdpengine.act import CachedActions
@@ -33,12 +32,6 @@ VALUES = LOGIN.examples[0]
 def without_keyring(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CDPENGINE_CACHE_KEYRING", "false")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[CacheSite]:
-    async with serve_site() as served:
-        yield served
 
 
 def settings(endpoint: str, cache: Path) -> ServiceSettings:

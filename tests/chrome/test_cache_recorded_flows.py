@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 from cache_flows import FLOWS, Flow, run_step
-from cache_site.server import CacheSite, serve_site
+from cache_site.server import CacheSite
 from recorded_steps import pause
 
 import cdpengine
@@ -14,12 +12,6 @@ from cdpengine import Page
 from cdpengine.cache import Recording, execute_entry, make_entry, make_key, record_steps, resolve_values
 
 pytestmark = pytest.mark.chrome
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[CacheSite]:
-    async with serve_site() as served:
-        yield served
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ whatever it was, and what was submitted.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 
 import attrs
 import pytest
 from cache_flows import FLOWS, Flow, run_flow
-from cache_site.server import CacheSite, Design, serve_site
+from cache_site.server import CacheSite, Design
 
 from cdpengine import Page
 from cdpengine.cache import (
@@ -39,12 +39,6 @@ RECORDINGS = [
     for known in ("a", "b")
     for name in FLOWS
 ]
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[CacheSite]:
-    async with serve_site() as served:
-        yield served
 
 
 @pytest.fixture

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 from cache_flows import FLOWS, Flow, run_flow
-from cache_site.server import CacheSite, Design, hashed, serve_site
+from cache_site.server import CacheSite, Design, hashed
 
 import cdpengine
 from cdpengine import Page
 from cdpengine.errors import CoveredError
 
 pytestmark = pytest.mark.chrome
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[CacheSite]:
-    async with serve_site() as served:
-        yield served
 
 
 @pytest.fixture

@@ -20,7 +20,8 @@ import pytest
 import trio
 from canaries import Canaries, Finder, report
 from canary_run import Outcome, derive, drive, logged, site_of
-from canary_ways import WAYS, ways_of
+from canary_stage import WAYS
+from canary_ways import ways_of
 from pytest_httpserver import HTTPServer
 from rounds import rounds
 

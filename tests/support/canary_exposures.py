@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
-from canary_ways import Stage
+from canary_stage import Stage
 
 MODES = ("ai", "numbered", "webarena", "aria")
 SOURCES = ("computed", "ax", "dom", "hybrid")

@@ -18,7 +18,8 @@ import trio_websocket
 from canaries import Canaries
 from canary_exposures import look_at_all, replace_content
 from canary_site import CanarySite
-from canary_ways import Stage, Way, fields, made_up, prepare, run_ways
+from canary_stage import Stage, Way
+from canary_ways import fields, made_up, prepare, run_ways
 from click.testing import CliRunner
 from pytest_httpserver import HTTPServer
 

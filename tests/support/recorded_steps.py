@@ -1,4 +1,4 @@
-"""What tests of recordings share: fields of every kind of secret, and all that a recording keeps."""
+"""What tests of recordings share: a form, fields of every kind of secret, and all that a recording keeps."""
 
 from __future__ import annotations
 
@@ -27,6 +27,19 @@ def kept(recording: Recording) -> str:
     entry = make_entry(key, steps, now=1.0, sensitive=recording.sensitive, features=recording.features)
     return "\n".join([json.dumps(entry_to_json(entry)), repr(recording), repr(steps), str(recording.notes)])
 
+
+FORM = """<!doctype html><title>form</title><link rel=icon href="data:,"><h1>Shop</h1>
+<form aria-label="Order" onsubmit="return false">
+<label>Name <input id=name></label>
+<label>Colour <select id=colour><option>red<option>blue</select></label>
+<label><input type=checkbox id=gift> Gift</label>
+<label><input type=checkbox id=paper checked> Paper</label>
+<label>File <input type=file id=file></label>
+<button id=go>Order now</button></form>
+<div role=listitem tabindex=0 id=one draggable=true aria-label="First">1</div>
+<div role=listitem tabindex=0 id=two aria-label="Second" ondragover="event.preventDefault()">2</div>"""
+VALUES = {"user": "ada", "colour": "blue"}
+"""The variables of what is done to it."""
 
 CANARY = "Kanarien-7/$x"
 

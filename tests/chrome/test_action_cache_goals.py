@@ -1,0 +1,155 @@
+"""ActionCache asked for goals: planned once and replayed after, gone on with, repaired, known by words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import pytest
+from cache_flows import LOGOUT, run_flow
+from cache_login import CONFIG, GOAL, PASSWORD, VALUES, begin, is_logged_in, requests_of, single
+from cache_site.server import CacheSite
+
+from cdpengine import Page, Snapshot
+from cdpengine.cache import (
+    ActionCache,
+    CacheEntry,
+    Plan,
+)
+from cdpengine.errors import (
+    CacheMissError,
+    UndefinedVariablesError,
+)
+
+pytestmark = pytest.mark.chrome
+
+
+@attrs.define(eq=False)
+class Scripted:
+    """A planner that does what it is told to: in each answer the steps with these numbers, with templates for values."""
+
+    answers: list[Sequence[int] | Plan | None]
+    goals: list[str] = attrs.field(factory=list)
+
+    async def __call__(self, goal: str, snapshot: Snapshot) -> Any:
+        self.goals.append(goal)
+        answer = self.answers.pop(0)
+        return answer if answer is None or isinstance(answer, Plan) else requests_of(snapshot, answer)
+
+
+async def test_a_goal_is_planned_once_and_replayed_after(
+    page: Page, site: CacheSite, cache: ActionCache
+) -> None:
+    await begin(page, site)
+    planner = Scripted([[0, 1, 2, 3]])
+    done = await cache.perform(page, GOAL, variables={"password": PASSWORD}, planner=planner)
+    assert (done.outcome, done.scenario, len(done.responses)) == ("planned", "login", 4)
+    assert is_logged_in(site)
+    assert done.entry is not None
+    assert (done.entry.source, done.entry.level, done.entry.sensitive) == ("planned", "L3", ("password",))
+    await begin(page, site)
+    again = await cache.perform(page, GOAL, variables={"password": PASSWORD}, planner=planner)
+    assert (again.outcome, again.ok) == ("replayed", True)
+    assert planner.goals == [GOAL], "it was asked once"
+    assert is_logged_in(site)
+    found = await cache.statistics()
+    assert (found.hits, found.misses, found.planned) == ({"L3": 1}, 1, 1)
+
+
+async def test_a_plan_that_is_not_done_is_gone_on_with_and_what_failed_is_no_step(
+    page: Page, site: CacheSite, cache: ActionCache
+) -> None:
+    await begin(page, site)
+    snapshot = await page.snapshot()
+    first = Plan(tuple(requests_of(snapshot, [0, 1])), done=False)
+    planner = Scripted([first, [99], [2, 3]])
+    done = await cache.perform(page, GOAL, variables=VALUES, planner=planner)
+    assert done.outcome == "planned", done.reason
+    assert [response.ok for response in done.responses] == [True, True, False, True, True]
+    assert done.entry is not None
+    assert len(done.entry.steps) == 4
+    assert is_logged_in(site)
+
+
+async def test_a_planner_that_comes_to_nothing_keeps_nothing(
+    page: Page, site: CacheSite, cache: ActionCache
+) -> None:
+    await begin(page, site)
+    done = await cache.perform(page, GOAL, variables=VALUES, planner=Scripted([[99]] * 9))
+    assert (done.outcome, done.ok, len(done.responses)) == ("failed", False, 3)
+    assert "click failed" in done.reason
+    endless = Plan(done=False)
+    async with ActionCache.open(cache.store.path, config=attrs.evolve(CONFIG, rounds=2)) as short:
+        done = await short.perform(page, GOAL, variables=VALUES, planner=Scripted([endless] * 9))
+        assert (done.outcome, done.reason) == ("planned", "") or done.outcome == "failed"
+    with pytest.raises(UndefinedVariablesError, match="password"):
+        await cache.perform(page, GOAL, planner=Scripted([[0, 1]]))
+    with pytest.raises(CacheMissError):
+        await cache.perform(page, GOAL, variables=VALUES)
+    assert await cache.list() == ()
+    assert site.touched == []
+
+
+async def test_what_a_replay_leaves_the_planner_ends_and_both_are_the_next_version(
+    page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
+) -> None:
+    button = single(known, 3)
+    gone = attrs.evolve(button, targets={"t1": attrs.evolve(button.targets["t1"], name="Vanished")})
+    broken = await cache.store.put(attrs.evolve(known, steps=(*known.steps[:3], gone)))
+    done = await cache.perform(page, GOAL, variables=VALUES, planner=Scripted([[3]]))
+    assert done.outcome == "repaired", done.reason
+    assert done.replay is not None
+    assert done.replay.stopped_at == 3
+    assert is_logged_in(site)
+    assert done.entry is not None
+    assert (done.entry.key, done.entry.version) == (broken.key, broken.version + 1)
+    assert len(done.entry.steps) == 4
+    await begin(page, site)
+    assert (await cache.perform(page, GOAL, variables=VALUES)).outcome == "replayed"
+    assert is_logged_in(site)
+
+
+async def test_a_goal_that_is_no_known_scenario_is_remembered_by_its_words(
+    page: Page, site: CacheSite, cache: ActionCache
+) -> None:
+    await begin(page, site)
+    goal = "put a tick into the box"
+    planner = Scripted([[2]])
+    done = await cache.perform(page, goal, planner=planner)
+    assert done.entry is not None
+    assert done.entry.level == "L1"
+    await begin(page, site)
+    assert (await cache.perform(page, "  Put a TICK into the box")).outcome == "replayed"
+    with pytest.raises(CacheMissError):
+        await cache.perform(page, "put a tock into the box")
+
+
+@pytest.mark.parametrize(
+    ("change", "asked"), [({"auto_use": False}, 1), ({"enabled": False}, 1), ({"learn": False}, 0)]
+)
+async def test_options_say_what_is_used_and_kept(
+    page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry, change: dict[str, Any], asked: int
+) -> None:
+    async with ActionCache.open(cache.store.path, config=attrs.evolve(CONFIG, **change)) as other:
+        planner = Scripted([[0, 1, 2, 3]])
+        done = await other.perform(page, GOAL, variables=VALUES, planner=planner)
+        assert (done.ok, len(planner.goals)) == (True, asked)
+        assert is_logged_in(site)
+
+
+async def test_the_guide_names_what_is_known(cache: ActionCache, known: CacheEntry) -> None:
+    text = await cache.guide()
+    assert "executeCached" in text
+    assert "- login: variables password, username" in text
+
+
+async def test_a_flow_of_two_pages(page: Page, site: CacheSite, cache: ActionCache) -> None:
+    LOGOUT.reset(site, "a")
+    await page.goto(site.url + LOGOUT.start)
+    async with cache.record(page, scenario="logout"):
+        await run_flow(page, LOGOUT, {})
+    LOGOUT.reset(site, "a")
+    await page.goto(site.url + LOGOUT.start)
+    assert (await cache.perform(page, "please log me out")).outcome == "replayed"
+    assert site.submitted == LOGOUT.submitted({})

@@ -1,0 +1,172 @@
+"""ScriptedDocuments: a frame of a scripted peer, whose documents answer what the source `computed` asks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+from scripting import attach, settled
+
+from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._protocol.connection import Connection
+from cdpengine._snapshot.node import Document, FrameRequest
+from cdpengine._snapshot.sources.computed import read_computed
+from cdpengine.testing import Refusal, Request, ScriptedPeer
+from cdpengine.testing.peer import Answer
+
+GONE = Refusal(-32000, "Cannot find context with specified id")
+THROWN = {"result": {"type": "object"}, "exceptionDetails": {"text": "Uncaught", "exception": {}}}
+
+
+def node(backend_node_id: int, loader_id: str) -> dict[str, Any]:
+    return {"type": "node", "value": {"backendNodeId": backend_node_id, "loaderId": loader_id}}
+
+
+class ScriptedDocuments:
+    """A frame whose document is a row of buttons; an element's backend node id is 1000 a document, plus its place.
+
+    Each document has a function of its own: "F1" for the first one. It numbers its buttons in the order in which
+    they come, as the walk does, and forgets those that it is told are known. It marks those that are asked to be
+    marked, and the list of listeners has them, but for those that are `gone` when it comes.
+    """
+
+    def __init__(self, peer: ScriptedPeer) -> None:
+        self.document = 1
+        self.buttons = ["a", "b"]
+        self.kept: dict[int, int] = {}
+        self.offered = True
+        self.plain = True
+        self.prepared = False
+        self.tried: list[bool] = []
+        self.marked: list[int] = []
+        self.gone: set[int] = set()
+        peer.on("DOM.resolveNode", lambda _: {"object": {"objectId": f"D{self.document}"}})
+        peer.on("DOMDebugger.getEventListeners", self.listeners)
+        peer.on("Page.createIsolatedWorld", lambda _: {"executionContextId": 70 + self.document})
+        peer.on("Runtime.evaluate", self.install)
+        peer.on("Runtime.callFunctionOn", self.call)
+
+    def replace(self, *buttons: str) -> None:
+        self.document += 1
+        self.buttons = list(buttons)
+        self.kept = {}
+
+    def install(self, request: Request) -> Answer:
+        if request.params["expression"] == "document":
+            return {"result": {"type": "object", "objectId": f"D{self.document}"}}
+        if request.params["contextId"] != 70 + self.document:
+            return GONE
+        if len(request.params["expression"]) < 1000 and not self.prepared:
+            return {"result": {"type": "undefined"}}
+        if not self.offered:
+            return {"result": {"type": "object", "subtype": "null", "value": None}}
+        document = {"type": "array", "value": [node(1, f"loader {self.document}")]}
+        return {
+            "result": {"type": "object", "objectId": f"F{self.document}", "deepSerializedValue": document}
+        }
+
+    def listeners(self, request: Request) -> Answer:
+        if request.params["objectId"] != f"D{self.document}":
+            return GONE
+        marks = [
+            {"type": f"mark:{number}", "useCapture": False, "backendNodeId": self.kept[number]}
+            for number in self.marked
+            if number in self.kept and number not in self.gone
+        ]
+        return {"listeners": marks}
+
+    def call(self, request: Request) -> Answer:
+        if "executionContextId" in request.params:  # what is made by a call right before it
+            if request.params["executionContextId"] != 70 + self.document:
+                return GONE
+            if not self.prepared:
+                return THROWN
+        elif request.params["objectId"] != f"F{self.document}":
+            return GONE
+        what = request.params["arguments"][0]["value"]
+        if what["do"] == "walk":
+            self.forget(what["known"])
+            self.tried.append(what["plain"])
+            if what["plain"] and not self.plain:
+                return {"result": {"type": "string", "value": json.dumps({"notPlain": True, "last": 0})}}
+            answer = self.walk()
+            if what["mark"]:
+                self.marked = list(self.kept)
+                answer["marks"] = "mark:"
+            return {"result": {"type": "string", "value": json.dumps(answer)}}
+        if what["do"] == "hosts":
+            return {"result": {"deepSerializedValue": {"type": "array", "value": []}}}
+        if what["do"] == "take":
+            bounds = iter(what["ranges"])
+            numbers = [number for first in bounds for number in range(first, next(bounds) + 1)]
+            assert all(number in self.kept for number in numbers), "asked for what it said it knows"
+            taken = [node(self.kept[number], f"loader {self.document}") for number in numbers]
+            return {"result": {"deepSerializedValue": {"type": "array", "value": taken}}}
+        self.forget(what["known"])
+        return {"result": {"type": "undefined"}}
+
+    def walk(self) -> dict[str, Any]:
+        count = len(self.buttons)
+        self.kept = {n: self.kept.get(n, 1000 * self.document + n) for n in range(1, count + 1)}
+        return {
+            "roles": ["button"],
+            "depths": [0] * count,
+            "kinds": [0] * count,
+            "uids": list(range(1, count + 1)),
+            "texts": self.buttons,
+            "last": count,
+            "seen": count,
+        }
+
+    def forget(self, known: int) -> None:
+        assert known <= len(self.buttons)
+
+    def right(self, document: Document) -> bool:
+        """Whether the nodes are those of the document that is there, with their own ids."""
+        return document.loader_id == f"loader {self.document}" and [
+            (node.name, node.backend_node_id) for node in document.roots
+        ] == [(name, 1000 * self.document + place) for place, name in enumerate(self.buttons, 1)]
+
+
+async def request_of(
+    connection: Connection, peer: ScriptedPeer, loader_id: str = "loader 1", *, clickables: bool = False
+) -> FrameRequest:
+    session = connection.targets.sessions.get("S")
+    if session is None:
+        session = await attach(connection, peer, "S", "T")
+    return FrameRequest(
+        session=session, worlds=IsolatedWorlds(), frame_id="T", loader_id=loader_id, clickables=clickables
+    )
+
+
+def methods(peer: ScriptedPeer) -> list[str]:
+    return [request.method for request in peer.received]
+
+
+def asked(peer: ScriptedPeer) -> Sequence[str]:
+    return [
+        request.params["arguments"][0]["value"]["do"]
+        for request in peer.received
+        if request.method == "Runtime.callFunctionOn"
+    ]
+
+
+def come(peer: ScriptedPeer, documents: ScriptedDocuments, *buttons: str) -> None:
+    """Have another document come, with what makes the walk, and have the browser say so."""
+    documents.prepared = True
+    documents.replace(*buttons)
+    frame = {"id": "T", "loaderId": f"loader {documents.document}", "url": "http://a.example/"}
+    peer.send_event("Page.frameNavigated", {"frame": frame}, session_id="S")
+
+
+async def look_at_two(connection: Connection, peer: ScriptedPeer) -> tuple[ScriptedDocuments, FrameRequest]:
+    """Return the documents and a request, once what makes the walk is asked for of documents to come."""
+    documents = ScriptedDocuments(peer)
+    request = await request_of(connection, peer, clickables=True)
+    await read_computed(request)
+    documents.replace("x")
+    await read_computed(attrs.evolve(request, loader_id="loader 2"))
+    await settled(connection)
+    return documents, request

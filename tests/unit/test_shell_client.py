@@ -1,0 +1,259 @@
+"""The shell's thin client: which commands are for a session, what it sends, prints, loads and refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import run_here
+
+from cdpengine.cli.commands import commands
+from cdpengine.shell import client
+from cdpengine.shell.client import is_for_session, split_verb, wants_help
+from cdpengine.shell.usage import verb_help
+from cdpengine.shell.verbs import TABLE, VERBS
+
+ROOT = Path(__file__).parent.parent.parent
+PROGRAM = [sys.executable, str(ROOT / "bin" / "cdpengine")]
+
+
+def test_the_script_is_installed_as_it_is() -> None:
+    """Installers give it the interpreter's path, and keep its rights; an entry point would load `re` first."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    scripts = project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-scripts"]
+    assert scripts == {"bin/cdpengine": "cdpengine"}
+    assert "scripts" not in project["project"]
+    assert os.access(ROOT / "bin" / "cdpengine", os.X_OK)
+    assert (ROOT / "bin" / "cdpengine").read_bytes().startswith(b"#!python\n")
+
+
+def test_the_thin_client_knows_every_verb() -> None:
+    assert set(VERBS) == client.VERBS | client.SHARED
+    assert len(VERBS) == len(TABLE)
+    # What both have, the client tells apart; a name that only the command line has is none of its verbs.
+    assert set(commands.commands) & set(VERBS) == client.SHARED
+
+
+# --- which commands are for a session ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("click e3", True), ("--session a click e3", True), ("--json tabs", True), ("", False), ("--help", False),
+        ("--version", False), ("clik e3", False), ("--nonsense click", False), ("--session", False),
+        ("snapshot", True), ("snapshot --interactive --max-tokens 100", True), ("snapshot --session a --json", True),
+        ("snapshot --root #main --diff", True), ("snapshot https://example.com", False), ("snapshot example.com", False),
+        ("snapshot --interactive example.com", False), ("snapshot --max-depth=2 example.com", False),
+        ("snapshot --json -- example.com", False), ("snapshot --json --", True), ("snapshot --help", False),
+        ("screenshot", True), ("screenshot page.png --full-page", True), ("screenshot --help", False),
+        ("screenshot https://example.com -o a.png", False), ("screenshot example.com -oa.png", False),
+        ("screenshot example.com --output=a.png", False), ("pdf", True), ("pdf about:blank", False),
+        ("text https://example.com", False), ("evaluate about:blank 1", False), ("run steps.txt", False),
+    ],
+)  # fmt: skip
+def test_what_is_for_the_page_of_a_session(line: str, expected: bool) -> None:
+    assert is_for_session(line.split()) is expected
+
+
+def test_a_command_that_there_is_not_is_named_with_what_was_meant() -> None:
+    for given, meant in (
+        ("clik", "click"),
+        ("snapshoot", "snapshot"),
+        ("tab", "tabs"),
+        ("evaluat", "evaluate"),
+    ):
+        done = run_here(given, "x")
+        assert done.returncode == 2
+        assert f"No such command '{given}'. Did you mean '{meant}'" in done.stderr
+    assert "Did you mean" not in run_here("nonsense").stderr
+
+
+def test_the_verb_may_stand_behind_the_session() -> None:
+    assert split_verb(["--session", "a", "click", "e3"]) == ("click", ["--session", "a", "e3"])
+    assert not wants_help(["press", "-h", "#field"])
+    assert not wants_help(["type", "e3", "--", "--help"])
+    assert wants_help(["click", "-h"])
+    assert run_here("click", "--help").stdout == verb_help("click")
+    assert all(verb.meaning.split()[0] in commands.get_help(commands.make_context("cdpengine", [], resilient_parsing=True))
+               for verb in TABLE)  # fmt: skip
+
+
+# --- the thin client -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A user's runtime folder, with a short name: those of sockets have to be."""
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="cdpengine-shell-") as root:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", root)
+        monkeypatch.delenv("CDPENGINE_SESSION", raising=False)
+        Path(root, "cdpengine").mkdir(mode=0o700)
+        yield Path(root, "cdpengine")
+
+
+class Peer:
+    """A service that gives one answer to one client, and keeps what it was sent."""
+
+    def __init__(self, folder: Path, answer: bytes) -> None:
+        self.sent = b""
+        self._answer = answer
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(folder / "shell.sock"))
+        self._socket.listen()
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        with self._socket:
+            while not self._serve_one():
+                pass
+
+    def _serve_one(self) -> bool:
+        """Answer a client; one that leaves without a word is none."""
+        connection, _ = self._socket.accept()
+        with connection:
+            while b"\n" not in self.sent or len(self.sent.partition(b"\n")[2]) < self._length():
+                if not (piece := connection.recv(1 << 16)):
+                    return False
+                self.sent += piece
+            connection.sendall(self._answer)
+            return True
+
+    def _length(self) -> int:
+        return sum(map(int, self.sent.partition(b"\n")[0].split()[-2:]))
+
+    def wait(self) -> bytes:
+        self._thread.join(10)
+        return self.sent
+
+
+BUDGET = {
+    "cdpengine", "cdpengine.cli", "cdpengine.shell", "cdpengine.shell.client", "cdpengine.shell.places", "_socket",
+}  # fmt: skip
+"""What a command with a running service loads, besides what the interpreter itself has loaded."""
+
+
+def test_a_command_with_a_running_service_loads_next_to_nothing(folder: Path) -> None:
+    listing = "import sys; print(*sys.modules)"
+    plain = subprocess.run(
+        [sys.executable, "-c", listing], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    peer = Peer(folder, b"taken\n0 0 5\ndone\n")
+    program = f"""
+import sys, os
+def leave(status):
+    sys.stderr.write(" ".join(sys.modules)); sys.stderr.flush(); end(status)
+end, os._exit = os._exit, leave
+sys.argv = ["cdpengine", "click", "e3"]
+exec(compile(open({str(ROOT / "bin" / "cdpengine")!r}).read(), "cdpengine", "exec"), {{"__name__": "__main__"}})
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    peer.wait()
+    assert done.stdout == "done\n"
+    assert set(done.stderr.split()) - set(plain.stdout.split()) == BUDGET
+
+
+def test_what_the_client_sends_and_prints(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CDPENGINE_SESSION", "mine")
+    out, err = "Grüße\n".encode(), b"Error: x\n"
+    peer = Peer(folder, b"taken\n3 %d %d\n%s%s" % (len(err), len(out), err, out))
+    done = subprocess.run(
+        [*PROGRAM, "type", "e5", "-"], input=b"secret\0text\n", capture_output=True, check=False, cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (3, out, err)
+    packed = "\0".join([str(tmp_path.resolve()), "mine", "utf-8", "type", "e5", "-"]).encode()
+    assert peer.wait() == b"cdpengine-shell 1 %d 12\n%ssecret\0text\n" % (len(packed), packed)
+
+
+@pytest.mark.parametrize("answer", [b"taken\n", b"taken\n0 0 5\ndo", b"taken\n0 0"])
+def test_a_service_that_ends_in_the_middle_is_not_asked_again(folder: Path, answer: bytes) -> None:
+    peer = Peer(folder, answer)
+    done = run_here("click", "e3", "--json")
+    peer.wait()
+    assert done.returncode == client.UNREACHABLE
+    assert json.loads(done.stdout)["error"]["kind"] == "serviceUnavailable"
+    assert "in the middle of the command" in done.stderr
+    assert "\nHint: " in done.stderr
+
+
+def test_nothing_is_started_for_what_cannot_work(folder: Path) -> None:
+    for arguments in (("click",), ("open", "example.com"), ("wait", "--tex", "x")):
+        for more in ((), ("--json",)):
+            done = run_here(*arguments, *more)
+            assert done.returncode == 2
+            assert done.stderr.startswith("Error: ")
+            assert done.stderr.endswith(f"Hint: cdpengine {arguments[0]} --help says what it takes.\n")
+            assert bool(done.stdout) is bool(more)
+    assert (run_here("close").stdout, run_here("sessions").stdout) == ("done\n", "")
+    assert json.loads(run_here("sessions", "--json").stdout) == {"ok": True, "kind": "", "result": []}
+    assert list(folder.iterdir()) == []
+
+
+def test_a_folder_that_others_can_use_is_refused(folder: Path) -> None:
+    folder.chmod(0o755)
+    done = run_here("tabs")
+    assert done.returncode == client.UNREACHABLE
+    assert "others can use this folder" in done.stderr
+    assert "chmod 700" in done.stderr
+    assert list(folder.iterdir()) == []
+
+
+def test_a_command_that_is_too_long_is_refused(folder: Path) -> None:
+    peer = Peer(folder, b"taken\n0 0 5\ndone\n")
+    done = subprocess.run(
+        [*PROGRAM, "type", "e1", "-"], input=b"x" * (client.LONGEST + 1), capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines() == [
+        f"Error: the command has more than {client.LONGEST} bytes, with its standard input", "Hint: Give less at once.",
+    ]  # fmt: skip
+    assert run_here("press", "a").stdout == "done\n", "which asks the peer, so that it ends"
+    peer.wait()
+
+
+def test_a_folder_whose_name_is_too_long_for_a_socket_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tmp_path / ("x" * 120)
+    (deep / "cdpengine").mkdir(parents=True, mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
+    done = run_here("tabs")
+    assert done.returncode == client.UNREACHABLE
+    assert (
+        "is too long for a socket\nHint: Name a folder with a shorter name by XDG_RUNTIME_DIR." in done.stderr
+    )
+
+
+def test_a_service_that_cannot_start_says_why(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CDPENGINE_IDLE", "soon")
+    done = run_here("tabs")
+    assert done.returncode == client.UNREACHABLE
+    assert "could not be started" in done.stderr
+    assert "invalid float value: 'soon'" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_a_reader_that_left_is_no_traceback(folder: Path) -> None:
+    peer = Peer(folder, b"taken\n0 0 300000\n" + b"x" * 300_000)
+    with subprocess.Popen([*PROGRAM, "snapshot"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+    peer.wait()
