@@ -40,8 +40,8 @@ _FIRST_LOOK = (
     "100 rows Chrome's roles and names alone take about as long as is aimed at"
 )
 _LOOK_AFTER = (
-    "no event says which elements changed, nor who began to listen to clicks: the walk passes all elements, and Chrome "
-    "lists all listeners"
+    "nothing reports a change of styles, of the states of controls, and of who listens to clicks: the first two are compared "
+    "element by element, and Chrome lists all listeners"
 )
 _EVALUATE = (
     "a script of unknown value may give a promise or an object: Chrome waits for the one and groups the other; the "
@@ -53,7 +53,7 @@ _NEW_PAGE = (
     "the title is read in a world of the engine's own, out of reach of the page; the click is checked; and the end of the "
     "page is waited for, which these do not"
 )
-_NAVIGATION = "a page that hangs is found out before it is left, as Chrome would lose it; and the status of the answer is listened to"
+_NAVIGATION = "a page that hangs is found out before it is left, and the status of the answer is listened to"
 _COMMAND = "starting Python and loading the engine takes longer than what is aimed at leaves"
 _START = "the browser's version, its targets and the first page's set-up are asked for, and answered, before it is given"
 _FILL = "Chrome takes most of it: for the focus, the selection, and one insertion of the text"
