@@ -1,15 +1,18 @@
 """`python -m benchmarks.check`: what the engine promises of its speed, measured and asserted.
 
 Rule: it runs the cases that the promises are about, in short and beside the peers that they name, and says of each
-promise whether this run shows it. It takes no part in the tests: a figure is a matter of the machine. Exit status: 0
-when every promise holds within its tolerance, 1 when one does not, or could not be measured.
+promise whether this run shows it. What an uneven machine has spoiled is taken once more, and judged by that: cases with a
+promise that the rounds cannot tell, or that fails while the same piece of arithmetic takes now this long, now that. It
+takes no part in the tests: a figure is a matter of the machine. Exit status: 0 when every promise holds within its
+tolerance, 1 when one does not, or could not be measured.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -20,8 +23,8 @@ from benchmarks.cases import CASES
 from benchmarks.harness.bench import Bench, Case
 from benchmarks.harness.markdown import promises_table
 from benchmarks.harness.peers import PEER_NAMES
-from benchmarks.harness.promises import PROMISES, Verdict, cases_of, judge
-from benchmarks.harness.report import Report, from_json
+from benchmarks.harness.promises import PROMISES, Verdict, cases_of, figure_of, judge
+from benchmarks.harness.report import Report, from_json, to_json
 from benchmarks.harness.run import say
 
 WHOLE = frozenset({"looks", "snapshot", "mcp"})
@@ -92,24 +95,68 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"nothing is promised of {', '.join(unknown)}; there are promises of {', '.join(known)}")
     if options.turns < 1:
         parser.error(f"--turns takes a number from 1 on, not {options.turns}")
+    names = options.names or known
     try:
-        report = measured(options, options.names or known)
+        if options.source is not None:
+            report = from_json(options.source.read_bytes())
+        else:
+            report = taken_evenly(partial(measured, options), names)
+            if options.json:
+                options.json.write_bytes(to_json(report))
     except (OSError, ValueError) as error:
         parser.error(str(error))
     except KeyboardInterrupt:
         say("interrupted")
         return 130
-    verdicts = [judge(promise, report) for promise in PROMISES if promise.case in (options.names or known)]
+    verdicts = verdicts_of(report, names)
     print(text_of(verdicts))
     for warning in report.warnings():
         say(f"to be read with care: {warning}")
     return int(any(not verdict.kept for verdict in verdicts))
 
 
+def verdicts_of(report: Report, names: Sequence[str]) -> list[Verdict]:
+    """Return what the report says of each promise about these cases."""
+    return [judge(promise, report) for promise in PROMISES if promise.case in names]
+
+
+def taken_evenly(take: Callable[[Sequence[str]], Report], names: Sequence[str]) -> Report:
+    """Return the report of what `take` measures, in which cases that an uneven machine spoiled are taken once more."""
+    report = take(names)
+    again = spoiled(report, verdicts_of(report, names))
+    if not again:
+        return report
+    say(f"taken once more, as the machine was uneven: {', '.join(again)}")
+    return with_cases_of(report, take(again))
+
+
+def spoiled(report: Report, verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the cases that an uneven machine has spoiled for a promise."""
+
+    def is_spoiled(verdict: Verdict) -> bool:
+        figure = figure_of(verdict.promise, report)
+        failed_unevenly = verdict.state == "fails" and figure is not None and figure.is_uneven
+        return failed_unevenly or verdict.state == "cannot be told"
+
+    return list(dict.fromkeys(verdict.promise.case for verdict in verdicts if is_spoiled(verdict)))
+
+
+def with_cases_of(report: Report, later: Report) -> Report:
+    """Return a report with the cases of a later one in the place of its own."""
+    anew = {case.name: case for case in later.cases}
+    kept = [each for each in report.measurements if each.case not in anew]
+    return attrs.evolve(
+        report,
+        seconds=report.seconds + later.seconds,
+        after=later.after,
+        bare=(*report.bare, *later.bare),
+        cases=tuple(anew.get(case.name, case) for case in report.cases),
+        measurements=(*kept, *later.measurements),
+    )
+
+
 def measured(options: argparse.Namespace, names: Sequence[str]) -> Report:
-    """Return the report to judge: one that was written before, or a new one."""
-    if options.source is not None:
-        return from_json(options.source.read_bytes())
+    """Run these cases and return their report."""
     options.quick = True
     cases = [in_short(CASES[name]) for name in names]
     peers = tuple(peer for peer in PEER_NAMES if any(peer in peers_beside(name) for name in names))

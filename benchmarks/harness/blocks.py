@@ -128,7 +128,7 @@ def taken(report: Report) -> str:
 def reasons_for_care(report: Report) -> str:
     """Return how many warnings the run gave, as words that follow "figures"; "" where it gave none."""
     care = len(report.warnings())
-    return f", and {care} reasons to read them with care" if care else ""
+    return f", and {care} reason{'s' * (care != 1)} to read them with care" if care else ""
 
 
 # --- how many pages a machine holds ---------------------------------------------------------------------------------

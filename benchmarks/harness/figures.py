@@ -26,6 +26,10 @@ def _rounds(turns: Iterable[Iterable[float]]) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(turn) for turn in turns)
 
 
+NOISE_THRESHOLD = 0.15
+"""How far apart the quartiles of equal things may come out, as a part of their median, until it is said."""
+
+
 @attrs.frozen
 class SideFigures:
     """The turns of one side, each with one value or more.
@@ -97,6 +101,11 @@ class Measurement:
     def name(self) -> str:
         """The case and its variant, in words."""
         return f"{self.case}: {self.variant}" if self.variant else self.case
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether the machine was uneven: work that is always the same took now this long, now that."""
+        return spread(self.reference) > NOISE_THRESHOLD
 
     def side(self, name: str) -> SideFigures | None:
         """Return the figures of that side, None where it took no part."""

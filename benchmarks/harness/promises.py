@@ -382,7 +382,7 @@ def cases_of(promises: tuple[Promise, ...] = PROMISES) -> list[str]:
 
 def judge(promise: Promise, report: Report) -> Verdict:
     """Say whether the report shows that the promise holds."""
-    found = _measurement(report, promise.case, promise.variant)
+    found = figure_of(promise, report)
     if found is None:
         return Verdict(promise, "not measured", f"{promise.case} has no figure “{promise.variant}”")
     if not promise.over:
@@ -396,6 +396,11 @@ def judge(promise: Promise, report: Report) -> Verdict:
         _state(ratio, promise.least, promise.least * (1 - promise.tolerance)),
         f"{ratio} times better, {shown_ratio(promise.least)} promised",
     )
+
+
+def figure_of(promise: Promise, report: Report) -> Measurement | None:
+    """Return the figure that the promise is about, None where it was not measured."""
+    return _measurement(report, promise.case, promise.variant)
 
 
 def _state(ratio: Ratio, least: float, allowed: float) -> State:

@@ -12,13 +12,10 @@ from collections.abc import Sequence
 import attrs
 import msgspec
 
-from benchmarks.harness.figures import Measurement, spread
+from benchmarks.harness.figures import NOISE_THRESHOLD, Measurement, spread
 from benchmarks.harness.machine import Load, Machine, busy
 
 FORMAT = 1
-
-NOISE_THRESHOLD = 0.15
-"""How far apart the quartiles of equal things may come out, as a part of their median, until it is said."""
 
 
 @attrs.frozen
@@ -92,7 +89,7 @@ class Report:
             said.append(loaded)
         if self.stolen is not None and self.stolen > NOISE_THRESHOLD / 10:
             said.append(f"{self.stolen:.1%} of the cores' time was taken by others on the same machine")
-        noisy = [each.name for each in self.measurements if spread(each.reference) > NOISE_THRESHOLD]
+        noisy = [each.name for each in self.measurements if each.is_uneven]
         if noisy:
             said.append(
                 f"the machine was uneven during {len(noisy)} of {len(self.measurements)} figures: "

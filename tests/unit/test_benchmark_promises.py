@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from benchmark_reports import report, side
 
@@ -11,7 +13,7 @@ from benchmarks.check import peers_beside
 from benchmarks.harness.figures import Measurement, Unit
 from benchmarks.harness.peers import PEER_NAMES
 from benchmarks.harness.promises import PROMISES, Promise, cases_of, judge, judge_all
-from benchmarks.harness.report import CaseRun, to_json
+from benchmarks.harness.report import CaseRun, Report, to_json
 
 FIVE_TIMES = Promise("five times", "click", "on*", "engine", over="playwright", least=5, tolerance=0.1)
 SIX_MS = Promise("six", "click", "on*", "engine", most=6, tolerance=0.5)
@@ -158,3 +160,55 @@ def test_a_promise_is_checked_beside_the_one_that_it_names(promise: Promise) -> 
 
 def test_what_is_promised_beside_nobody_is_checked_beside_nobody() -> None:
     assert peers_beside("pool") == peers_beside("streams") == ()
+
+
+EVEN, UNEVEN = (3.0, 3.0, 3.1, 3.0), (3.0, 3.9, 3.0, 4.4)
+
+
+def hovers(ours: float, *theirs: float, reference: tuple[float, ...] = EVEN) -> Measurement:
+    sides = (side("engine", *(ours for _ in theirs)), side("playwright", *theirs))
+    return Measurement("actions", "hover", unit="ms", sides=sides, reference=reference)
+
+
+@pytest.mark.parametrize(
+    ("taken", "expected"),
+    [
+        (hovers(1, 90, 90, 90, 90, reference=UNEVEN), []),
+        (hovers(1, 1, 1, 1, 1), []),
+        (hovers(1, 1, 1, 1, 1, reference=UNEVEN), ["actions"]),
+        (hovers(1, 0.1, 90, 0.1, 90), ["actions"]),
+    ],
+    ids=["holds", "fails", "fails on an uneven machine", "cannot be told"],
+)
+def test_what_an_uneven_machine_has_spoiled_is_taken_once_more(
+    taken: Measurement, expected: list[str]
+) -> None:
+    made = report(taken)
+    verdicts = [judge(promise, made) for promise in PROMISES if promise.variant == "hover" and promise.over]
+    assert len(verdicts) == 1
+    assert check.spoiled(made, verdicts) == expected
+
+
+def test_what_was_taken_once_more_stands_in_the_place_of_the_first() -> None:
+    other = Measurement("events", "once", unit="ms", sides=(side("engine", 1),))
+    first = report(hovers(1, 1), other, bare=(0.1,))
+    later = report(hovers(1, 90), bare=(0.2,))
+    merged = check.with_cases_of(first, later)
+    assert merged.measurements == (other, *later.measurements)
+    assert [case.name for case in merged.cases] == ["actions", "events"]
+    assert (merged.bare, merged.seconds) == ((0.1, 0.2), first.seconds + later.seconds)
+
+
+def test_the_check_takes_what_was_spoiled_once_and_no_more(capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[list[str]] = []
+
+    def take(names: Sequence[str]) -> Report:
+        asked.append(list(names))
+        return report(hovers(1, 0.1, 90, 0.1, 90) if "actions" in names else click(1, 1))
+
+    assert check.taken_evenly(take, ["actions", "click"]).measurements[0].variant == "hover"
+    assert asked == [["actions", "click"], ["actions"]]
+    assert "taken once more, as the machine was uneven: actions" in capsys.readouterr().err
+    asked.clear()
+    check.taken_evenly(take, ["click"])
+    assert asked == [["click"]]
