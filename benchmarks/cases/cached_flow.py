@@ -191,7 +191,7 @@ async def run(bench: Bench) -> None:
                 "floor: nothing is read": flow.without_reading,
             }
             variant = f"{STEPS} steps on {rows:,} rows"
-            turns = min(bench.turn_count, 2 if rows >= 1_000 else 3)
+            turns = min(bench.turn_count, 2)
             await bench.turns("cached_flow", sides, unit="ms", variant=variant, size=rows, turns=turns)
 
 

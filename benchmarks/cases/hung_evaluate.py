@@ -116,7 +116,7 @@ async def run(bench: Bench) -> None:
     async with bench.launch() as browser:
         scene = await Scene.opened(browser, bench.site)
         await scene.click(3)
-        await measure(bench, scene, EVALUATE, 1 if bench.quick else min(bench.turn_count, 2))
+        await measure(bench, scene, EVALUATE, 1)
         if not bench.quick:
             await measure(bench, scene, PROTOCOL, 1)
 

@@ -127,7 +127,7 @@ async def run(bench: Bench) -> None:
                 await page.session.call("Runtime.evaluate", expression=MARKUP)
             await cookies_set(pages[0])
             for kind, expression in kinds.items():
-                lasting, rounds = (1.0, 2) if kind == SUSTAINED else (seconds, 10 if kind in PROMISED else 5)
+                lasting, rounds = (1.0, 2) if kind == SUSTAINED else (seconds, 10 if kind in PROMISED else 3)
                 traffic = partial(throughput, pages, expression, lasting)
                 await measured(bench, kind, traffic, rounds, browser, Path(folder))
 

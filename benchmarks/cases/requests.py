@@ -1,9 +1,9 @@
-"""A page with 3,000 requests: every one is told at its end, and none is lost.
+"""A page with 2,000 requests: every one is told at its end, and none is lost.
 
 Rule: a turn counts from the call that begins the requests until a consumer of the side has been told the end of each.
 The page asks with 20 in flight, and Chrome takes 6 at a time to one server: how fast it can be is what the floor says,
 which counts the messages on the websocket and decodes nothing. The engine's stream must have dropped none, and the
-buffers must be exact to their bounds; a peer must have seen as many as there were, no more. The peers get 3,000 of
+buffers must be exact to their bounds; a peer must have seen as many as there were, no more. The peers get 1,000 of
 them, which takes each some seconds already: the figure is a rate. All pages are in an isolated context, as Playwright's
 are: the default one writes its cache to the disk.
 """
@@ -21,7 +21,7 @@ from benchmarks.floor.counting import own_page
 from benchmarks.harness.bench import Bench, Case, Turn
 from benchmarks.harness.peers import Peer
 
-REQUESTS = 3_000
+REQUESTS = 2_000
 PEERS_REQUESTS = 1_000
 QUICK = 1_000
 WARM_UP = 200
@@ -89,4 +89,4 @@ async def run(bench: Bench) -> None:
         await bench.turns("requests", sides, unit="events/s", variant=f"{count:,} requests", turns=1)
 
 
-CASE = Case(name="requests", title="A page with 3,000 requests", run=run, seconds=50, quick_seconds=25)
+CASE = Case(name="requests", title="A page with 2,000 requests", run=run, seconds=50, quick_seconds=25)

@@ -234,7 +234,7 @@ ACTIVITY_LINES = (
     Line("events: 4,000 console messages", "Console messages, read from a stream"),
     Line("events: resident memory after each turn", "Resident memory after each turn of these"),
     Line(
-        "requests: 3,000 requests",
+        "requests: 2,000 requests",
         "Requests, each followed to its end, which is Chrome's own pace more than anybody's",
     ),
 )
