@@ -207,8 +207,8 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str) -> int:
         raise InvalidArgumentError(
             what="root", given=shown, expected=f"a ref or a CSS selector ({shorten(why, 120)})"
         )
-    for found in reply.result.deep_serialized_value.nodes():
-        return found.backend_node_id
+    if found := reply.result.deep_serialized_value.nodes():
+        return found[0].backend_node_id
     raise NodeNotFoundError(target=shown, reason=f"nothing in {shown_url(frame.url)} matches this selector")
 
 

@@ -98,7 +98,7 @@ async def node_ids(call: PendingCall) -> list[int]:
 
 
 async def text_and_nodes(call: PendingCall, kind: type[T]) -> tuple[T, list[SerializedNode | None]]:
-    """Return what the text says, which is JSON, decoded into `kind`, and the nodes; None for what is no node.
+    """Return what the text says, which is JSON, decoded into `kind`, and the nodes; None for anything else.
 
     `call` is of a function that gives both (SERIALIZED). Raises EvaluationFailedError when it threw, and as
     `PendingCall.decoded`.

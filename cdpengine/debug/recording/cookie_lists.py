@@ -11,13 +11,12 @@ import re
 from collections.abc import Callable
 
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
-from cdpengine.debug.recording.secret_words import IN_COOKIES, Search
+from cdpengine.debug.recording.secret_words import BETWEEN, IN_COOKIES, Search
 
 _COOKIE = re.compile(rb'("name":"[\w.\-]{0,80}","value":")([^"\\]+)(?=")')
 _NUMBER = re.compile(rb'\{"id":\d+,')
 _VALUE = b'"value":"'
 _REDACTED = REDACTED.encode()
-_BETWEEN = b"\0"  # it is in no JSON, and no pattern goes beyond it
 _LONGEST = 1_000  # bytes of a cookie, on the average, up to which a list is remembered
 _MOST = 4_000
 
@@ -52,7 +51,7 @@ class CookieLists:
         except UnicodeDecodeError:
             return None
         pieces[2::3] = [_REDACTED] * len(values)
-        between, together = _BETWEEN.join(pieces[::3]).lower(), _BETWEEN.join(pieces)
+        between, together = BETWEEN.join(pieces[::3]).lower(), BETWEEN.join(pieces)
         if self._looks_secret(between, IN_COOKIES) or b"eyJ" in together or self._known.is_in(together):
             return None
         if not entered:

@@ -36,6 +36,7 @@ from cdpengine.debug.recording.secret_payloads import (
 from cdpengine.debug.recording.secret_text import redact_data_urls, redact_text
 from cdpengine.debug.recording.secret_words import (
     AX_METHODS,
+    BETWEEN,
     CALLS,
     ENTERED,
     FORGOTTEN,
@@ -61,7 +62,6 @@ _METHOD = re.compile(rb'"method"\s*:\s*"([\w.]{1,80})"')
 _QUICK_USER = re.compile(rb"://[^/?#\s\"'<>@\0]+@")
 _HEADER_LINE = re.compile(r"^([\w\-]+)(:[ \t]*)([^\r\n]+)", re.MULTILINE)
 _SIFTED = 4_096  # bytes of a message up to which it is looked through together with others
-_BETWEEN = b"\0"  # between what is looked through together: it is in no JSON, and no pattern goes beyond it
 _EDITABLE = b'"editable"'
 
 
@@ -238,7 +238,7 @@ class Redactor:
             return [False] * len(messages)
         free = [len(message) <= _SIFTED or not self._speaks(message) for message in messages]
         small = [(index, message) for index, message in enumerate(messages) if len(message) <= _SIFTED]
-        together = _BETWEEN.join([message for _, message in small])
+        together = BETWEEN.join([message for _, message in small])
         ends = list(accumulate(len(message) + 1 for _, message in small))
         low = together.lower()
         parts: list[Iterable[int]] = [IN_JSON.parts(low, ends), self._known.parts(together, ends)]

@@ -117,6 +117,10 @@ def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+BETWEEN = b"\0"
+"""What stands between texts that are looked through together: it is in no JSON, and no pattern goes beyond it."""
+
+
 # --- the words -----------------------------------------------------------------------------------------------
 
 COMMON_KEYS = frozenset({"key", "code", "session", "state", "ticket"})
