@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cdpengine._api.page.actions import Field, _check_fields
-from cdpengine._input.forms.fill import check_field_value
+from cdpengine._input.forms.form import check_field_value
 from cdpengine._input.forms.listbox import Option, kind_of, request_for
 from cdpengine._input.forms.upload import arrived
 from cdpengine.errors import InvalidArgumentError

@@ -19,15 +19,8 @@ from cdpengine._input.devices.keys import Layout
 from cdpengine._input.devices.mouse import check_point
 from cdpengine._input.drag import drag
 from cdpengine._input.forms.check import set_checked
-from cdpengine._input.forms.fill import (
-    FieldValue,
-    FieldWork,
-    FillValue,
-    check_field_value,
-    check_fill_value,
-    fill,
-    fill_form,
-)
+from cdpengine._input.forms.fill import FillValue, check_fill_value, fill
+from cdpengine._input.forms.form import FieldValue, FieldWork, check_field_value, fill_form
 from cdpengine._input.forms.listbox import Option, request_for
 from cdpengine._input.forms.select import choose_clicked_option, select
 from cdpengine._input.forms.text_entry import focus, press, type_text
@@ -35,6 +28,7 @@ from cdpengine._input.forms.upload import UploadFile, check_files, upload
 from cdpengine._input.geometry import Point
 from cdpengine._input.view import scroll_into_view
 from cdpengine._input.wheel import scroll_at, scroll_here
+from cdpengine._page.finding import Locator
 from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import InvalidArgumentError
@@ -363,8 +357,8 @@ class PageActions:
         """Fill in many fields within one budget: a dict of targets and values, or a list of Fields or pairs.
 
         All are tried, in order; one that cannot be filled in takes no more than its share of the time that is
-        left. Raises FormError, which holds the errors of all the fields that failed; InvalidArgumentError before
-        anything is sent.
+        left. A Locator is looked for when its turn comes. Raises FormError, which holds the errors of all the
+        fields that failed; InvalidArgumentError before anything is sent.
         """
         known = _check_fields(fields)
         # (The keys are typed Any because a Mapping is invariant in them: a dict of refs would be none of targets.)
@@ -376,8 +370,13 @@ class PageActions:
     async def _fill_fields(self, known: Sequence[Field], timeout: float) -> ActionOutcome:
         async with self._core.input("fill the form", timeout) as act:
             work = [
-                FieldWork(describe_target(field.target), partial(self._core.node, field.target), field.value)
-                for field in known
+                FieldWork(
+                    describe_target(field.target),
+                    partial(act.resolve_field, number, field.target),
+                    field.value,
+                    sought=isinstance(field.target, Locator),
+                )
+                for number, field in enumerate(known, 1)
             ]
             return await act.with_effects(await fill_form(work, context=act.context))
 

@@ -437,6 +437,13 @@ class InputAction:
             await announce_node("destination", node, budget.remaining)
         return node
 
+    async def resolve_field(self, number: int, target: ElementTarget, budget: Budget) -> Node:
+        """Return the node of one field of a form, found within the field's own budget."""
+        node = await self._core.find_node(target, budget)
+        if self._core.target.running.listeners:
+            await announce_node(f"field {number}", node, budget.remaining)
+        return node
+
     async def with_effects(self, outcome: ActionOutcome) -> ActionOutcome:
         """Return the outcome with what happened on the page meanwhile."""
         effects, page = self.effects, self._core.target

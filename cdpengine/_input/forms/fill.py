@@ -1,4 +1,4 @@
-"""Fill: give form controls their values, one or all those of a form, and read back what they took.
+"""Fill: give a form control its value, and read back what it took.
 
 Rule: text goes in as a person replaces it: the field gets the focus, its content is selected, and one input
 replaces it. The page sees trusted beforeinput and input events, and change when the field is left. Dates and times
@@ -12,19 +12,14 @@ their shortest form. Chrome draws an input of dates as one segment for each of d
 the order of the browser's language, and moves on by itself after two digits. One segment (not the year, where
 there is another) is emptied first and written last: so the input holds nothing until it holds all of it, and no
 half-written year in between. No keys are made where that is not certain to work.
-
-The fields of a form share one budget, in the order given. A field that fails takes no more than its share of the
-time that is left, and the others are still filled in; one error holds all failures. Only the end of the page or of
-the connection ends the work early.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import math
-import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
@@ -38,19 +33,13 @@ from cdpengine._input.forms.check import set_checked
 from cdpengine._input.forms.listbox import Option
 from cdpengine._input.forms.related import related_node
 from cdpengine._input.forms.select import select
-from cdpengine._input.forms.upload import FileContent, UploadFile, takes_files, upload
 from cdpengine._javascript import script_with
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.dom import DescribedNode, DescribeNodeReply
 from cdpengine.errors import (
-    ConnectionLostError,
-    EngineError,
-    FailedField,
-    FormError,
     InvalidArgumentError,
     NotInteractableError,
-    SessionGoneError,
     StaleRefError,
     ValueRefusedError,
 )
@@ -305,90 +294,6 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
             raise _never(node, "it takes files; use upload()")
         case _:
             raise _never(node, made.reason)
-
-
-FieldValue = (
-    FillValue
-    | os.PathLike[str]
-    | FileContent
-    | Sequence[str | Option]
-    | Sequence[os.PathLike[str]]
-    | Sequence[FileContent]
-    | Sequence[os.PathLike[str] | FileContent]
-)
-"""What `fill` takes; a path or several for an input of files; texts or Options for a list of several."""
-
-_MARGIN = 0.3
-"""Seconds before the end of the whole budget in which the errors are raised, at most a tenth of it."""
-
-
-@attrs.frozen
-class FieldWork:
-    """One field to be filled in: what it is called in errors, how its node is found, its value."""
-
-    target: str
-    find: Callable[[], Node]
-    value: FieldValue
-
-
-def check_field_value(value: FieldValue) -> None:
-    """Raise InvalidArgumentError for what no field can hold. Sends nothing."""
-    if isinstance(value, (os.PathLike, FileContent)):
-        return
-    if isinstance(value, (list, tuple)):
-        if not all(isinstance(each, (str, Option, os.PathLike, FileContent)) for each in value):
-            raise InvalidArgumentError(
-                what="value", given="a list of other things", expected="a list of options or of files"
-            )
-        return
-    check_fill_value(value)  # type: ignore[arg-type]  # what is left is a FillValue, or is refused
-
-
-async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> ActionOutcome:
-    """Fill in all fields, and raise one error with all that failed.
-
-    Raises FormError when any field failed; what ended the page (SessionGoneError, ConnectionLostError) as itself
-    when it is the only error.
-    """
-    failed: list[FailedField] = []
-    dialog = by_script = False
-    filled = 0
-    budget = context.budget
-    margin = min(_MARGIN, budget.timeout / 10)
-    for number, field in enumerate(fields):
-        budget.step(f"filling in {field.target}")
-        share = max(0.0, budget.remaining - margin) / (len(fields) - number)
-        own = budget.child(f"fill {field.target}", at_most=share)
-        try:
-            with own.scope() as scope:
-                outcome = await fill_field(field.find(), field.value, context=context.within(own))
-                dialog = dialog or outcome.dialog_opened
-                by_script = by_script or outcome.set_by_script
-            if scope.cancelled_caught:
-                raise own.exceeded()
-            filled += 1
-        except (SessionGoneError, ConnectionLostError) as error:
-            failed.append(FailedField(field.target, error))
-            if len(failed) == 1:
-                raise
-            break
-        except EngineError as error:
-            failed.append(FailedField(field.target, error))
-    if failed:
-        raise FormError(failed=tuple(failed), filled=filled)
-    return ActionOutcome("fill form", f"{filled} fields", dialog_opened=dialog, set_by_script=by_script)
-
-
-async def fill_field(node: Node, value: FieldValue, *, context: ActionContext) -> ActionOutcome:
-    """Fill in one field: its files, its options, or its value. Raises as `upload`, `select` and `fill` do."""
-    if isinstance(value, (os.PathLike, FileContent)):
-        return await upload(node, value, context=context)
-    if isinstance(value, (list, tuple)):
-        files: list[UploadFile] = [each for each in value if isinstance(each, (os.PathLike, FileContent))]
-        if files or (not value and await takes_files(node, context)):
-            return await upload(node, *value, context=context)
-        return await select(node, *value, context=context)
-    return await fill(node, value, context=context)  # type: ignore[arg-type]  # checked before
 
 
 async def _replace(

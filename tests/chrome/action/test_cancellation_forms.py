@@ -11,7 +11,7 @@ from form_page import FormPage
 from rounds import one_in
 
 import cdpengine
-from cdpengine._input.forms.fill import FieldValue
+from cdpengine._input.forms.form import FieldValue
 from cdpengine._input.forms.listbox import Option
 from cdpengine.testing import walk_cancellations
 
@@ -123,6 +123,7 @@ OPERATIONS: dict[str, Callable[[Scene], Awaitable[object]]] = {
     "upload": lambda scene: scene.page.upload(scene.nodes["file"], scene.path),
     "expect_file_chooser": choose,
     "fill_form": fill_form,
+    "fill_form with a locator": lambda scene: scene.page.fill_form({scene.page.locate("#text"): "x"}),
 }
 
 

@@ -1,0 +1,130 @@
+"""Forms: fill in many fields within one budget, and report all that failed in one error.
+
+Rule: the fields share one budget, in the order given. A field that fails takes no more than its share of the time
+that is left, and the others are still filled in; one error holds all failures. Only the end of the page or of the
+connection ends the work early.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+
+import attrs
+import trio
+
+from cdpengine._budget import Budget
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.forms.fill import FillValue, check_fill_value, fill
+from cdpengine._input.forms.listbox import Option
+from cdpengine._input.forms.select import select
+from cdpengine._input.forms.upload import FileContent, UploadFile, takes_files, upload
+from cdpengine._page.scripts.page_functions import Node
+from cdpengine.errors import (
+    ConnectionLostError,
+    EngineError,
+    FailedField,
+    FormError,
+    InvalidArgumentError,
+    SessionGoneError,
+    StaleRefError,
+)
+
+FieldValue = (
+    FillValue
+    | os.PathLike[str]
+    | FileContent
+    | Sequence[str | Option]
+    | Sequence[os.PathLike[str]]
+    | Sequence[FileContent]
+    | Sequence[os.PathLike[str] | FileContent]
+)
+"""What `fill` takes; a path or several for an input of files; texts or Options for a list of several."""
+
+_MARGIN = 0.3
+"""Seconds before the end of the whole budget in which the errors are raised, at most a tenth of it."""
+
+
+@attrs.frozen
+class FieldWork:
+    """One field to fill in: its name in errors, how its node is found, its value.
+
+    `sought`: `find` looks for the node in the page, so it can be called again after the node was replaced.
+    """
+
+    target: str
+    find: Callable[[Budget], Awaitable[Node]]
+    value: FieldValue
+    sought: bool = False
+
+
+def check_field_value(value: FieldValue) -> None:
+    """Raise InvalidArgumentError for what no field can hold. Sends nothing."""
+    if isinstance(value, (os.PathLike, FileContent)):
+        return
+    if isinstance(value, (list, tuple)):
+        if not all(isinstance(each, (str, Option, os.PathLike, FileContent)) for each in value):
+            raise InvalidArgumentError(
+                what="value", given="a list of other things", expected="a list of options or of files"
+            )
+        return
+    check_fill_value(value)  # type: ignore[arg-type]  # what is left is a FillValue, or is refused
+
+
+async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> ActionOutcome:
+    """Fill in all fields, and raise one error with all that failed.
+
+    Raises FormError when any field failed; what ended the page (SessionGoneError, ConnectionLostError) as itself
+    when it is the only error.
+    """
+    failed: list[FailedField] = []
+    dialog = by_script = False
+    filled = 0
+    budget = context.budget
+    margin = min(_MARGIN, budget.timeout / 10)
+    for number, field in enumerate(fields):
+        budget.step(f"filling in {field.target}")
+        share = max(0.0, budget.remaining - margin) / (len(fields) - number)
+        own = budget.child(f"fill {field.target}", at_most=share)
+        try:
+            with own.scope() as scope:
+                outcome = await _fill_found(field, context.within(own))
+                dialog = dialog or outcome.dialog_opened
+                by_script = by_script or outcome.set_by_script
+            if scope.cancelled_caught:
+                raise own.exceeded()
+            filled += 1
+        except (SessionGoneError, ConnectionLostError) as error:
+            failed.append(FailedField(field.target, error))
+            if len(failed) == 1:
+                raise
+            break
+        except EngineError as error:
+            failed.append(FailedField(field.target, error))
+    if failed:
+        raise FormError(failed=tuple(failed), filled=filled)
+    return ActionOutcome("fill form", f"{filled} fields", dialog_opened=dialog, set_by_script=by_script)
+
+
+async def _fill_found(field: FieldWork, context: ActionContext) -> ActionOutcome:
+    while True:
+        node = await field.find(context.budget)
+        try:
+            return await fill_field(node, field.value, context=context)
+        except StaleRefError:
+            if not field.sought:
+                raise
+            context.budget.step("it was replaced, and is looked for again")
+            await trio.lowlevel.checkpoint()
+
+
+async def fill_field(node: Node, value: FieldValue, *, context: ActionContext) -> ActionOutcome:
+    """Fill in one field: its files, its options, or its value. Raises as `upload`, `select` and `fill` do."""
+    if isinstance(value, (os.PathLike, FileContent)):
+        return await upload(node, value, context=context)
+    if isinstance(value, (list, tuple)):
+        files: list[UploadFile] = [each for each in value if isinstance(each, (os.PathLike, FileContent))]
+        if files or (not value and await takes_files(node, context)):
+            return await upload(node, *value, context=context)
+        return await select(node, *value, context=context)
+    return await fill(node, value, context=context)  # type: ignore[arg-type]  # checked before
