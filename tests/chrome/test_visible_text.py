@@ -1,103 +1,112 @@
-"""Whether a page shows a text is asked without putting all of its text together: the answer is the same.
-
-Rule: both ways are asked in the same documents, for texts that are there, and for texts that are nearly there.
-"""
+"""Text that a person can see, and text that is only in the document: `find(text=)` and `wait_for(text=)`."""
 
 from __future__ import annotations
 
-import random
+import re
 
 import pytest
-from rounds import rounds
+import trio
 
 import cdpengine
-from cdpengine._javascript import script
 
-pytestmark = pytest.mark.chrome
+PICTURE = "data:image/svg+xml,%3Csvg%20xmlns=%22http://www.w3.org/2000/svg%22/%3E"
 
-COMPARE = """(wanted) => {
-  const search = (%s)();
-  const { text } = search.visibleText();
-  return wanted.filter((each) => search.hasText(each) !== text.includes(search.wanted(each)));
-}"""
-
-WORDS = [
-    "Applied",
-    "to",
-    "item",
-    "Buy 50",
-    "a",
-    "ab",
-    "aba",
-    "é ß",
-    "In stock:",
-    "50",
-    "pieces\u200b now",
-    "İ",
-    "x\u00ady",
-]
-
-OPENED = (
-    "<div>", "<p>", "<span>", "<b>", "<i style='display:contents'>", "<p hidden>", "<span style='visibility:hidden'>",
-    "<b style='visibility:visible'>", "<div style='-webkit-text-security:disc'>", "<details>", "<details><summary>",
-    "<table><tr><td>", "<ul><li>", "<label>", "<a href='/'>", "<noscript>", "<template>", "<div style='content-visibility:hidden'>",
-    "<form><input name=closest><input name=parentElement>", "<svg><text>", "<button>", "<ruby>",
-)  # fmt: skip
-
-ALONE = (
-    "<br>", "<input value=shown>", "<textarea>written</textarea>", "<select><option>one<option>two</select>",
-    "<script>var said = 'nothing'</script>", "<wbr>", "<!-- said -->", "<img alt=drawn>",
-)  # fmt: skip
-
-RARE = (
-    "<input type=submit value='Send it'>",
-    "<div><template shadowrootmode=open>inner <slot></slot></template>outer</div>",
-)
-
-
-def html_of(chosen: random.Random, depth: int = 4) -> str:
-    """Return a piece of a document."""
-    pieces = []
-    for _ in range(chosen.randint(1, 4)):
-        kind = chosen.random()
-        if kind < 0.55 or not depth:
-            pieces.append(chosen.choice(("", " ", "\n")) + chosen.choice(WORDS) + chosen.choice(("", " ")))
-        elif kind < 0.65:
-            pieces.append(chosen.choice(ALONE))
-        else:
-            opened = chosen.choice(OPENED)
-            closed = "".join(f"</{tag.split()[0].strip('>')}>" for tag in reversed(opened.split("<")[1:]))
-            pieces.append(opened + html_of(chosen, depth - 1) + closed)
-    return "".join(pieces)
+VISIBLE = {
+    "open details": "<details open><summary>S</summary>{}</details>",
+    "summary of closed details": "<details><summary>{}</summary>x</details>",
+    "details shown by a style sheet": "<details class=open><summary>S</summary>{}</details>",
+    "visible in hidden": "<div style='visibility:hidden'><b style='visibility:visible'>{}</b></div>",
+    "opacity 0": "<div style='opacity:0'>{}</div>",
+    "inert": "<div inert>{}</div>",
+    "display: contents": "<div style='display:contents'>{}</div>",
+    "display: contents, twice": "<div style='display:contents'><i style='display:contents'>{}</i></div>",
+    "content-visibility does not apply": "<span style='content-visibility:hidden'>{}</span>",
+    "not drawn while it is far away": "<div style='height:9000px'></div><p style='content-visibility:auto'>{}</p>",
+    "fallback of an object": "<object>{}</object>",
+    "text of a drawing": "<svg><text y=20>{}</text></svg>",
+    "button": "<input type=button value={}>",
+}
+UNSEEN = {
+    "closed details": "<details><summary>S</summary>{}</details>",
+    "closed details without a summary": "<details>{}</details>",
+    "display: contents in closed details": "<details><summary>S</summary><p style='display:contents'>{}</p></details>",
+    "content-visibility": "<div style='content-visibility:hidden'>{}</div>",
+    "element below content-visibility": "<div style='content-visibility:hidden'><b>{}</b></div>",
+    "hidden until found": "<div hidden=until-found>{}</div>",
+    "hidden": "<div hidden>{}</div>",
+    "visibility": "<div style='visibility:hidden'>{}</div>",
+    "collapsed row": "<table><tr style='visibility:collapse'><td>{}</table>",
+    "replaced by a picture": f"<div style='content:url({PICTURE})'>{{}}</div>",
+    "fallback of a canvas": "<canvas>{}</canvas>",
+    "fallback of a video": "<video>{}</video>",
+    "fallback of a meter": "<meter>{}</meter>",
+    "fallback of a loaded object": f"<object data='{PICTURE}' type=image/svg+xml>{{}}</object>",
+    "description of a drawing": "<svg><desc>{}</desc></svg>",
+    "closed dialog": "<dialog>{}</dialog>",
+    "closed popover": "<div popover>{}</div>",
+    "button below content-visibility": "<div style='content-visibility:hidden'><input type=button value={}></div>",
+}
+VISIBLE_IN_SHADOW = {
+    "in a slot": "<slot></slot>",
+    "in a slot of open details": "<details open><slot></slot></details>",
+}
+UNSEEN_IN_SHADOW = {
+    "in no slot": "x",
+    "in a slot of closed details": "<details><slot></slot></details>",
+    "in a slot below content-visibility": "<div style='content-visibility:hidden'><slot></slot></div>",
+}
 
 
-def asked_for(chosen: random.Random, text: str) -> list[str]:
-    """Return texts that may be in a document: parts of what it says, with or without a blank, and others."""
-    asked = [*WORDS, "", " ", "abab", "shown", "written", "one", "Send it", "inner outer", "drawn"]
-    for _ in range(60):
-        start = chosen.randrange(max(1, len(text)))
-        part = text[start : start + chosen.randint(1, 12)]
-        asked += [part, part.replace(" ", ""), part.upper(), part[:-1] + "z", " ".join(part)]
-    return asked
+def word(prefix: str, case: str) -> str:
+    return prefix + re.sub(r"\W+", "_", case) + "-"
 
 
-@pytest.mark.parametrize("seed", range(rounds(1, 6)))
-async def test_both_ways_say_the_same(page: cdpengine.Page, seed: int) -> None:
-    chosen = random.Random(seed)
-    compare = COMPARE % script("_page/navigation/node_search")
-    for number in range(60):
-        html = "".join(html_of(chosen) for _ in range(3))
-        if number % 6 == 0:
-            html += chosen.choice(RARE)
-        await page.set_content(f"<!doctype html><body>{html}")
-        text = await page.evaluate("document.body.textContent")
-        assert await page.evaluate(compare, asked_for(chosen, text)) == [], html
+def elements(cases: dict[str, str], prefix: str) -> str:
+    return "".join(html.format(word(prefix, case)) for case, html in cases.items())
 
 
-async def test_a_text_of_many_hidden_pieces_is_found(page: cdpengine.Page) -> None:
-    """So many that it is not asked of each of them whether it is shown."""
+async def seen(page: cdpengine.Page, text: str | re.Pattern[str]) -> bool:
+    try:
+        await page.find(text=text)
+    except cdpengine.NodeNotFoundError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("shadow", [False, True], ids=["one tree", "with shadow roots"])
+async def test_text_counts_where_a_person_can_see_it(page: cdpengine.Page, shadow: bool) -> None:
+    visible, unseen = dict(VISIBLE), dict(UNSEEN)
+    html = "<!doctype html><style>.open::details-content { content-visibility: visible }</style>"
+    if shadow:
+        for cases, inside in ((visible, VISIBLE_IN_SHADOW), (unseen, UNSEEN_IN_SHADOW)):
+            for case, tree in inside.items():
+                cases[case] = f"<x-a><template shadowrootmode=open>{tree}</template>{{}}</x-a>"
+    await page.set_content(html + elements(visible, "shown-") + elements(unseen, "covert-"))
+    wrong = []
+    for cases, prefix, expected in ((visible, "shown-", True), (unseen, "covert-", False)):
+        for case in cases:
+            text = word(prefix, case)
+            if (await seen(page, text), await seen(page, re.compile(text))) != (expected, expected):
+                wrong.append(case)
+    assert wrong == []
+    await page.wait_for(text_gone="covert-", timeout=5)
+    await page.wait_for(text=word("shown-", "display: contents"), timeout=5)
+
+
+async def test_waiting_ends_when_hidden_text_is_shown(page: cdpengine.Page) -> None:
+    await page.set_content("<details><summary>More</summary>Secret offer</details>")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(lambda: page.wait_for(text="secret offer", timeout=10))
+        await page.click(await page.find(css="summary"))
+    await page.evaluate("document.body.style.contentVisibility = 'hidden'")
+    await page.wait_for(text_gone="secret offer", timeout=5)
+
+
+async def test_element_without_a_box_is_as_visible_as_its_contents(page: cdpengine.Page) -> None:
     await page.set_content(
-        "<!doctype html><body>" + "<i hidden>a</i>" * 3_000 + "<p>a<i hidden>x</i>b<b>c</b> and more"
+        "<style>p { display: contents }</style><p id=a>x</p><p id=b><i>x</i></p><p id=c> <i hidden>x</i></p>"
+        "<details><p id=d>x</p></details>"
     )
-    compare = COMPARE % script("_page/navigation/node_search")
-    assert await page.evaluate(compare, ["abc", "abc and", "abcand", "ax", "aab", "c a"]) == []
+    await page.wait_for(css="#a", timeout=5)
+    await page.wait_for(css="#b", timeout=5)
+    await page.wait_for(css_gone="#c, #d", timeout=5)

@@ -7,6 +7,10 @@
   const UNSEEN = new Set(["script", "style", "noscript", "template", "head", "title", "textarea", "select"]);
 
   const UNSEEN_CSS = Array.from(UNSEEN).join();
+  // What is in these is shown only where they cannot be themselves, or never.
+  const REPLACED = new Set(["audio", "canvas", "iframe", "meter", "object", "progress", "video"]);
+  const UNSKIPPED = /^(?:inline|contents|ruby.*|table-(?!cell|caption).*)$/; // has no content-visibility
+  const SVG = "http://www.w3.org/2000/svg";
 
   const UNREAD = /[\u00ad\u200b\ufeff]+/g; // where a line may break, and byte-order marks
   const collapsed = (text) => text.replace(UNREAD, "").replace(/\s+/g, " ").trim();
@@ -57,9 +61,52 @@
     return ordered.concat(Array.from(matched));
   }
 
+  function flatParent(element) {
+    if (element.assignedSlot) return element.assignedSlot;
+    const parent = element.parentNode;
+    return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
+  }
+
+  // Whether the element draws nothing of what is right in it: a closed details, content-visibility: hidden.
+  function isClosed(element, style) {
+    if (style.contentVisibility === "hidden") return !UNSKIPPED.test(style.display);
+    if (element.localName !== "details" || element.open) return false;
+    return getComputedStyle(element, "::details-content").contentVisibility === "hidden";
+  }
+
+  // Whether the element has a box, or its contents stand in a box of what it is in (display: contents).
+  function isLaidOut(element, style) {
+    if (style.display !== "contents") return element.checkVisibility();
+    const parent = flatParent(element);
+    if (parent === null) return true;
+    const around = getComputedStyle(parent);
+    return !isClosed(parent, around) && !REPLACED.has(parent.localName) && isLaidOut(parent, around);
+  }
+
+  const isDrawn = (element, style) => style.visibility === "visible" && isLaidOut(element, style);
+
+  // Whether a person could see a text node that is right in the element. A text without a box is asked for one only
+  // where the element may show something else in its place.
+  function drawsText(element, style, text) {
+    if (!isDrawn(element, style) || isClosed(element, style)) return false;
+    const always = !REPLACED.has(element.localName) && style.content === "normal" && element.namespaceURI !== SVG;
+    if (always) return true;
+    const range = new Range();
+    range.selectNode(text);
+    return range.getClientRects().length > 0;
+  }
+
   function isVisible(element) {
-    if (!element.isConnected || !element.checkVisibility({ visibilityProperty: true })) return false;
-    if (getComputedStyle(element).display === "contents") return true;
+    if (!element.isConnected) return false;
+    const style = getComputedStyle(element);
+    if (style.display === "contents") {
+      return Array.from(childrenOf(element)).some((child) =>
+        child.nodeType === Node.TEXT_NODE
+          ? child.data.trim() !== "" && drawsText(element, style, child)
+          : child.nodeType === Node.ELEMENT_NODE && isVisible(child),
+      );
+    }
+    if (!element.checkVisibility({ visibilityProperty: true })) return false;
     for (const box of element.getClientRects()) if (box.width > 0 && box.height > 0) return true;
     return element.localName === "br" || element.localName === "option";
   }
@@ -96,15 +143,15 @@
       const place = { element, start: length, end: 0, after: 0 };
       places.push(place);
       let shown = null;
-      const isShown = () => (shown = shown ?? element.checkVisibility({ visibilityProperty: true }));
+      const isShown = (text) => (shown = shown ?? (drawsText(element, style, text) && style.webkitTextSecurity === "none"));
       if (element.localName === "input") {
-        if (BUTTONS.has(element.type) && isShown()) add(element.value, style.textTransform);
+        if (BUTTONS.has(element.type) && isDrawn(element, style)) add(element.value, style.textTransform);
       } else if (element.localName === "br") {
         add(" ");
       }
       for (const child of childrenOf(element)) {
         if (child.nodeType === Node.TEXT_NODE) {
-          if (child.data && (child.data.trim() ? isShown() && style.webkitTextSecurity === "none" : true)) add(child.data, style.textTransform);
+          if (child.data && (child.data.trim() ? isShown(child) : true)) add(child.data, style.textTransform);
         } else if (child.nodeType === Node.ELEMENT_NODE) {
           walk(child);
         }
@@ -153,8 +200,8 @@
       asked += 1;
       const parent = node.parentElement;
       if (parent === null || Element.prototype.closest.call(parent, UNSEEN_CSS) !== null) return false;
-      const seen = Element.prototype.checkVisibility.call(parent, { visibilityProperty: true });
-      return seen && getComputedStyle(parent).webkitTextSecurity === "none";
+      const style = getComputedStyle(parent);
+      return style.webkitTextSecurity === "none" && drawsText(parent, style, node);
     };
     const endOf = (node, rest) => {
       ahead.currentNode = node;
