@@ -115,6 +115,7 @@ async def open_engine(
         try:
             yield browser
         finally:
+            browser._state.closing = True  # noqa: SLF001 - no part of what users have
             await tabs.downloads.close()
             await tabs.creations.settle()
             # Before the nursery closes: nothing that comes in later may find it closed.

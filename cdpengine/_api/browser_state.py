@@ -30,6 +30,8 @@ from cdpengine._protocol.domains.runtime import EvaluateReply, RemoteArgument, R
 from cdpengine._protocol.domains.target import BrowserContextsReply
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.session import Session
+from cdpengine._snapshot.ref import RefNumbers
+from cdpengine._snapshot.refs import ref_tables
 from cdpengine._storage.storage_items import OriginPage, open_origin_page
 from cdpengine._storage.storage_state import SeenOrigins
 from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, RemoteError
@@ -39,7 +41,7 @@ class BrowserState:
     """What a Browser holds, and shares with its pages and contexts.
 
     `key` tells browsers apart: two connections to one browser have the same. `context_ids` are those of the
-    contexts that `new_context` made.
+    contexts that `new_context` made. `closing`: this program ends the connection, or the browser.
     """
 
     def __init__(
@@ -62,6 +64,9 @@ class BrowserState:
         self.permissions = Permissions(tabs.connection.root)
         self.seen_origins = SeenOrigins(tabs.pages)
         self.context_ids: set[str] = set()
+        self.closing = False
+        self._ref_numbers: dict[ContextCore | None, RefNumbers] = {}
+        tabs.connection.root.on_end(self._note_end)
         for set_up in (self.emulations.post, self.seen_origins.set_up):
             tabs.add_set_up(set_up)
 
@@ -79,6 +84,28 @@ class BrowserState:
             self.permissions.forget(core.id)
             self.seen_origins.forget(core.id)
             self.emulations.drop(core)
+
+    def share_ref_numbers(self, core: ContextCore | None, numbers: RefNumbers) -> None:
+        """Have all pages of a context (None: of the browser) take the numbers of refs from `numbers`."""
+        self._ref_numbers[core] = numbers
+        if core is not None:
+            core.on_end(lambda: self._forget_ref_numbers(core))
+
+    def ref_numbers_of(self, page: PageTarget) -> RefNumbers | None:
+        """Return the numbers that the page's refs share with those of other pages; None for none."""
+        if not self._ref_numbers:
+            return None
+        for core, numbers in self._ref_numbers.items():
+            if core is not None and core.holds(page):
+                return numbers
+        return self._ref_numbers.get(None)
+
+    def _forget_ref_numbers(self, core: ContextCore) -> None:
+        self._ref_numbers.pop(core, None)
+
+    def _note_end(self) -> None:
+        if not self.closing:
+            ref_tables().note_lost(self.key)
 
     @property
     def session(self) -> Session:

@@ -233,6 +233,7 @@ async def _close(browser: Browser, process: BrowserProcess) -> None:
 
     Where the program is cancelled, nobody reads the reply any more: that the process has ended is the answer then.
     """
+    browser._state.closing = True  # noqa: SLF001 - no part of what users have
     with trio.move_on_after(_CLOSE_TIMEOUT, shield=True):
         async with open_body_nursery() as nursery:
 

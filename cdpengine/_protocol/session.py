@@ -33,7 +33,16 @@ T = TypeVar("T")
 
 logger = get_logger("cdpengine.session")
 
-_ALLOWED_AFTER_CRASH = frozenset({"Page.reload", "Page.navigate", "Page.close", "Inspector.enable"})
+_ALLOWED_AFTER_CRASH = frozenset(
+    {
+        "Page.reload",
+        "Page.navigate",
+        "Page.getNavigationHistory",
+        "Page.navigateToHistoryEntry",
+        "Page.close",
+        "Inspector.enable",
+    }
+)
 """Commands that the browser process itself answers for a target whose renderer is dead."""
 
 

@@ -16,64 +16,25 @@ from __future__ import annotations
 
 import functools
 import heapq
-import re
 import threading
 from collections import deque
 from collections.abc import Collection, Mapping
-from functools import cached_property
 
 import attrs
 import msgspec
 
 from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.ref import Ref, RefNumbers, parse_ref_text
 from cdpengine._snapshot.ref_parts import Given, PartsOfDocument
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
 
-_REF_TEXT = re.compile(r"\s*(?:@|ref=)?e?([1-9][0-9]{0,17})\s*", re.ASCII)
+__all__ = ["Entry", "Ref", "RefTable", "RefTables", "parse_ref_text", "ref_tables"]
 
 _DROPPED_REMEMBERED = 5_000
 _FORMER_REMEMBERED = 3
 _DOCUMENTS_REMEMBERED = 1_000
 _MOST_ALTERNATIVES = 5
-
-
-@attrs.frozen(slots=False)  # a first look makes thousands: with slots each takes twice as long
-class Ref:
-    """One node, as it was in the snapshot that gave the ref or last found it changed: number `snapshot`.
-
-    `nth` counts the nodes with refs of the same role and name in one frame's document, from 0 in the order of
-    the page. `backend_node_id` is Chrome's, unique within a renderer process; `loader_id` names the document:
-    after a navigation the same backend id can be another node. `session_id` is the session that the node was
-    seen through; over another connection the frame has another one.
-    """
-
-    id: str
-    role: str
-    name: str
-    nth: int
-    backend_node_id: int
-    frame_id: str | None
-    session_id: str | None
-    loader_id: str | None
-    snapshot: int = 0
-
-    def __str__(self) -> str:
-        return self._text
-
-    @cached_property
-    def _text(self) -> str:
-        return f"{self.id} {self.describe()}{f' (nth={self.nth})' if self.nth else ''}"
-
-    def describe(self) -> str:
-        """Return the role and the name, quoted, escaped and cut to 80 characters, for messages."""
-        return f"{self.role} {quote(shorten(self.name, 80))}" if self.name else self.role
-
-
-def parse_ref_text(text: str) -> str | None:
-    """Return "e3" for "e3", "@e3", "ref=e3" and "3" (as numbered snapshots show it), None for another text."""
-    match = _REF_TEXT.fullmatch(text)
-    return f"e{match[1]}" if match else None
 
 
 class Entry(msgspec.Struct, eq=False):
@@ -118,14 +79,18 @@ class RefTable:
 
     A table is used by one thread (`ref_tables` gives each its own), so it needs no lock.
 
-    `last_number` is where counting starts: refs up to it were given by a table that is gone.
+    `last_number` is where counting starts: refs up to it were given by a table that is gone. `numbers` are those
+    of several tables that share them.
     """
 
-    def __init__(self, *, max_refs: int = 50_000, last_number: int = 0) -> None:
+    def __init__(
+        self, *, max_refs: int = 50_000, last_number: int = 0, numbers: RefNumbers | None = None
+    ) -> None:
         if max_refs < 1:
             raise InvalidArgumentError(what="max_refs", given=repr(max_refs), expected="1 or more")
         self._max_refs = max_refs
-        self._last_number = last_number
+        self._numbers = RefNumbers(last_number) if numbers is None else numbers
+        self._numbers.add(self, last_number)
         self._snapshots = 0
         self._drops = 0
         self._by_id: dict[str, Entry] = {}
@@ -139,8 +104,8 @@ class RefTable:
 
     @property
     def last_number(self) -> int:
-        """The number of the newest ref; 0 before the first."""
-        return self._last_number
+        """The newest of the table's numbers, shared ones included; 0 before the first."""
+        return self._numbers.last
 
     @property
     def snapshots(self) -> int:
@@ -278,8 +243,7 @@ class RefTable:
         return entry
 
     def _new(self, node: Node, number: int, nth: int, view: _View) -> Entry:
-        self._last_number += 1
-        ref = self._ref(f"e{self._last_number}", node, number, nth, view.document)
+        ref = self._ref(f"e{self._numbers.take()}", node, number, nth, view.document)
         entry = Entry(ref, view.renderer, self._snapshots, self._snapshots)
         view.renderer.nodes[number] = self._by_id[ref.id] = entry
         return entry
@@ -327,15 +291,24 @@ class RefTable:
         entry = self._by_id.get(ref_id)
         if entry is not None:
             return entry.ref
-        if int(ref_id[1:]) > self._last_number:
-            newest = (
-                f"the newest one is e{self._last_number}" if self._last_number else "it has given none yet"
-            )
+        if int(ref_id[1:]) > self.last_number:
+            newest = f"the newest one is e{self.last_number}" if self.last_number else "it has given none yet"
             raise NodeNotFoundError(target=ref_id, reason=f"this page never gave that ref; {newest}")
-        description, reason = self._dropped.get(
-            ref_id, ("from an early snapshot", "it was dropped long ago, to bound memory")
-        )
-        raise StaleRefError(ref=ref_id, description=description, reason=reason, became="dropped")
+        if ref_id in self._dropped:
+            description, reason = self._dropped[ref_id]
+            raise StaleRefError(ref=ref_id, description=description, reason=reason, became="dropped")
+        raise self._numbers.explain(ref_id)
+
+    def share(self, numbers: RefNumbers) -> None:
+        """Take the numbers of new refs from `numbers` from now on."""
+        if numbers is not self._numbers:
+            numbers.add(self, self.last_number)
+            self._numbers = numbers
+
+    def find(self, ref_id: str) -> Ref | None:
+        """Return what the table knows of a ref; None where it does not keep it."""
+        entry = self._by_id.get(ref_id)
+        return None if entry is None else entry.ref
 
     def knows(self, ref: Ref) -> bool:
         """Say whether this table gave this Ref and still keeps it."""
@@ -455,17 +428,27 @@ class RefTables:
         """How many refs there are in all."""
         return sum(map(len, self._tables.values()))
 
-    def table(self, browser: str, target_id: str) -> RefTable:
-        """Return the table of a target, which is used now. Ask each time: one that was kept may be retired."""
+    def table(self, browser: str, target_id: str, numbers: RefNumbers | None = None) -> RefTable:
+        """Return the table of a target, which is used now. Ask each time: one that was kept may be retired.
+
+        `numbers` are those that it shares with other tables.
+        """
         key = (browser, target_id)
         table = self._tables.pop(key, None)
         if table is None:
             table = RefTable(last_number=self._retired.pop(key, self._highest_forgotten))
+        if numbers is not None:
+            table.share(numbers)
         self._tables[key] = table
         while len(self._tables) > self._max_targets:
             self._retire(next(iter(self._tables)))
         self._settle(table)
         return table
+
+    def note_lost(self, browser: str) -> None:
+        """Note that a browser died: new tables count on from its highest number, so its refs name nothing else."""
+        numbers = [table.last_number for (key, _), table in self._tables.items() if key == browser]
+        self._highest_forgotten = max(self._highest_forgotten, *numbers, 0)
 
     def _settle(self, used: RefTable) -> None:
         excess = self.refs - self._max_refs

@@ -7,6 +7,7 @@ nothing else: no waiting and no catching of its own.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import trio
@@ -15,6 +16,7 @@ from cdpengine.act import requests
 from cdpengine.act.performing import Performance
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import describe_url
+from cdpengine.errors import TargetCrashedError
 
 _BETWEEN_KEYS = 0.075
 """Seconds between two keys, where typing is to be slow."""
@@ -147,9 +149,13 @@ async def _evaluate(run: Performance, request: requests.Evaluate) -> Any:
 
 
 async def _revive(run: Performance) -> None:
-    """Stop the script of a page that does not answer, which could not leave its document."""
-    if await run.page.measure.unresponsive_for():
-        await run.page.recover(timeout=run.left)
+    """Stop the script of a page that does not answer, which could not leave its document.
+
+    A crashed page runs no script: the navigation brings it back.
+    """
+    with suppress(TargetCrashedError):
+        if await run.page.measure.unresponsive_for():
+            await run.page.recover(timeout=run.left)
 
 
 async def _navigate(run: Performance, request: requests.Navigate) -> dict[str, Any]:

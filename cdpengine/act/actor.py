@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from cdpengine._budget import within
+from cdpengine._snapshot.ref import RefNumbers
 from cdpengine.act.observing.held import HeldScope
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.searching import ENGINES, SearchEngine
@@ -85,7 +86,8 @@ class Actor:
     write without naming a file. `commands_enabled` False refuses the protocol's own commands and messages, which
     are past all of these limits. `reads_ahead` reads each document that a request goes to at once, for the
     snapshot that is asked for next. `cache` does the requests about an action cache; without one they are refused.
-    `hooks` run around each request.
+    `hooks` run around each request. `ref_numbers` are the numbers of the refs of all its pages: a program that
+    goes on with another browser gives the actor there those of the one before.
     """
 
     browser: Browser
@@ -98,12 +100,17 @@ class Actor:
     reads_ahead: bool = False
     cache: RequestCache | None = None
     hooks: tuple[DispatchHook, ...] = ()
+    ref_numbers: RefNumbers = attrs.field(factory=RefNumbers)
     _current: str | None = None
     _turns: dict[str, trio.Lock] = attrs.field(factory=dict, init=False)
     _views: dict[str, Views] = attrs.field(factory=dict, init=False)
     _ahead: dict[str, trio.Event] = attrs.field(factory=dict, init=False)
     _held: dict[tuple[str, str], HeldScope] = attrs.field(factory=dict, init=False)
     """What one request began and another one ends, by what it is and the page that it is of ("": the browser)."""
+
+    def __attrs_post_init__(self) -> None:
+        core = None if self.context is None else self.context._core  # noqa: SLF001 - no part of what users have
+        self.browser._state.share_ref_numbers(core, self.ref_numbers)  # noqa: SLF001 - as above
 
     @property
     def pages(self) -> list[Page]:

@@ -72,9 +72,9 @@ class StaleRefError(NodeError):
     `became` says what came of the node, where that is known: "removed" (gone for good), "detached" (it lives, but
     is in no document), "replaced" (its document was, by a navigation or reload), "swapped" (its frame went on in
     another process), "moved" (it is in another frame's document), "frame gone", "dropped" (forgotten, to bound
-    memory), "foreign" (it is of another page). `alternatives` are refs (`cdpengine.Ref`) of the present page with
-    the same role and name, as far as the latest snapshot knows; `candidates` says that they were looked for anew,
-    by `heal`, and that it was not sure which.
+    memory), "foreign" (it is of another page, or of a browser that has ended). `alternatives` are refs
+    (`cdpengine.Ref`) of the present page with the same role and name, as far as the latest snapshot knows;
+    `candidates` says that they were looked for anew, by `heal`, and that it was not sure which.
     """
 
     ref: str

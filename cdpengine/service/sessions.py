@@ -23,6 +23,7 @@ import cdpengine
 from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._nursery import open_body_nursery
+from cdpengine._snapshot.ref import RefNumbers
 from cdpengine.act import Actor
 from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, os_reason
 from cdpengine.service.events.following import Following
@@ -43,6 +44,8 @@ _NAME = re.compile(rf"(profile:)?[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{_LONGEST_NAME -
 PROFILE = "profile:"
 """What the names of sessions with a profile begin with; the rest is the profile's name."""
 _KEPT_REFUSALS = 20
+_KEPT_NUMBERS = 10_000
+"""Names of sessions whose numbers of refs are remembered."""
 
 
 @attrs.frozen
@@ -141,6 +144,9 @@ class Sessions:
     """Sessions and browsers that have not ended."""
     _failures: Failures = attrs.field(factory=Failures)
     browsers_started: int = 0
+    _ref_numbers: dict[str, RefNumbers] = attrs.field(factory=dict)
+    """By the names of sessions, also of those that have ended: their numbers of refs never start again."""
+    _forgotten_ref: int = 0
 
     @property
     def names(self) -> list[str]:
@@ -379,6 +385,16 @@ class Sessions:
             del self._leaving[name]
             gone.set()
 
+    def _take_ref_numbers(self, name: str) -> RefNumbers:
+        """Return the numbers of refs for a new session: they go on from those of the one before of that name."""
+        numbers = self._ref_numbers.pop(name, None) or RefNumbers(self._forgotten_ref)
+        self._ref_numbers[name] = numbers
+        numbers.end_browser()
+        if len(self._ref_numbers) > _KEPT_NUMBERS:
+            forgotten = next(each for each in self._ref_numbers if each not in self._by_name)
+            self._forgotten_ref = max(self._forgotten_ref, self._ref_numbers.pop(forgotten).last)
+        return numbers
+
     def _make_session(self, name: str, context: BrowserContext, nursery: trio.Nursery) -> Session:
         actor = Actor(
             context.browser,
@@ -390,6 +406,7 @@ class Sessions:
             reads_ahead=self._settings.reads_ahead,
             cache=self._cache,
             hooks=() if self._cache is None else (self._cache.hook,),
+            ref_numbers=self._take_ref_numbers(name),
         )
         return Session(name, actor, nursery)
 

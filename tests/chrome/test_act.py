@@ -243,3 +243,38 @@ async def test_a_browser_that_is_gone_is_named() -> None:
                 await trio.sleep(0.01)
         assert answer.error is not None
         assert answer.error.kind in ("connectionLost", "sessionGone", "invalidArgument")
+
+
+async def test_every_way_to_another_document_brings_back_a_crashed_page(actor: Actor, site: str) -> None:
+    assert (await dispatch(actor, {"kind": "newTab", "url": f"{site}/stage"})).ok
+    page = actor.current
+    assert page is not None
+    for part in ("?1", "?2"):
+        await page.goto(f"{site}/stage{part}")
+    for request, part in (
+        ({"kind": "back"}, "?1"),
+        ({"kind": "reload", "diff": True}, "?1"),
+        ({"kind": "forward"}, "?2"),
+        ({"kind": "navigate", "url": f"{site}/stage?3", "diff": True}, "?3"),
+    ):
+        with pytest.raises(cdpengine.TargetCrashedError):
+            await page.session.call("Page.crash")
+        refused = await dispatch(actor, {"kind": "click", "selector": "#go"})
+        assert refused.error is not None
+        assert refused.error.kind == "targetCrashed"
+        response = await dispatch(actor, request)
+        assert response.ok, response.error
+        assert await page.evaluate("location.search") == part
+
+
+async def test_tabs_of_one_actor_share_the_numbers_of_refs(actor: Actor, site: str) -> None:
+    found = []
+    for _ in range(2):
+        assert (await dispatch(actor, {"kind": "newTab", "url": f"{site}/stage"})).ok
+        nodes = (await dispatch(actor, {"kind": "find", "role": "button"})).result["nodes"]
+        found.append([each["ref"] for each in nodes])
+    assert set(found[0]).isdisjoint(found[1])
+    refused = await dispatch(actor, {"kind": "click", "ref": found[0][0]})
+    assert refused.error is not None
+    assert refused.error.kind == "staleRef"
+    assert "another tab" in refused.error.message

@@ -141,6 +141,7 @@ async def test_a_client_that_leaves_in_the_middle_of_a_drag_leaves_no_button_dow
 async def test_a_browser_that_dies_is_named_and_the_session_works_again(site: str) -> None:
     async with run_service() as client:
         assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}))["ok"]
+        old = (await client.ask({"kind": "find", "role": "button"}))["result"]["nodes"]
         waiting: list[dict[str, Any]] = []
 
         async def wait(index: int) -> None:
@@ -160,6 +161,12 @@ async def test_a_browser_that_dies_is_named_and_the_session_works_again(site: st
         assert kinds <= {"connectionLost", "sessionGone"}
         assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}))["ok"]
         assert client.listening.service.sessions.browsers_started == 2
+        new = (await client.ask({"kind": "find", "role": "button"}))["result"]["nodes"]
+        assert [each["name"] for each in new] == [each["name"] for each in old]
+        assert {each["ref"] for each in new}.isdisjoint(each["ref"] for each in old)
+        refused = (await client.ask({"kind": "click", "ref": old[0]["ref"]}))["error"]
+        assert refused["kind"] == "staleRef"
+        assert "has ended" in refused["message"]
 
 
 async def test_a_session_that_nobody_uses_is_closed(running: Running) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from cdpengine._launch.endpoint import browser_key
 from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.ref import RefNumbers
 from cdpengine._snapshot.refs import RefTable, RefTables, ref_tables
 from cdpengine.errors import StaleRefError
 
@@ -60,6 +61,32 @@ def test_numbers_go_on_even_where_the_table_itself_is_forgotten() -> None:
         tables.table("B", f"T{n}")
     assert len(tables._retired) == 10_000
     assert give(tables.table("B", "T"), 1) == ["e8"]
+
+
+def test_tables_that_share_numbers_give_none_twice() -> None:
+    numbers, tables = RefNumbers(), RefTables()
+    assert give(tables.table("B", "T1"), 2) == ["e1", "e2"]
+    assert give(tables.table("B", "T1", numbers), 1, start=9) == ["e3"]
+    assert give(tables.table("B", "T2", numbers), 2) == ["e4", "e5"]
+    assert give(tables.table("B", "T1", numbers), 1, start=10) == ["e6"]
+    with pytest.raises(StaleRefError, match=r'e4 \(button "Buy"\) is stale: it is an element of another tab'):
+        tables.table("B", "T1", numbers).lookup("e4")
+    numbers.end_browser()
+    table = tables.table("B2", "T1", numbers)
+    with pytest.raises(StaleRefError, match="in a browser, or a session, that has ended") as refused:
+        table.lookup("e1")
+    assert refused.value.became == "foreign"
+    assert give(table, 1) == ["e7"]
+
+
+def test_after_the_death_of_a_browser_new_tables_count_on() -> None:
+    tables = RefTables()
+    give(tables.table("B1", "T1"), 3)
+    give(tables.table("B1", "T2"), 7)
+    tables.note_lost("B1")
+    assert give(tables.table("B2", "T1"), 1) == ["e8"]
+    with pytest.raises(StaleRefError):
+        tables.table("B2", "T1").lookup("e2")
 
 
 ID = "6b468e79-93a7-49d0-81ea-e0c10f32e00f"

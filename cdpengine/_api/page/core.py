@@ -284,7 +284,8 @@ class PageCore:
     @property
     def refs(self) -> RefTable:
         """The page's refs, shared with every other Page object of this target. Not to be kept over an await."""
-        return ref_tables().table(self.state.key, self.target.target_id)
+        state, target = self.state, self.target
+        return ref_tables().table(state.key, target.target_id, state.ref_numbers_of(target))
 
     def node(self, target: ElementTarget) -> Node:
         """Return the node that `target` names; none that has to be looked for. Raises as `resolve`."""

@@ -204,16 +204,22 @@ class Page(PageActions, PageReading):
 
     @announced("go_back")
     async def go_back(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
-        """Go to the previous entry of the history. Raises NavigationFailedError when there is none."""
+        """Go to the previous entry of the history. Raises NavigationFailedError when there is none.
+
+        Brings back a page that crashed.
+        """
         state = check_wait_until(wait_until)
-        async with self._core.action("go back", timeout) as budget:
+        async with self._core.action("go back", timeout, also_unready=True) as budget:
             return await self._follow(lambda: go_through_history(self._core.target, -1, state, budget))
 
     @announced("go_forward")
     async def go_forward(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
-        """Go to the next entry of the history. Raises NavigationFailedError when there is none."""
+        """Go to the next entry of the history. Raises NavigationFailedError when there is none.
+
+        Brings back a page that crashed.
+        """
         state = check_wait_until(wait_until)
-        async with self._core.action("go forward", timeout) as budget:
+        async with self._core.action("go forward", timeout, also_unready=True) as budget:
             return await self._follow(lambda: go_through_history(self._core.target, 1, state, budget))
 
     @announced("set_content")

@@ -190,7 +190,10 @@ async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, bu
 
 
 async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, budget: Budget) -> Arrival:
-    """Go `by` entries forward (negative: back). Raises NavigationFailedError when there is no such entry."""
+    """Go `by` entries forward (negative: back), also on a crashed page.
+
+    Raises NavigationFailedError when there is no such entry.
+    """
     history = await page.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
     index = history.current_index + by
     if not 0 <= index < len(history.entries):
@@ -200,7 +203,7 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
         raise NavigationFailedError(url=url, reason=reason, asked=f"the {which} entry of the history")
     entry = history.entries[index]
 
-    async def send(_dead: bool) -> str | None:
+    async def send(dead: bool) -> str | None:
         before, moves_before = page.frames.main.loader_id, page.frames.main.moves_within
         refusals, frames_before = page.dialogs.refusals, _frame_places(page)
         budget.step(f"asking Chrome to go to {shown_url(entry.url)} in the history")
@@ -211,7 +214,7 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
             main = page.frames.main
             return main.loader_id != before or main.moves_within > moves_before
 
-        await page.wait_for(lambda: moved() or _frame_places(page) != frames_before)
+        await page.wait_for(lambda: moved() or _frame_places(page) != frames_before, also_crashed=dead)
         while not moved():
             # A frame went to another document, perhaps by itself: the history says whether that was all.
             if await _is_at(page, entry.id) and not await _tells_of(page, moved):
