@@ -8,7 +8,7 @@
 //   quick      there are no points: the node's middle is taken, where it is plain that it needs no measuring and no
 //              scrolling; else no point is tried, nothing is waited for and nothing is armed
 // Answers, at once or as a promise, with plain JSON: see answer().
-(function (request, tools, arm, known) {
+(function (request, tools, arm, known, labelOf) {
   "use strict";
 
   const FRAME_LIMIT_MS = 100; // where frames do not come (a throttled page), time takes their place
@@ -18,7 +18,7 @@
   const OF_A_KEYFRAME = ["offset", "computedOffset", "easing", "composite"];
 
   const node = this;
-  const { element, imageOf, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf } = tools;
+  const { element, imageOf, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf, takers } = tools;
 
   function position() {
     return rects().map((r) => r.x + " " + r.y + " " + r.width + " " + r.height).join();
@@ -149,9 +149,11 @@
     const chain = roots();
     let covered = "";
     let coverer = null;
+    let itself = false; // whether it is hit itself somewhere, and not only its label
     const hits = pointsOf(request).map(([x, y]) => {
       const hit = elementAt(x, y, chain, request.dragging ? known.dragged : null);
       const good = hit !== null && receives(hit);
+      itself ||= hit === element;
       if (!good && !covered) {
         covered = hit ? describe(hit) : "the edge of the frame or the page";
         coverer = hit;
@@ -159,7 +161,8 @@
       return good;
     });
     const untouchable = covered !== "" && getComputedStyle(element).pointerEvents === "none";
-    return { hits, covered, coverer, untouchable };
+    const labelled = !itself && element === node && labelOf(element) !== null;
+    return { hits, covered, coverer, untouchable, labelled };
   }
 
   // Whether a running animation could be moving the node: one of its own or of what it is in, or one beside it
@@ -189,13 +192,13 @@
 
   // A quick answer says no more than whether all is well: where it is not, the node is asked again in full.
   function answer(moved) {
-    const { hits, covered, coverer, untouchable } = hitTest();
+    const { hits, covered, coverer, untouchable, labelled } = hitTest();
     const invisible = invisibleBecause();
     const disabled = disabledBecause();
     const wanted = request.observer;
     const clear = !invisible && !moved && hits.includes(true);
     if (wanted && (wanted.always || (clear && (wanted.disabled || !disabled)))) arm(wanted, pointsOf(request), tools);
-    if (request.quick) return { connected: true, invisible, disabled, hits, point: request.points[0] ?? null };
+    if (request.quick) return { connected: true, invisible, disabled, hits, labelled, point: request.points[0] ?? null };
     const { never, readonly } = editing();
     const behind = behindModal();
     return {
@@ -210,6 +213,8 @@
       untouchable,
       never: neverBecause(),
       behind: behind ? "it is outside of an open modal dialog" : "",
+      labelled,
+      divided: takers().length > 0,
       frees: invisible || disabled || covered || behind ? freedBy(coverer) : "",
     };
   }

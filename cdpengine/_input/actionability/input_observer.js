@@ -22,7 +22,7 @@
   const RELEASES = ["mouseup", "click", "contextmenu"];
   const MOST = 60; // events on record
 
-  const { element, flatAncestors, describe, roots, elementAt, receives } = tools;
+  const { element, flatAncestors, describe, roots, elementAt, reaches, receives } = tools;
   const observers = document.cdpengineObservers;
   const before = observers?.get(wanted.id);
   if (!before) return; // it was ended before it began
@@ -95,8 +95,7 @@
   function meant(event) {
     if (wanted.inside) return false;
     if (event.type === "wheel" && scrolled() !== scrolledBefore) return true;
-    const path = event.composedPath();
-    return path.includes(element) || path.some((each) => each.localName === "label" && each.control === element);
+    return reaches(event.composedPath());
   }
 
   // In the window nothing is seen of what lies in a closed shadow root; the listener in there decides.

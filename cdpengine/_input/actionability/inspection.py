@@ -340,15 +340,20 @@ class Inspection:
     async def _point(
         self, required: Requirements, position: tuple[float, float] | None, observer: InputObserver | None
     ) -> Point:
-        if self._probes == 1 and position is None and (point := await self._quick_probe(required, observer)):
-            return point
+        labelled = False
+        if self._probes == 1 and position is None:
+            point, labelled = await self._quick_probe(required, observer)
+            if point is not None:
+                return point
         if self._full_probe is None:
             self._full_probe = FullProbe(self.node, self.worlds, self._group, self._resolve, self.dragging)
         found = await self._full_probe.ask(
-            position, observer, checked=required.receives_events, again=self._probes > 1
+            position, observer, checked=required.receives_events, again=self._probes > 1, labelled=labelled
         )
         reply = found.reply
         self._frees = reply.frees
+        if found.taken:
+            raise _Never(self._refusal(NotInteractableError, found.outside))
         if reply.never:
             raise _Never(self._refusal(InvisibleError, reply.never))
         if required.visible and reply.invisible:
@@ -377,14 +382,18 @@ class Inspection:
             covered_by=covering.covered,
         )
 
-    async def _quick_probe(self, required: Requirements, observer: InputObserver | None) -> Point | None:
+    async def _quick_probe(
+        self, required: Requirements, observer: InputObserver | None
+    ) -> tuple[Point | None, bool]:
         """Return the point of a node where all is well at first sight; None where it has to be probed in full.
+
+        And whether its label is to be pressed in its place.
 
         Only in the page's own document: what is around a frame has to be measured.
         """
         node, outermost = self.node, self.node.session.target_type != "iframe"
         if not (outermost and node.frame_id == node.session.target_id and required.receives_events):
-            return None
+            return None, False
         request = probe_request((), quick=True, dragging=self.dragging)
 
         async def ask(handle: AnyHandle) -> ProbeReply:
@@ -394,8 +403,9 @@ class Inspection:
             return (await probe_nodes(node, [(handle, request)], observer))[0]
 
         seen = await self._with_handle(ask)
-        poor = seen.invisible or (required.enabled and seen.disabled) or not all(seen.hits)
-        return None if poor else seen.point
+        disabled = required.enabled and seen.disabled
+        poor = seen.invisible or seen.labelled or disabled or not all(seen.hits)
+        return None if poor else seen.point, seen.labelled and not disabled
 
     async def _focus(self, *, editable: bool, at_end: bool) -> None:
         wanted = Usability(visible=editable, editable=editable)

@@ -31,12 +31,13 @@ from cdpengine._input.actionability.page_library import (
     ProbeReply,
     check_not_gone,
     decode_result,
+    handle_on,
     post_library_call,
     probe_nodes,
     probe_request,
     run,
 )
-from cdpengine._input.geometry import ClickPoints, Point, Quad, choose_points, contains
+from cdpengine._input.geometry import ClickPoints, Point, Quad, choose_points, contains, visible_parts
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, RemoteHandle, object_of
 from cdpengine._protocol.calls import PendingCall, pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply
@@ -47,6 +48,8 @@ _ALIGNMENTS = ("center", "end", "start")
 """Where to scroll a covered node to, one after another: what is in front may be a fixed header or footer."""
 
 _ALIGN = "function (block) { this.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' }); }"
+
+TAKEN = "no point of its label is free of links, buttons and fields"
 
 _Rectangle = tuple[float, float, float, float]
 
@@ -91,7 +94,8 @@ class Cover:
 class FullReply:
     """What a full probe found: the candidate points, and the replies of the node and of the frames around it.
 
-    `outside` says why there are no points. `corner` is that of the node, if it is in view. `asked` are the nodes
+    `outside` says why there are no points; `taken` that links, buttons and fields take all of the label that the
+    node is. `corner` is that of the node, if it is in view. `asked` are the nodes
     and their requests, `replies` what they answered, in the same order: the node's own first.
     """
 
@@ -100,6 +104,7 @@ class FullReply:
     corner: Point | None
     asked: Sequence[tuple[Handle, dict[str, Any]]]
     replies: Sequence[ProbeReply]
+    taken: bool = False
 
     @property
     def reply(self) -> ProbeReply:
@@ -144,6 +149,10 @@ class FullProbe:
     _around: FrameChain | None = None
     _alignments: Iterator[str] = attrs.field(factory=lambda: iter(_ALIGNMENTS))
     _align: str | None = None
+    _by_places: bool = False
+    _taken: bool = False
+    _placed: bool = False
+    _label: FullProbe | None = None
 
     async def ask(
         self,
@@ -152,13 +161,75 @@ class FullProbe:
         *,
         checked: bool,
         again: bool,
+        labelled: bool = False,
     ) -> FullReply:
         """Scroll the node into view, measure it, and ask it and the frames around it about its points.
 
         `position` is an offset from the top left corner of its border box, in CSS pixels, or None for the points
         of its visible part. `observer` is armed by the same call, to hold back what goes astray if `checked`.
-        `again`: an earlier probe failed, so it may be moving. Raises StaleRefError.
+        `again`: an earlier probe failed, so it may be moving. `labelled`: it is known to be hidden behind its
+        label. Raises StaleRefError.
+
+        The label of a hidden control is asked in its place. Of a label with links, buttons or fields in it, the
+        places between these are measured where its own points do not do.
         """
+        self._label, disabled = None, ""
+        if not labelled:
+            found = await self.ask_itself(position, observer, checked=checked, again=again)
+            if position is not None or not found.reply.labelled or (not checked and found.points):
+                return found
+            disabled = found.reply.disabled
+        self._label = await self._find_label()
+        if self._label is None:  # it is seen by now, or its label is gone
+            return await self.ask_itself(position, observer, checked=checked, again=True)
+        found = await self._label.ask_itself(None, observer, checked=checked, again=again)
+        found.reply.disabled = found.reply.disabled or disabled
+        return found
+
+    async def _find_label(self) -> FullProbe | None:
+        """Return a probe of the label to press in the node's place; None where there is none."""
+        call = post_library_call(await self.resolve(), "label", None, by_value=False)
+        try:
+            label = await decode_object(call, self.node)
+            if label is None:
+                return None
+            number = await label.backend_node_id()
+            label.release()
+        except RemoteError as error:
+            check_not_gone(self.node, error)
+            raise
+        handle = await handle_on(attrs.evolve(self.node, backend_node_id=number), self.worlds, self.group)
+
+        async def resolve() -> Handle:
+            return handle
+
+        return FullProbe(handle.node, self.worlds, self.group, resolve, self.dragging)
+
+    async def ask_itself(
+        self,
+        position: tuple[float, float] | None,
+        observer: InputObserver | None,
+        *,
+        checked: bool,
+        again: bool,
+    ) -> FullReply:
+        """Ask the node itself, whether it has a label or not. As `ask`."""
+        found = await self._ask(position, observer, checked=checked, again=again)
+        if position is None and found.reply.divided and not self._by_places:
+            if checked and found.reached_point is not None:
+                return found
+            self._by_places = True
+            found = await self._ask(position, observer, checked=checked, again=again)
+        return found
+
+    async def _ask(
+        self,
+        position: tuple[float, float] | None,
+        observer: InputObserver | None,
+        *,
+        checked: bool,
+        again: bool,
+    ) -> FullReply:
         click_points = await self._measure(position, again=again)
         handle, around = await self.resolve(), self._around
         assert around is not None
@@ -169,11 +240,16 @@ class FullProbe:
                 request["observer"] = observer.arming(inside=one is not handle, checked=checked)
             observer.note_armed([one for one, _ in in_session])
         replies = await probe_nodes(self.node, asked, observer)
-        return FullReply(click_points.points, click_points.outside, click_points.corner, asked, replies)
+        return FullReply(
+            click_points.points, click_points.outside, click_points.corner, asked, replies, self._taken
+        )
 
     def align_otherwise(self) -> None:
         """Scroll the node to another place before the next probe, as long as there are such places."""
-        self._align = next(self._alignments, None)
+        if self._label is None:
+            self._align = next(self._alignments, None)
+        else:
+            self._label.align_otherwise()
 
     async def _measure(self, position: tuple[float, float] | None, *, again: bool) -> ClickPoints:
         """Scroll the node into view and measure it, in one round trip once its frames are known."""
@@ -187,14 +263,18 @@ class FullProbe:
         rect = {"rect": {"x": position[0], "y": position[1], "width": 1, "height": 1}} if position else {}
         with pending_group() as post:
             before = post(session.post("DOM.getContentQuads", backendNodeId=node_id))
-            scrolling = post(session.post("DOM.scrollIntoViewIfNeeded", backendNodeId=node_id, **rect))
+            # Where what is in the node was scrolled into view, the node itself would scroll that away.
+            scrolling = None
+            if not self._placed:
+                scrolling = post(session.post("DOM.scrollIntoViewIfNeeded", backendNodeId=node_id, **rect))
             after = post(session.post("DOM.getContentQuads", backendNodeId=node_id))
             box = post(session.post("DOM.getBoxModel", backendNodeId=node_id))
             metrics = post(session.post("Page.getLayoutMetrics"))
             inner, outer = self._around.post_inner(post), self._around.post_outer(post)
             await self.resolve()
             quads_before = await _quads(before)
-            await result_or_none(scrolling, msgspec.Raw)
+            if scrolling is not None:
+                await result_or_none(scrolling, msgspec.Raw)
             quads = await _quads(after)
             found = await result_or_none(box, BoxModelReply)
             model = None if found is None else found.model
@@ -209,14 +289,21 @@ class FullProbe:
             return ClickPoints((), (), settle=True, outside="a frame around it has no box")
         if not quads and model is not None:
             quads = [Quad.from_floats(model.border)]
-        if not quads:
-            document = Quad.from_rect(0, 0, layout.client_width, layout.client_height)
-            quads = await self._area_of_an_image([document, *frames][-1])
         viewport = Quad.from_rect(0, 0, size.client_width, size.client_height)
         windows = [viewport, *frames, *outside]
+        self._taken = False
+        if self._by_places or not visible_parts(quads, windows):
+            document = Quad.from_rect(0, 0, layout.client_width, layout.client_height)
+            places = await self._places([document, *frames][-1])
+            self._taken = self._by_places and places == []
+            self._placed = bool(places) and not self._by_places
+            if places or self._by_places:
+                quads = places or []
         corner = quads[0].top_left if quads else None
         in_view = corner is not None and all(contains(window.polygon, corner) for window in windows)
         click_points = choose_points(quads, windows, model, position)
+        if self._taken:
+            click_points = attrs.evolve(click_points, outside=TAKEN)
         moved = quads != quads_before or again
         return attrs.evolve(
             click_points,
@@ -227,17 +314,21 @@ class FullProbe:
             outer_frames=[level.frames for level in levels],
         )
 
-    async def _area_of_an_image(self, document: Quad) -> list[Quad]:
-        """Return the quad of an <area>, which has none of its own; `document` is where its document is shown."""
+    async def _places(self, document: Quad) -> list[Quad] | None:
+        """Return where a node can be pressed that has no box of its own for it: see places.js.
+
+        `document` is where its document is shown.
+        """
         with pending_group() as post:
-            call = post(post_library_call(await self.resolve(), "area", None))
-            shape: type[_Rectangle] = _Rectangle | None  # type: ignore[assignment]
-            found: _Rectangle | None = await decode_result(call, self.node, shape)
+            call = post(post_library_call(await self.resolve(), "places", None))
+            shape: type[list[_Rectangle]] = list[_Rectangle] | None  # type: ignore[assignment]
+            found: list[_Rectangle] | None = await decode_result(call, self.node, shape)
         if found is None:
-            return []
-        x, y, width, height = found
-        corners = Quad.from_rect(x, y, width, height).polygon
-        return [Quad(*(document.at(*corner) for corner in corners))]
+            return None
+        return [
+            Quad(*(document.at(*corner) for corner in Quad.from_rect(*rectangle).polygon))
+            for rectangle in found
+        ]
 
     def _requests(
         self, handle: Handle, around: FrameChain, click_points: ClickPoints

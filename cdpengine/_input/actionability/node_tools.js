@@ -4,6 +4,14 @@
   "use strict";
 
   const TEXT_LIMIT = 40;
+  const MOST_INSIDE = 100; // elements whose boxes are looked at
+  // What takes a press inside of a label, so that the label does not pass it on.
+  const TAKING = [
+    "a[href]", "area[href]", "button", "input", "select", "textarea", "summary", "iframe", "embed", "object",
+    "audio[controls]", "video[controls]", "[tabindex]", "[contenteditable]:not([contenteditable=false])", "[onclick]",
+    "[role=button i]", "[role=link i]", "[role=checkbox i]", "[role=switch i]", "[role=combobox i]", "[role=textbox i]",
+  ].join();
+  const { matches, querySelectorAll, checkVisibility } = Element.prototype;
 
   const element =
     node.nodeType === Node.ELEMENT_NODE
@@ -75,11 +83,58 @@
     return new DOMRect(left + scale * first, top + scale * second, scale * width, scale * height);
   }
 
+  const hasArea = (box) => box.width > 0 && box.height > 0;
+
+  function meet(one, other) {
+    const [left, top] = [Math.max(one.left, other.left), Math.max(one.top, other.top)];
+    const [right, bottom] = [Math.min(one.right, other.right), Math.min(one.bottom, other.bottom)];
+    return new DOMRect(left, top, Math.max(0, right - left), Math.max(0, bottom - top));
+  }
+
+  // The box of a positioned ::before or ::after, which a stylesheet may stretch over what the element is in.
+  function pseudoRect(which) {
+    const style = getComputedStyle(element, which);
+    if (style.content === "none" || style.content === "normal" || !/^(absolute|fixed)$/.test(style.position)) return null;
+    const number = (name) => parseFloat(style[name]) || 0;
+    const sum = (...names) => (style.boxSizing === "border-box" ? 0 : names.reduce((all, each) => all + number(each), 0));
+    const width = number("width") + sum("paddingLeft", "paddingRight", "borderLeftWidth", "borderRightWidth");
+    const height = number("height") + sum("paddingTop", "paddingBottom", "borderTopWidth", "borderBottomWidth");
+    let around = style.position === "fixed" ? null : element;
+    while (around && !holdsPositioned(getComputedStyle(around))) around = flatParent(around);
+    const box = around ? around.getBoundingClientRect() : new DOMRect(0, 0, innerWidth, innerHeight);
+    const [left, top] = around ? [around.clientLeft, around.clientTop] : [0, 0];
+    return new DOMRect(box.left + left + number("left"), box.top + top + number("top"), width, height);
+  }
+
+  const holdsPositioned = (style) =>
+    style.position !== "static" || style.transform !== "none" || style.filter !== "none" || style.contain.includes("paint");
+
+  // The boxes of what is in an element that has none of its own: a child that floats, or is placed elsewhere. The
+  // largest first.
+  function innerRects() {
+    const found = ["::before", "::after"].map(pseudoRect).filter((box) => box && hasArea(box));
+    for (const at of Array.prototype.slice.call(querySelectorAll.call(element, "*"), 0, MOST_INSIDE)) {
+      if (!checkVisibility.call(at, { visibilityProperty: true })) continue;
+      for (let box of at.getClientRects()) {
+        for (let above = flatParent(at); above; above = flatParent(above)) {
+          const { overflowX, display } = getComputedStyle(above);
+          if (overflowX !== "visible" && display !== "inline") box = meet(box, above.getBoundingClientRect());
+          if (above === element) break;
+        }
+        if (hasArea(box)) found.push(box);
+      }
+    }
+    return found.sort((one, other) => other.width * other.height - one.width * one.height);
+  }
+
   function rects() {
     const shape = areaRect(element);
     if (shape) return [shape];
     if (node.nodeType === Node.ELEMENT_NODE && getComputedStyle(node).display !== "contents") {
-      return Array.from(node.getClientRects());
+      const own = Array.from(node.getClientRects());
+      if (own.length === 0 || own.some(hasArea)) return own;
+      const inner = innerRects();
+      return inner.length ? inner.slice(0, 1) : own;
     }
     const range = document.createRange();
     range.selectNodeContents(node.nodeType === Node.DOCUMENT_NODE ? element : node);
@@ -112,13 +167,26 @@
     return hit;
   }
 
-  function receives(hit) {
-    for (const at of flatAncestors(hit)) {
-      if (at === element) return true;
-      // A click on a label is a click on its control.
-      if (at.localName === "label" && at.control === element) return true;
+  const isLabel = element?.localName === "label";
+  const takes = (at) => at !== (isLabel ? element.control : element) && matches.call(at, TAKING);
+
+  // Whether what happens at the first of these elements, each inside of the next one, happens to the node. A click on a
+  // label is a click on its control, but not where it hits a link, button or field inside of the label.
+  function reaches(path) {
+    let taken = false;
+    for (const at of path) {
+      if (at === element) return !(isLabel && taken);
+      if (at.localName === "label" && at.control === element) return !taken;
+      taken = taken || (at instanceof Element && takes(at));
     }
     return false;
+  }
+
+  const receives = (hit) => reaches(flatAncestors(hit));
+
+  // What takes a press inside of the label that the node is.
+  function takers() {
+    return isLabel ? Array.from(querySelectorAll.call(element, TAKING)).filter((at) => at !== element.control) : [];
   }
 
   // Points of a request in this document: fractions of its viewport, or CSS pixels of what the page shows. Where
@@ -146,5 +214,8 @@
     if (observers.size === 0) delete document.cdpengineObservers;
   }
 
-  return { expected, ended, element, imageOf, areaRect, flatParent, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf };
+  return {
+    expected, ended, element, imageOf, areaRect, flatParent, flatAncestors, describe, rects, roots, elementAt, reaches,
+    receives, pointsOf, innerRects, takers, hasArea,
+  };
 })

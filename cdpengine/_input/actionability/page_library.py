@@ -75,10 +75,9 @@ AnyHandle = Handle | KnownHandle
 @cache
 def _library() -> str:
     """Return the source of what is installed once in each world, so that it is sent and compiled once."""
-    tools, arms, probe, report, covering, area = (
-        script(f"_input/actionability/{name}")
-        for name in ("node_tools", "input_observer", "actionability", "input_report", "covering", "area")
-    )
+    names = "node_tools", "input_observer", "actionability", "input_report", "covering", "places", "label"
+    sources = (script(f"_input/actionability/{name}") for name in names)
+    tools, arms, probe, report, covering, places, label = sources
     return own(f"""function () {{
       const tools = {tools};
       const known = {{ marks: false, held: null }};
@@ -87,14 +86,17 @@ def _library() -> str:
       const probe = {probe};
       const report = {report};
       const covering = {covering};
-      const area = {area};
+      const places = {places};
+      const label = {label};
+      const labelOf = (node) => label.call(node, tools, places);
       return {{
         // The element of a number, which lives on until the next one is asked for.
         element: (holder, number) => (known.held = holder.element(number) || null),
-        probe: (node, request) => probe.call(node, request, tools(node), observer, known),
+        probe: (node, request) => probe.call(node, request, tools(node), observer, known, labelOf),
         drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},
         covering: (node, request) => covering.call(node, request, tools(node)),
-        area: (node, request) => area.call(node, request, tools(node)),
+        places: (node, request) => places.call(node, request, tools(node)),
+        label: labelOf,
         report: (node, request) => report.call(node, request, tools(node)),
       }};
     }}""")
@@ -200,7 +202,8 @@ class ProbeReply(msgspec.Struct):
     """What actionability.js answers. A reason is "" when there is none.
 
     `element` is what is not connected. `never`: no waiting helps. `frees`: what another action has to do first.
-    `behind`: the modal dialog in the way. A quick reply has a `point`, and no reasons but the first two.
+    `behind`: the modal dialog in the way. `labelled`: it is hidden, and its label is to be pressed. `divided`: it
+    is a label with links, buttons or fields in it. A quick reply has a `point`, and no reasons but the first two.
     """
 
     connected: bool
@@ -216,6 +219,8 @@ class ProbeReply(msgspec.Struct):
     never: str = ""
     frees: str = ""
     behind: str = ""
+    labelled: bool = False
+    divided: bool = False
     point: Point | None = None
 
 

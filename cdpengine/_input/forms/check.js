@@ -1,6 +1,5 @@
 // Tells whether something is checked: an input of type checkbox or radio, or an element with such a role. Called on
 // a node in an isolated world, with one request:
-//   label     whether to return the node to be clicked: the input itself, or a label of it where it has no box
 //   wanted    the state to wait for, up to `wait` milliseconds; attributes that change are looked at
 // Answers what it is and its state: true, false, or null for neither (indeterminate, "mixed").
 (function (request) {
@@ -10,26 +9,9 @@
 
   let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
   if (element && element.localName === "label" && element.control) element = element.control;
-  if (!element) return request.label ? null : { kind: "none" };
+  if (!element) return { kind: "none" };
   const native = element.localName === "input" && ["checkbox", "radio"].includes(element.type);
   const role = (element.getAttribute("role") || "").trim().split(/\s+/)[0];
-
-  function hasBox(each) {
-    const box = each.getBoundingClientRect();
-    const seen = each.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-    return seen && box.width > 1 && box.height > 1 && !clippedAway(each);
-  }
-
-  // The usual ways to hide an input whose label draws its state.
-  function clippedAway(each) {
-    const style = getComputedStyle(each);
-    return style.clip === "rect(0px, 0px, 0px, 0px)" || /^inset\((50|100)%/.test(style.clipPath);
-  }
-
-  function clickable() {
-    if (!native || hasBox(element)) return element;
-    return Array.from(element.labels || []).find(hasBox) || element;
-  }
 
   function state() {
     if (native) return element.indeterminate ? null : element.checked;
@@ -39,12 +21,9 @@
 
   function answer() {
     const kind = native ? element.type : ROLES.includes(role) ? role : "none";
-    const box = clickable();
-    const said = box === element ? "" : box.localName;
-    return { kind, checked: state(), readonly: element.getAttribute("aria-readonly") === "true", by: said };
+    return { kind, checked: state() };
   }
 
-  if (request.label) return clickable();
   if (!request.wait || state() === request.wanted) return answer();
   return new Promise((resolve) => {
     const finish = () => {

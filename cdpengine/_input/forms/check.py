@@ -1,7 +1,8 @@
 """Check and uncheck: checkboxes, radio buttons, and what has the role of one.
 
-Rule: a click where a person would click: on the box, or on its label where the box has none of its own. What is in
-the wanted state already is left alone; after the click the state is read back. A box that is neither checked nor
+Rule: a click where a person would click: on the box, or on its label where the box is hidden. Where links, buttons
+and fields take all of that label, the space bar does it. What is in the wanted state already is left alone;
+afterwards the state is read back. A box that is neither checked nor
 unchecked may take a second click, once the first one has said what it became.
 """
 
@@ -11,8 +12,9 @@ import attrs
 import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome, click
-from cdpengine._input.forms.related import related_node
-from cdpengine._javascript import script
+from cdpengine._input.actionability.measuring import TAKEN
+from cdpengine._input.forms.text_entry import press
+from cdpengine._javascript import script, script_with
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError, StaleRefError, ValueRefusedError
 
@@ -25,8 +27,12 @@ class _Seen(msgspec.Struct):
 
     kind: str
     checked: bool | None = None
-    readonly: bool = False
-    by: str = ""
+
+
+class _Focus(msgspec.Struct):
+    """What focus.js answers."""
+
+    focused: bool
 
 
 async def set_checked(
@@ -49,11 +55,11 @@ async def set_checked(
     if not checked and seen.kind in ("radio", "menuitemradio"):
         raise _cannot(node, action, "a radio button is unchecked by checking another one of its group")
     mixed = seen.checked is None
-    outcome = await _click(node, action, seen, context, force)
+    outcome = await _click(node, action, context, force)
     try:
         seen = await _wait_until_settled(node, action, checked, seen, context)
         if mixed and seen.checked is (not checked):
-            outcome = await _click(node, action, seen, context, force)
+            outcome = await _click(node, action, context, force)
             seen = await _wait_until_settled(node, action, checked, seen, context)
     except StaleRefError:
         return outcome  # the page took the click as a reason to take the node away, or the whole document
@@ -80,24 +86,27 @@ async def _wait_until_settled(
     return await _probe(node, action, context, wanted=wanted, seconds=seconds)
 
 
-async def _click(node: Node, action: str, seen: _Seen, context: ActionContext, force: bool) -> ActionOutcome:
-    at: Node | None = node
-    if seen.by:
-        at = await related_node(
-            node,
-            "_input/forms/check",
-            {"label": True},
-            f"the {seen.by} of {node.description}",
-            worlds=context.worlds,
-        )
-    outcome = await click(at or node, force=force, context=context)
+async def _click(node: Node, action: str, context: ActionContext, force: bool) -> ActionOutcome:
+    try:
+        outcome = await click(node, force=force, context=context)
+    except NotInteractableError as refused:
+        # All of its label is taken. A control that is drawn, though nobody sees it, takes the space bar.
+        if refused.reason != TAKEN or not await _takes_focus(node, action, context):
+            raise
+        outcome = await press("Space", context=context, node=node)
     return attrs.evolve(outcome, action=action, target=node.description)
+
+
+async def _takes_focus(node: Node, action: str, context: ActionContext) -> bool:
+    async with context.inspect(node, action) as inspection:
+        source = script_with("_input/actionability/focus", "_page/scripts/secret_field")
+        return (await inspection.run(source, {"atEnd": False}, _Focus)).focused
 
 
 async def _probe(
     node: Node, action: str, context: ActionContext, *, wanted: bool = False, seconds: float = 0
 ) -> _Seen:
-    request = {"label": False, "wanted": wanted, "wait": round(seconds * 1000)}
+    request = {"wanted": wanted, "wait": round(seconds * 1000)}
     async with context.inspect(node, action) as inspection:
         return await inspection.run(script("_input/forms/check"), request, _Seen)
 

@@ -1,0 +1,71 @@
+// Where a node can be pressed that has no box of its own for it, as [[x, y, width, height], ...] in fractions of the
+// document's viewport:
+//   the shape of an <area>, whose image is brought into view;
+//   of a label, its text and what else is in it, without the links, buttons and fields in it;
+//   of what has no size, what is drawn in it.
+// Called on a node in an isolated world, with its tools. Null for everything else; [] where there is no such place.
+(function (request, tools) {
+  "use strict";
+
+  const MOST = 24;
+  const MOST_TEXTS = 200;
+  const LEAST = 2; // CSS pixels of a side
+
+  const { element, imageOf, areaRect, takers, innerRects, hasArea } = tools;
+
+  const fractions = (boxes) =>
+    boxes.map(({ x, y, width, height }) => [x / innerWidth, y / innerHeight, width / innerWidth, height / innerHeight]);
+
+  // What is left of boxes without a hole in them.
+  function without(boxes, hole) {
+    return boxes.flatMap((box) => {
+      const apart =
+        hole.right <= box.left || hole.left >= box.right || hole.bottom <= box.top || hole.top >= box.bottom;
+      if (apart) return [box];
+      const [top, bottom] = [Math.max(box.top, hole.top), Math.min(box.bottom, hole.bottom)];
+      return [
+        new DOMRect(box.left, box.top, box.width, top - box.top),
+        new DOMRect(box.left, bottom, box.width, box.bottom - bottom),
+        new DOMRect(box.left, top, hole.left - box.left, bottom - top),
+        new DOMRect(hole.right, top, box.right - hole.right, bottom - top),
+      ].filter((part) => part.width >= LEAST && part.height >= LEAST);
+    });
+  }
+
+  function freePlaces(taking) {
+    const boxes = [];
+    const inTaking = (at) => taking.some((each) => each === at || each.contains(at));
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    for (let steps = 0; steps < MOST_TEXTS && walker.nextNode(); steps++) {
+      const at = walker.currentNode;
+      if (inTaking(at)) continue;
+      if (at.nodeType === Node.ELEMENT_NODE) {
+        if (at !== element.control && at.checkVisibility({ visibilityProperty: true })) boxes.push(...at.getClientRects());
+      } else if (/\S/.test(at.data) && at.parentElement.checkVisibility({ visibilityProperty: true })) {
+        const range = document.createRange();
+        range.selectNodeContents(at);
+        boxes.push(...range.getClientRects());
+      }
+    }
+    boxes.push(...element.getClientRects());
+    const holes = taking.flatMap((each) => Array.from(each.getClientRects()));
+    return holes.reduce(without, boxes.filter(hasArea)).slice(0, MOST);
+  }
+
+  const image = imageOf(element);
+  if (image) {
+    image.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+    return fractions([areaRect(element)]);
+  }
+  const taking = takers();
+  if (taking.length) return fractions(freePlaces(taking));
+  if (this.nodeType !== Node.ELEMENT_NODE || Array.from(element.getClientRects()).some(hasArea)) return null;
+  const inner = innerRects();
+  const inView = (box) => box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
+  if (inner.length && !inner.some(inView)) {
+    const first = Array.from(element.children).find((each) => Array.from(each.getClientRects()).some(hasArea));
+    if (first) first.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
+    return fractions(innerRects());
+  }
+  return inner.length ? fractions(inner.slice(0, MOST)) : null;
+})

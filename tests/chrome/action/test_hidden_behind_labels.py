@@ -1,0 +1,160 @@
+"""Controls that are hidden behind their labels, and what else has no box of its own: pressed where a person would."""
+
+from __future__ import annotations
+
+import pytest
+from form_page import FormPage
+from refusals import refused
+
+import cdpengine
+from cdpengine.errors import DisabledError, InvisibleError, NotInteractableError
+
+pytestmark = pytest.mark.chrome
+
+HIDING = {
+    "not displayed": "style='display:none'",
+    "invisible": "style='visibility:hidden'",
+    "hidden": "hidden",
+    "no size": "style='width:0;height:0;margin:0;appearance:none'",
+    "clipped": "style='position:absolute;width:1px;height:1px;clip:rect(0 0 0 0);overflow:hidden'",
+    "clipped by a path": "style='position:absolute;clip-path:inset(50%)'",
+    "off the page": "style='position:absolute;left:-9999px'",
+    "transparent": "style='opacity:0;position:absolute'",
+}
+LABELS = {
+    "for": "{}<label for=box>Express</label>",
+    "around": "<label>{} Express</label>",
+    "second of two": "{}<label for=box style='display:none'>No</label><label for=box>Express</label>",
+    "far away": "<p style='height:3000px'></p><div>{}</div><label for=box>Express</label>",
+    "of a hidden block": "<label for=box>Express</label><div hidden>{}</div>",
+    "by a script": "{}<span id=name onclick=box.click()>Express</span>",
+    "link": "{}<label for=box style='display:inline-block'>I accept the <a href='#bad'>long terms</a> ok</label>",
+    "padding": "<label style='display:block;padding:9px'>{}<a href='#bad'>long terms of use</a></label>",
+    "button": "<label>{}<button class=bad>A big button in the label</button> ok</label>",
+    "field": "<label>{} Other: <input class=bad> please</label>",
+    "handler": "<label>{} I <span class=bad onclick='event.preventDefault()'>accept all the terms</span></label>",
+}
+WATCH = """void addEventListener('click', (event) => {
+  if (!event.target.closest('a, .bad')) return;
+  (window.bad ??= []).push(event.target.localName);
+  event.preventDefault();
+}, true)"""
+
+
+@pytest.fixture
+async def form(page: cdpengine.Page) -> FormPage:
+    return FormPage(page)
+
+
+QUICK = ("not displayed", "transparent", "clipped")
+
+
+@pytest.mark.parametrize(
+    "hiding",
+    [pytest.param(h, marks=[] if h in QUICK else pytest.mark.slow) for h in HIDING],
+)
+async def test_the_label_is_pressed_in_the_place_of_the_control(form: FormPage, hiding: str) -> None:
+    for label, markup in LABELS.items():
+        named = "aria-labelledby=name" if label == "by a script" else ""
+        await form.show(markup.format(f"<input type=checkbox id=box {named} {HIDING[hiding]}>"))
+        await form.js(WATCH)
+        outcome = await form.page.click(await form.node("#box"), timeout=20)
+        assert outcome.delivered
+        assert await form.js("[box.checked, window.bad]") == [True, None], label
+        await form.page.uncheck(await form.node("#box"), timeout=20)
+        await form.page.fill(await form.node("#box"), True, timeout=20)
+        assert await form.js("[box.checked, window.bad]") == [True, None], label
+
+
+async def test_nothing_is_clicked_where_a_link_takes_all_of_the_label(form: FormPage) -> None:
+    markup = "<input type=checkbox id=box {}><label id=label for=box><a href='#bad'>terms</a></label>"
+    await form.show(markup.format("hidden"))
+    await form.js(WATCH)
+    for act, at in ((form.page.check, "#box"), (form.page.click, "#box"), (form.page.click, "#label")):
+        with pytest.raises(NotInteractableError, match="no point of its label is free of links"):
+            await act(await form.node(at), timeout=20)
+    assert await form.js("[box.checked, window.bad]") == [False, None]
+    # One that can have the focus is checked by the keyboard.
+    await form.show(markup.format("style='opacity:0;position:absolute;left:-99px'"))
+    await form.js(WATCH)
+    await form.page.check(await form.node("#box"), timeout=20)
+    assert await form.js("[box.checked, window.bad]") == [True, None]
+
+
+async def test_a_label_is_clicked_beside_its_link(form: FormPage) -> None:
+    await form.show(
+        "<label id=label><input type=checkbox id=box> I <a href='#bad'>accept all the terms</a></label>"
+    )
+    await form.js(WATCH)
+    await form.page.click(await form.node("#label"), timeout=20)
+    assert await form.js("[box.checked, window.bad]") == [True, None]
+
+
+@pytest.mark.parametrize(
+    ("markup", "error", "reason"),
+    [
+        ("<input type=radio id=box hidden><label for=box hidden>no</label>", InvisibleError, "display: none"),
+        ("<input type=radio id=box hidden>", InvisibleError, "display: none"),
+        ("<input type=radio id=box hidden disabled><label for=box>no</label>", DisabledError, "disabled"),
+        ("<input id=box hidden><label for=box>no</label>", InvisibleError, "display: none"),
+    ],
+)
+async def test_not_to_be_clicked(form: FormPage, markup: str, error: type[Exception], reason: str) -> None:
+    await form.show(markup)
+    aim = await form.node("#box")
+    await refused(error, lambda timeout: form.page.click(aim, timeout=timeout), match=reason)
+
+
+async def test_a_hidden_file_input_opens_its_chooser_by_its_label(form: FormPage) -> None:
+    await form.show("<label>Photo <input type=file id=box hidden></label>")
+    async with form.page.expect_file_chooser() as chooser:
+        await form.page.click(await form.node("#box"), timeout=20)
+    assert not chooser.value.multiple
+
+
+@pytest.mark.parametrize("kind", ["frame", "other process", "shadow"])
+async def test_behind_a_label_in_a_frame_or_shadow_tree(form: FormPage, kind: str) -> None:
+    inner = f"<p style='height:900px'></p>{LABELS['link'].format('<input type=checkbox id=box hidden>')}"
+    if kind == "shadow":
+        await form.show("<div id=host></div>")
+        await form.js(f"void (host.attachShadow({{ mode: 'open' }}).innerHTML = {inner!r})")
+        where = "host.shadowRoot"
+    else:
+        sandbox = "sandbox=allow-scripts" if kind == "other process" else ""
+        await form.show(f'<p style="height:900px"></p><iframe id=frame {sandbox} srcdoc="{inner}"></iframe>')
+        where = "frame.contentDocument"
+    await form.page.settled(timeout=20)
+    box = await form.page.find(css="#box", timeout=20)
+    await form.page.check(box, timeout=20)
+    if kind == "other process":
+        assert await form.page.evaluate("box.checked", frame=form.page.frames[1])
+    else:
+        assert await form.js(f"{where}.querySelector('#box').checked")
+
+
+STRETCHED = "<style>#at::after { content: ''; position: absolute; inset: 0 }</style>"
+BOXLESS = {
+    "floated child": "<a id=at href='#in'><b style='float:left;width:90px;height:40px'>Cart</b></a>",
+    "child placed elsewhere": "<a id=at href='#in'><b style='position:absolute;left:200px;top:150px'>Cart</b></a>",
+    "child far below": "<a id=at href='#in'><b style='position:absolute;left:20px;top:4000px'>Cart</b></a>",
+    "stretched ::after": f"{STRETCHED}<div style='position:relative;height:60px'><a id=at href='#in'></a></div>",
+    "no font size": "<a id=at href='#in' style='font-size:0'><i style='float:left;font-size:9px'>A</i></a>",
+    "block of no height": "<a id=at href='#in' style='display:block'><i style='float:left'>A</i></a>",
+    "half covered": "<a id=at href='#in'><b style='float:left;width:90px'>A</b><b style='float:left;width:60px'>B</b></a>"
+    "<p style='position:absolute;left:0;top:0;width:100px;height:90px;background:#0009'></p>",
+}
+
+
+async def test_a_link_without_a_box_of_its_own_is_clicked(form: FormPage) -> None:
+    for what, markup in BOXLESS.items():
+        await form.show(markup)
+        await form.js("void history.replaceState(null, '', '#')")
+        await form.page.hover(await form.node("#at"), timeout=20)
+        outcome = await form.page.click(await form.node("#at"), timeout=20)
+        assert outcome.delivered
+        assert await form.js("location.hash") == "#in", what
+    await form.show(
+        "<a id=at href='#in' style='display:block;height:0;overflow:hidden'><i style='float:left'>A</i></a>"
+    )
+    aim = await form.node("#at")
+    await refused(InvisibleError, lambda timeout: form.page.click(aim, timeout=timeout), match="its size is")
