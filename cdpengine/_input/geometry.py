@@ -17,6 +17,10 @@ from cdpengine._protocol.domains.dom import BoxModel
 
 # Chrome rounds layout to 1/64 px. A piece thinner than that in both directions is an artefact of clipping.
 _LEAST_AREA = 1 / 64**2
+# A skew in pixels that may come from rounding alone.
+_LEAST_SKEW = 1 / 64
+# The least distance from the eye, where the top left corner is at distance 1.
+_LEAST_DEPTH = 1e-6
 # Corners closer than this came from rounding; the edge between them has no direction that means anything.
 _SAME_POINT = 1e-9
 
@@ -46,11 +50,14 @@ class Quad:
     bottom_left: Point
 
     @classmethod
-    def from_floats(cls, floats: Sequence[float]) -> Quad:
-        """Read the protocol's form: eight floats, x and y of each corner. Raises ValueError for another count."""
+    def from_floats(cls, floats: Sequence[float], zoom: float = 1.0) -> Quad:
+        """Read the protocol's form: eight floats, x and y of each corner. Raises ValueError for another count.
+
+        `zoom` is the CSS zoom of the frames around the document, by which Chrome has divided the floats.
+        """
         if len(floats) != 8:
             raise ValueError(f"a quad has 8 floats, not {len(floats)}")
-        x1, y1, x2, y2, x3, y3, x4, y4 = floats
+        x1, y1, x2, y2, x3, y3, x4, y4 = (each * zoom for each in floats)
         return cls(Point(x1, y1), Point(x2, y2), Point(x3, y3), Point(x4, y4))
 
     @classmethod
@@ -69,25 +76,44 @@ class Quad:
         return area(self.polygon)
 
     def at(self, across: float, down: float) -> Point:
-        """Map fractions of the box (0..1 across, 0..1 down) to the viewport.
-
-        Exact for every affine transform; a perspective is treated as if it were one.
-        """
-        origin, right, below = self.top_left, self.top_right, self.bottom_left
-        return Point(
-            origin.x + across * (right.x - origin.x) + down * (below.x - origin.x),
-            origin.y + across * (right.y - origin.y) + down * (below.y - origin.y),
-        )
+        """Map fractions of the box (0..1 across, 0..1 down) to the viewport. Exact for every transform."""
+        a, b, c, d, e, f, g, h = self._projection
+        depth = g * across + h * down + 1
+        if depth < _LEAST_DEPTH:  # behind the eye, far outside of the box
+            depth = 1.0
+        return Point((a * across + b * down + c) / depth, (d * across + e * down + f) / depth)
 
     def fractions(self, point: Point) -> Point | None:
-        """Undo `at`: the fractions of the box at which `point` lies. None when the quad has no area."""
-        ax, ay = self.top_right.x - self.top_left.x, self.top_right.y - self.top_left.y
-        bx, by = self.bottom_left.x - self.top_left.x, self.bottom_left.y - self.top_left.y
-        determinant = ax * by - ay * bx
+        """Undo `at`: the fractions of the box at which `point` lies. None when there are none.
+
+        That is so when the quad has no area, and for a point beyond the horizon of a perspective.
+        """
+        a, b, c, d, e, f, g, h = self._projection
+        determinant = a * (e - f * h) - b * (d - f * g) + c * (d * h - e * g)
         if abs(determinant) < _LEAST_AREA:
             return None
-        px, py = point.x - self.top_left.x, point.y - self.top_left.y
-        return Point((px * by - py * bx) / determinant, (ax * py - ay * px) / determinant)
+        x, y = point
+        depth = ((d * h - e * g) * x + (b * g - a * h) * y + (a * e - b * d)) / determinant
+        if depth < _LEAST_DEPTH:
+            return None
+        across = (e - f * h) * x + (c * h - b) * y + (b * f - c * e)
+        down = (f * g - d) * x + (a - c * g) * y + (c * d - a * f)
+        return Point(across / determinant / depth, down / determinant / depth)
+
+    @property
+    def _projection(self) -> Floats:
+        """Coefficients a to h: `at` is (a u + b v + c, d u + e v + f) / (g u + h v + 1)."""
+        (x0, y0), (x1, y1), (x2, y2), (x3, y3) = self.polygon
+        # How far the fourth corner is from where a parallelogram would have it.
+        skew_x, skew_y = x0 - x1 + x2 - x3, y0 - y1 + y2 - y3
+        g = h = 0.0
+        determinant = (x1 - x2) * (y3 - y2) - (x3 - x2) * (y1 - y2)
+        if max(abs(skew_x), abs(skew_y)) > _LEAST_SKEW and abs(determinant) > _LEAST_AREA:
+            g = (skew_x * (y3 - y2) - (x3 - x2) * skew_y) / determinant
+            h = ((x1 - x2) * skew_y - skew_x * (y1 - y2)) / determinant
+            if min(1 + g, 1 + h, 1 + g + h) < _LEAST_DEPTH:  # no box of a plane looks like that
+                g = h = 0.0
+        return (x1 - x0 + g * x1, x3 - x0 + h * x3, x0, y1 - y0 + g * y1, y3 - y0 + h * y3, y0, g, h)
 
 
 def signed_area(polygon: Sequence[Point]) -> float:
@@ -111,7 +137,7 @@ def clip(polygon: Sequence[Point], window: Sequence[Point]) -> Polygon:
     """
     if signed_area(window) < 0:
         window = tuple(reversed(window))
-    part = tuple(polygon)
+    part = tuple(polygon) if len(window) >= 3 else ()
     for index, end in enumerate(window):
         if not part:
             break
@@ -149,13 +175,13 @@ def centroid(polygon: Sequence[Point]) -> Point:
     return Point(origin.x + cx / (3 * doubled), origin.y + cy / (3 * doubled))
 
 
-def visible_parts(quads: Iterable[Quad], windows: Sequence[Quad]) -> tuple[Polygon, ...]:
+def visible_parts(quads: Iterable[Quad], windows: Sequence[Polygon]) -> tuple[Polygon, ...]:
     """Clip every quad by every window (viewport, frames); return what is left of them, the largest first."""
     parts: list[Polygon] = []
     for quad in quads:
         part = quad.polygon
         for window in windows:
-            part = clip(part, window.polygon)
+            part = clip(part, window)
         if part and area(part) >= _LEAST_AREA:
             parts.append(part)
     return tuple(sorted(parts, key=area, reverse=True))
@@ -214,24 +240,28 @@ class ClickPoints:
 
 
 def choose_points(
-    quads: Sequence[Quad], windows: Sequence[Quad], box: BoxModel | None, position: tuple[float, float] | None
+    quads: Sequence[Quad],
+    windows: Sequence[Polygon],
+    border: Quad | None,
+    box: BoxModel | None,
+    position: tuple[float, float] | None,
 ) -> ClickPoints:
-    """Choose the points to try; the frames are not known here."""
+    """Choose the points to try; the frames are not known here. `border` is the quad of `box`."""
     parts = visible_parts(quads, windows)
     clipped = sum(area(part) for part in parts) < 0.99 * sum(quad.area for quad in quads)
     outside = "no part of it is inside the viewport, and it cannot be scrolled there"
     if position is None:
         return ClickPoints(candidates(parts), (), settle=clipped, outside=outside)
-    if box is not None and box.width and box.height:
-        at = Quad.from_floats(box.border).at(position[0] / box.width, position[1] / box.height)
+    if border is not None and box is not None and box.width and box.height:
+        at = border.at(position[0] / box.width, position[1] / box.height)
     elif quads:
         at = Point(quads[0].top_left.x + position[0], quads[0].top_left.y + position[1])
     else:
         return ClickPoints((), (), settle=True, outside=outside)
-    if not all(contains(window.polygon, at) for window in windows):
+    if not all(contains(window, at) for window in windows):
         where = f"the point ({position[0]:g}, {position[1]:g}) of it is outside the viewport"
         return ClickPoints((), (), settle=True, outside=where)
-    return ClickPoints((on_pixel(at, windows[0].polygon),), (), settle=clipped, outside=outside)
+    return ClickPoints((on_pixel(at, windows[0]),), (), settle=clipped, outside=outside)
 
 
 def _cut(polygon: Polygon, start: Point, end: Point) -> Polygon:

@@ -14,7 +14,12 @@ from contextlib import asynccontextmanager, suppress
 import attrs
 
 from cdpengine._budget import Budget
-from cdpengine._input.actionability.frame_chain import decode_levels, find_frame_chain, points_outside
+from cdpengine._input.actionability.frame_chain import (
+    decode_boxes,
+    decode_levels,
+    find_frame_chain,
+    points_outside,
+)
 from cdpengine._input.actionability.inspection import Requirements, inspect
 from cdpengine._input.actionability.page_library import stale_ref_error
 from cdpengine._input.devices.mouse import Interruptions
@@ -48,15 +53,17 @@ async def bounding_box(node: Node, worlds: IsolatedWorlds) -> BoundingBox | None
             quads_call = post(session.post("DOM.getContentQuads", backendNodeId=node.backend_node_id))
             box_call = post(session.post("DOM.getBoxModel", backendNodeId=node.backend_node_id))
             metrics = post(session.post("Page.getLayoutMetrics"))
-            outer = around.post_outer(post)
+            inner, outer = around.post_inner(post), around.post_outer(post)
             found = await result_or_none(quads_call, ContentQuadsReply)
             box = await result_or_none(box_call, BoxModelReply)
             size = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
-            levels = await decode_levels(outer)
-    quads = [Quad.from_floats(floats) for floats in (found.quads if found is not None else [])]
+            frames, levels = await decode_boxes(inner), await decode_levels(outer)
+    if frames is None or levels is None:
+        return None
+    quads = [Quad.from_floats(floats, frames.zoom) for floats in (found.quads if found is not None else [])]
     if box is not None and (not quads or len(quads) == 1):
-        quads = [Quad.from_floats(box.model.border)]
-    if not quads or levels is None:
+        quads = [Quad.from_floats(box.model.border, frames.zoom)]
+    if not quads:
         return None
     corners: Sequence[Point] = [corner for quad in quads for corner in quad.polygon]
     if levels:

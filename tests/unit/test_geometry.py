@@ -57,7 +57,7 @@ def test_clip_of_a_diamond() -> None:
 
 def test_outside_is_nothing() -> None:
     assert clip(Quad.from_rect(900, 0, 10, 10).polygon, VIEWPORT.polygon) == ()
-    assert visible_parts([Quad.from_rect(0, 600, 10, 10)], [VIEWPORT]) == ()
+    assert visible_parts([Quad.from_rect(0, 600, 10, 10)], [VIEWPORT.polygon]) == ()
 
 
 @given(turned_boxes())
@@ -102,13 +102,30 @@ def test_fractions_undo_at(quad: Quad, across: float, down: float) -> None:
     assert fractions == pytest.approx((across, down), rel=1e-5, abs=1e-5)
 
 
+@given(st.floats(-0.4, 0.4), st.floats(-0.4, 0.4), st.floats(0, 1), st.floats(0, 1))
+def test_perspective_keeps_lines_straight(tilt: float, turn: float, across: float, down: float) -> None:
+    def seen(u: float, v: float) -> Point:
+        depth = 1 + tilt * u + turn * v
+        return Point(300 * u / depth + 20, (200 * v + 50 * u) / depth + 10)
+
+    quad = Quad(seen(0, 0), seen(1, 0), seen(1, 1), seen(0, 1))
+    assert quad.at(across, down) == pytest.approx(seen(across, down), abs=0.1)
+    assert quad.fractions(quad.at(across, down)) == pytest.approx((across, down), abs=1e-5)
+
+
+def test_points_beyond_the_horizon_have_no_fractions() -> None:
+    quad = Quad(Point(40, 0), Point(60, 0), Point(100, 100), Point(0, 100))  # its sides meet at (50, -25)
+    assert quad.fractions(Point(50, -20)) is not None
+    assert quad.fractions(Point(50, -30)) is None
+
+
 def test_flat_quad_has_no_fractions() -> None:
     assert Quad.from_rect(0, 0, 10, 0).fractions(Point(5, 0)) is None
 
 
 @given(st.lists(turned_boxes(), min_size=1, max_size=4))
 def test_candidates_are_visible_and_the_middle_comes_first(quads: list[Quad]) -> None:
-    parts = visible_parts(quads, [VIEWPORT])
+    parts = visible_parts(quads, [VIEWPORT.polygon])
     points = candidates(parts)
     assert bool(points) == bool(parts)
     assert len(set(points)) == len(points) <= 16
@@ -120,13 +137,13 @@ def test_candidates_are_visible_and_the_middle_comes_first(quads: list[Quad]) ->
 
 
 def test_parts_come_the_largest_first() -> None:
-    parts = visible_parts([Quad.from_rect(0, 0, 5, 5), Quad.from_rect(0, 20, 50, 5)], [VIEWPORT])
+    parts = visible_parts([Quad.from_rect(0, 0, 5, 5), Quad.from_rect(0, 20, 50, 5)], [VIEWPORT.polygon])
     assert [area(part) for part in parts] == [250, 25]
 
 
 def test_frames_clip_too() -> None:
     frame = Quad.from_rect(100, 100, 50, 50)
-    parts = visible_parts([Quad.from_rect(90, 140, 40, 40)], [VIEWPORT, frame])
+    parts = visible_parts([Quad.from_rect(90, 140, 40, 40)], [VIEWPORT.polygon, frame.polygon])
     assert [area(part) for part in parts] == [300]
 
 

@@ -3,7 +3,7 @@
 Rule: a level is one session's part of the way: the documents from the session's outermost one inwards, each known
 by the element that has to be hit in it. Points are the innermost session's own CSS pixels, because input is sent
 there; for a hit test in a level further out they are taken outwards through the content boxes of the frame
-elements, and what is visible out there is taken inwards. Both hold under every affine transform.
+elements, and what is visible out there is taken inwards. Both hold under every transform.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from cdpengine._input.actionability.page_library import Handle, handle_on, stale_ref_error
-from cdpengine._input.geometry import Point, Quad
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup
+from cdpengine._input.actionability.page_library import Handle, handle_on, run, stale_ref_error
+from cdpengine._input.geometry import Point, Polygon, Quad, clip
+from cdpengine._javascript import own
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, value_of
 from cdpengine._protocol.calls import PendingCall, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, FrameOwnerReply
 from cdpengine._protocol.domains.page import FrameTreeNode, FrameTreeReply, LayoutMetricsReply, LayoutViewport
@@ -56,29 +57,57 @@ class FrameChain:
 
     def post_inner(self, post: _Post) -> list[PendingCall]:
         """Ask for the boxes of the frames around the node within its session."""
-        return [_post_box(post, handle) for handle in self.inner]
+        return _post_boxes(post, self.inner)
 
     def post_outer(self, post: _Post) -> list[list[PendingCall]]:
         """Ask for boxes and sizes in the other sessions."""
         return [
-            [
-                post(level.session.post("Page.getLayoutMetrics")),
-                *(_post_box(post, each) for each in level.handles),
-            ]
+            [post(level.session.post("Page.getLayoutMetrics")), *_post_boxes(post, level.handles)]
             for level in self.outer
         ]
 
 
-def _post_box(post: _Post, handle: Handle) -> PendingCall:
-    node = handle.node
-    return post(node.session.post("DOM.getBoxModel", backendNodeId=node.backend_node_id))
+_IS_HERE = "function () { return this.ownerDocument === document; }"
+_ZOOM = own("function () { return this.currentCSSZoom; }")
 
 
-async def decode_boxes(calls: Sequence[PendingCall]) -> list[Quad] | None:
-    """Return the content boxes that were asked for; None when one of the elements has none."""
-    replies = [await result_or_none(call, BoxModelReply) for call in calls]
-    quads = [Quad.from_floats(reply.model.content) for reply in replies if reply is not None]
-    return quads if len(quads) == len(replies) else None
+def _post_boxes(post: _Post, handles: Sequence[Handle]) -> list[PendingCall]:
+    """Ask for the box of each frame element and for its CSS zoom, which is also that of its document."""
+    return [
+        call
+        for handle in handles
+        for call in (
+            post(handle.node.session.post("DOM.getBoxModel", backendNodeId=handle.node.backend_node_id)),
+            post(handle.object.post(_ZOOM)),
+        )
+    ]
+
+
+@attrs.frozen
+class Boxes:
+    """The content boxes of frame elements in their session's pixels; the CSS zoom of the innermost document."""
+
+    quads: Sequence[Quad]
+    zoom: float = 1.0
+
+
+async def decode_boxes(calls: Sequence[PendingCall]) -> Boxes | None:
+    """Return the content boxes that were asked for; None when one of the elements has none.
+
+    The document of a frame is zoomed as its element is, and Chrome divides the quads of its nodes by that zoom.
+    """
+    quads: list[Quad] = []
+    zoom = 1.0
+    for box, own_zoom in zip(calls[::2], calls[1::2], strict=True):
+        reply = await result_or_none(box, BoxModelReply)
+        if reply is None:
+            return None
+        quads.append(Quad.from_floats(reply.model.content, zoom))
+        try:
+            zoom *= await value_of(own_zoom, float)
+        except RemoteError:
+            return None  # its document is gone
+    return Boxes(quads, zoom)
 
 
 async def decode_levels(calls: Sequence[Sequence[PendingCall]]) -> list[Measured] | None:
@@ -86,29 +115,32 @@ async def decode_levels(calls: Sequence[Sequence[PendingCall]]) -> list[Measured
     found: list[Measured] = []
     for metrics, *boxes in calls:
         size = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
-        quads = await decode_boxes(boxes)
-        if quads is None:
+        decoded = await decode_boxes(boxes)
+        if decoded is None:
             return None
-        found.append(Measured(quads, size))
+        found.append(Measured(decoded.quads, size))
     return found
 
 
-def windows_from_outside(outer: Sequence[Measured], size: LayoutViewport) -> list[Quad] | None:
-    """Return what the outer levels let be seen, as quads in the innermost session's pixels.
+def windows_from_outside(outer: Sequence[Measured], size: LayoutViewport) -> list[Polygon] | None:
+    """Return what the outer levels let be seen, as polygons in the innermost session's pixels.
 
     `size` is that of the innermost session's viewport. None when a frame has no area.
     """
-    windows: list[Quad] = []
+    windows: list[Polygon] = []
     steps: list[tuple[Quad, LayoutViewport]] = []
     for level in outer:
-        steps.append((level.frames[-1], size))
+        frame = level.frames[-1]
+        steps.append((frame, size))
         size = level.size
-        seen = [Quad.from_rect(0, 0, size.client_width, size.client_height), *level.frames[:-1]]
-        for window in seen:
-            corners = [_inward(corner, steps) for corner in window.polygon]
-            if None in corners:
-                return None
-            windows.append(Quad(*(corner for corner in corners if corner is not None)))
+        seen = frame.polygon
+        # Within the frame itself no point is beyond the horizon of its perspective.
+        for window in (Quad.from_rect(0, 0, size.client_width, size.client_height), *level.frames[:-1]):
+            seen = clip(seen, window.polygon)
+        if _inward(frame.top_left, steps) is None:
+            return None
+        corners = [_inward(corner, steps) for corner in seen]
+        windows.append(tuple(corner for corner in corners if corner is not None))
     return windows
 
 
@@ -169,11 +201,14 @@ async def _owner_outside(
     assert session.target_id is not None
     owner = await _owner_id(node, parent, session.target_id)
     tree = (await parent.request("Page.getFrameTree", {}, FrameTreeReply)).frame_tree
-    # Chrome does not say in which of the session's documents the element is: it is that whose world takes it.
-    for frame_id in _all_of(tree):
+    # Chrome does not say in which of the session's documents the element is. Where these have one origin, each of
+    # their worlds takes it.
+    for frame_id in (frames := _all_of(tree)):
         outside = Node(parent, owner, frame_id, "the frame around it")
         try:
-            return await handle_on(outside, worlds, group)
+            handle = await handle_on(outside, worlds, group)
+            if len(frames) == 1 or await run(handle, _IS_HERE, None, bool):
+                return handle
         except StaleRefError:
             continue
     raise stale_ref_error(node, "a node of a frame", "its frame is gone")

@@ -272,25 +272,28 @@ class FullProbe:
             metrics = post(session.post("Page.getLayoutMetrics"))
             inner, outer = self._around.post_inner(post), self._around.post_outer(post)
             await self.resolve()
-            quads_before = await _quads(before)
+            quads_before = await result_or_none(before, ContentQuadsReply)
             if scrolling is not None:
                 await result_or_none(scrolling, msgspec.Raw)
-            quads = await _quads(after)
+            quads_after = await result_or_none(after, ContentQuadsReply)
             found = await result_or_none(box, BoxModelReply)
             model = None if found is None else found.model
             viewports = await metrics.decoded(LayoutMetricsReply)
-            frames, levels = await decode_boxes(inner), await decode_levels(outer)
+            boxes, levels = await decode_boxes(inner), await decode_levels(outer)
         # A frame's own visual viewport is nothing that a person sees; the page's is smaller than its layout where
         # it is zoomed by pinching, and quads and input count from its corner.
         layout = viewports.css_layout_viewport
         size = layout if self._around.outer else viewports.css_visual_viewport
         outside = None if levels is None else windows_from_outside(levels, layout)
-        if frames is None or levels is None or outside is None:
+        if boxes is None or levels is None or outside is None:
             return ClickPoints((), (), settle=True, outside="a frame around it has no box")
-        if not quads and model is not None:
-            quads = [Quad.from_floats(model.border)]
+        frames = boxes.quads
+        border = None if model is None else Quad.from_floats(model.border, boxes.zoom)
+        quads = _quads(quads_after, boxes.zoom)
+        if not quads and border is not None:
+            quads = [border]
         viewport = Quad.from_rect(0, 0, size.client_width, size.client_height)
-        windows = [viewport, *frames, *outside]
+        windows = [viewport.polygon, *(frame.polygon for frame in frames), *outside]
         self._taken = False
         if self._by_places or not visible_parts(quads, windows):
             document = Quad.from_rect(0, 0, layout.client_width, layout.client_height)
@@ -300,11 +303,11 @@ class FullProbe:
             if places or self._by_places:
                 quads = places or []
         corner = quads[0].top_left if quads else None
-        in_view = corner is not None and all(contains(window.polygon, corner) for window in windows)
-        click_points = choose_points(quads, windows, model, position)
+        in_view = corner is not None and all(contains(window, corner) for window in windows)
+        click_points = choose_points(quads, windows, border, model, position)
         if self._taken:
             click_points = attrs.evolve(click_points, outside=TAKEN)
-        moved = quads != quads_before or again
+        moved = quads != _quads(quads_before, boxes.zoom) or again
         return attrs.evolve(
             click_points,
             corner=corner if in_view else None,
@@ -336,7 +339,7 @@ class FullProbe:
         """Return what the node and the frame elements around it are asked, the node first.
 
         A point is taken to the coordinates of each document: a session's outermost has the session's own; in a
-        frame they are fractions of the frame element's content box, which holds under every affine transform.
+        frame they are fractions of the frame element's content box, which holds under every transform.
         """
         levels = [([*around.inner, handle], click_points.points, click_points.frames)]
         if click_points.outer:  # without a point nothing is measured out there
@@ -355,6 +358,5 @@ class FullProbe:
         return asked
 
 
-async def _quads(pending: PendingCall) -> list[Quad]:
-    found = await result_or_none(pending, ContentQuadsReply)
-    return [] if found is None else [Quad.from_floats(floats) for floats in found.quads]
+def _quads(found: ContentQuadsReply | None, zoom: float) -> list[Quad]:
+    return [] if found is None else [Quad.from_floats(floats, zoom) for floats in found.quads]
