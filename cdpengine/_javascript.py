@@ -1,14 +1,15 @@
 """The engine's JavaScript: files beside the modules that send them, each one function expression.
 
 Rule: scripts run in an isolated world, and a source that is sent to pages as the engine's own goes through `own`.
-Recordings keep what such a script
-returns, and withhold what all others are given and return: these are the user's.
+Recordings keep what such a script returns, and withhold what all others are given and return: these are the
+user's. A page's names hide properties of forms and of the document in isolated worlds, too. So scripts read nodes
+that may be one of these through `DOM`, which `with_dom` gives to a source: see _dom.js.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import resources
 
 from cdpengine.errors import exhausted, shortages_named
@@ -16,6 +17,9 @@ from cdpengine.errors import exhausted, shortages_named
 _MOST_OWN = 4_000
 
 _COMMENTS_AND_INDENTATION = re.compile(r"^(?:\s*//.*\n)+\s*|^\s+", re.MULTILINE)
+
+_USES_DOM = re.compile(r"\bDOM\.\w+\(")
+_WITH_DOM = "((DOM) => "
 
 _own: set[str] = set()
 
@@ -53,9 +57,21 @@ def own(source: str) -> str:
 
     To be given whole, as it is sent. What it returns must hold no value of a secret field: it is recorded.
     """
+    source = with_dom(source)
     if len(_own) < _MOST_OWN:
         _own.add(source)
     return source
+
+
+@lru_cache(_MOST_OWN)
+def with_dom(source: str) -> str:
+    """Return the source of a function or an expression, in which `DOM` is what _dom.js makes.
+
+    A source that does not use it, or has it already, is returned as it is.
+    """
+    if not _USES_DOM.search(source) or source.startswith(_WITH_DOM):
+        return source
+    return f"{_WITH_DOM}{source}\n)({script('_dom')})"
 
 
 def is_own(source: str) -> bool:

@@ -23,7 +23,7 @@ import trio
 
 from cdpengine._evaluate.literals import to_literal
 from cdpengine._evaluate.values import LARGEST_EXACT, deserialize
-from cdpengine._javascript import script
+from cdpengine._javascript import script, with_dom
 from cdpengine._page.frames import Frame
 from cdpengine._page.scripts.page_functions import Node, ObjectGroup, RemoteHandle, deep
 from cdpengine._pickling import not_picklable
@@ -95,9 +95,10 @@ class Script:
 
     def expression(self) -> str:
         """Return the source as one expression; for a script without nodes."""
+        source = with_dom(self.source) if self.own else self.source
         if not self.args and not is_function(self.source):
-            return self.source
-        return f"({self.source}\n)({','.join(to_literal(arg) for arg in self.args)})"
+            return source
+        return f"({source}\n)({','.join(to_literal(arg) for arg in self.args)})"
 
     def function(self) -> str:
         """Return a function of the objects alone, which first sees that each node is still in its document."""

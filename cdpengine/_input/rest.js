@@ -9,12 +9,12 @@
     let still = 0;
     let moved = false;
     const note = () => (moved = true);
-    document.addEventListener("scroll", note, { capture: true, passive: true });
+    DOM.addEventListener(document, "scroll", note, { capture: true, passive: true });
     function look() {
       still = moved ? 0 : still + 1;
       moved = false;
       if (still <= STILL_FRAMES) return next();
-      document.removeEventListener("scroll", note, { capture: true });
+      DOM.removeEventListener(document, "scroll", note, { capture: true });
       return resolve(true);
     }
     function next() {

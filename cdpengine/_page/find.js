@@ -18,7 +18,7 @@
     if (request.text !== null) found = search.withText(request.text, found, request.exact);
   }
   if (request.visible) {
-    found = found.filter((at) => search.isVisible(at) && at.closest("[aria-hidden=true], [inert]") === null);
+    found = found.filter((at) => search.isVisible(at) && DOM.closest(at, "[aria-hidden=true], [inert]") === null);
   }
   const kept = (found || []).slice(0, request.most);
   return [JSON.stringify({ descriptions: kept.map(search.describe) }), ...kept];

@@ -2,5 +2,5 @@
 // Runs in an isolated world; `search` is what node_search.js makes.
 (selectors, search) => {
   const roots = search.roots();
-  return selectors.filter((selector) => roots.some((root) => root.querySelector(selector) !== null));
+  return selectors.filter((selector) => roots.some((root) => DOM.querySelector(root, selector) !== null));
 }

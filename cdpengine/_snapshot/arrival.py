@@ -93,7 +93,7 @@ class Arrival:
         if loader_id not in self._scripts:
             try:
                 context = await self.worlds.context(session, frame.id)
-                count = await context.evaluate(own("document.scripts.length"), returns=int)
+                count = await context.evaluate(own("DOM.scripts(document).length"), returns=int)
             except (RemoteError, SessionGoneError):
                 return self.page.session.error() is None  # it is being replaced: worth another look
             self._scripts[loader_id] = count > 0

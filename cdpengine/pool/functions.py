@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from cdpengine._javascript import script
+from cdpengine._javascript import script, with_dom
 from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, NavigationFailedError
 from cdpengine.pool.jobs import JobFunction, JobOptions
 
@@ -45,7 +45,7 @@ async def screenshot(page: Page, item: object) -> bytes:
 async def links(page: Page, item: object) -> list[str]:
     """Return where the links of the page's main document lead: whole http and https addresses, each once."""
     await _visit(page, item)
-    found: list[str] = await page.evaluate(script("pool/links"), world="isolated")
+    found: list[str] = await page.evaluate(f"({with_dom(script('pool/links'))})()", world="isolated")
     return found
 
 

@@ -1,10 +1,10 @@
 // Returns where the links of a document lead: whole http and https addresses, each once, in their order.
 () => {
   const found = new Set();
-  for (const element of document.querySelectorAll("a[href], area[href]")) {
+  for (const element of DOM.querySelectorAll(document, "a[href], area[href]")) {
     const address = String(element.href instanceof SVGAnimatedString ? element.href.baseVal : element.href);
     try {
-      const { protocol, href } = new URL(address, document.baseURI);
+      const { protocol, href } = new URL(address, DOM.baseURI(document));
       if (protocol === "http:" || protocol === "https:") found.add(href);
     } catch {
       continue; // an address that leads nowhere

@@ -10,6 +10,7 @@ import pytest
 import trio
 
 import cdpengine
+from cdpengine._javascript import with_dom
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.sources.computed import role_and_name_source
 
@@ -137,7 +138,7 @@ async def both(session: Session, html: str) -> Any:
     await session.call("Page.setDocumentContent", frameId=frame, html=document)
     await session.call("Accessibility.getRootAXNode")
     reply = await session.call(
-        "Runtime.evaluate", expression=f"({COMPARE})({role_and_name_source()})", returnByValue=True
+        "Runtime.evaluate", expression=with_dom(f"({COMPARE})({role_and_name_source()})"), returnByValue=True
     )
     assert "exceptionDetails" not in reply, reply
     return reply["result"]["value"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import cdpengine
-from cdpengine._javascript import compact, script
+from cdpengine._javascript import compact, script, with_dom
 
 ROOT = Path(cdpengine.__file__).parent
 SCRIPTS = {
@@ -52,3 +53,28 @@ def test_no_text_goes_over_several_lines() -> None:
             if not line.lstrip().startswith("//"):
                 assert line.count("`") % 2 == 0, f"{name}: {line}"
                 assert not line.endswith("\\"), f"{name}: {line}"
+
+
+HIDEABLE = re.compile(
+    r"(?<!DOM)(?<!prototype)(?<!kit\.own)\??\."
+    r"(?:parentNode|parentElement|childNodes|localName|nodeType|shadowRoot|assignedSlot|ownerDocument|isConnected|"
+    r"getRootNode|matches|closest|contains|querySelector|querySelectorAll|getAttribute|hasAttribute|textContent|innerText|"
+    r"checkVisibility|getBoundingClientRect|activeElement|documentElement|isContentEditable|classList)\b"
+)
+"""What the names of a page's fields and images hide, where it is not read through DOM (see _dom.js)."""
+
+WITH_THEIR_OWN = ("_snapshot/", "cache/replaying/", "_evaluate/", "_dom", "debug/")
+"""Scripts that take such properties from the prototypes themselves, and those that run in the page's own world."""
+
+
+def test_forms_and_documents_are_read_through_their_prototypes() -> None:
+    for name in SCRIPTS:
+        if not name.startswith(WITH_THEIR_OWN):
+            assert HIDEABLE.findall(compact((ROOT / f"{name}.js").read_text("utf-8"))) == [], name
+
+
+def test_a_source_that_uses_dom_is_given_it_once() -> None:
+    source = with_dom("(node) => DOM.parentNode(node)")
+    assert with_dom(source) == source
+    assert source.endswith(f"({script('_dom')})")
+    assert with_dom("() => 'the DOM.'") == "() => 'the DOM.'"

@@ -167,7 +167,7 @@ _FATE_TIMEOUT = 1.0
 """Seconds that Chrome gets to say what became of a node; the error itself must not wait longer for it."""
 
 _WHERE = own("""function () {
-  return !this.isConnected ? "detached" : (this.ownerDocument || this) !== document ? "moved" : "";
+  return !DOM.isConnected(this) ? "detached" : (DOM.ownerDocument(this) || this) !== document ? "moved" : "";
 }""")
 
 _REASONS: dict[Became, str] = {

@@ -6,9 +6,9 @@
   // A form's field, or an image, may be named like a property of its form or of the document, and hides it then.
   const shadowOf = (element) => Reflect.get(Element.prototype, "shadowRoot", element);
   const first = (root) =>
-    root === document ? Document.prototype.querySelector.call(root, selector) : root.querySelector(selector);
+    root === document ? Document.prototype.querySelector.call(root, selector) : DOM.querySelector(root, selector);
   const all = (root) =>
-    root === document ? Document.prototype.querySelectorAll.call(root, "*") : root.querySelectorAll("*");
+    root === document ? Document.prototype.querySelectorAll.call(root, "*") : DOM.querySelectorAll(root, "*");
 
   const roots = [document];
   for (const root of roots) {

@@ -61,8 +61,7 @@ from cdpengine._snapshot.snapshot import Snapshot
 QUIET = 0.1
 """Seconds without any activity that count as rest."""
 
-_TITLE = own("document.title /* of page.title() */")
-"""Not the same source as a user would write: what the user evaluates is not the engine's own."""
+_TITLE = own("DOM.title(document)")
 
 
 class PageReading:

@@ -2,11 +2,11 @@
 // Runs in an isolated world. document.open() removes the listeners of the document and the window, so the
 // listener is added after it.
 (html) => {
-  document.open();
+  DOM.open(document);
   const loaded = new Promise((resolve) => {
     window.addEventListener("load", () => resolve(true), { once: true });
   });
-  document.write(html);
-  document.close();
+  DOM.write(document, html);
+  DOM.close(document);
   return loaded;
 }

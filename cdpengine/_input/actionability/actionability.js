@@ -27,14 +27,14 @@
   // The options of a closed or open menu are drawn by the browser, outside of the page; those of a list that is always
   // open, or drawn by the page (appearance: base-select), are elements like others.
   function neverBecause() {
-    const select = element.matches("option, optgroup") ? element.closest("select") : null;
+    const select = DOM.matches(element, "option, optgroup") ? DOM.closest(element, "select") : null;
     const menu = select && !select.multiple && select.size <= 1 && getComputedStyle(select).appearance !== "base-select";
     return menu ? "its list is drawn by the browser, outside of the page; choose it with select()" : "";
   }
 
   // The modal dialog that keeps all that is outside of it from being used; "" for none.
   function behindModal() {
-    const modal = Array.from(document.querySelectorAll("dialog:modal")).at(-1);
+    const modal = Array.from(DOM.querySelectorAll(document, "dialog:modal")).at(-1);
     if (!modal || Array.from(flatAncestors(element)).includes(modal)) return "";
     return describe(modal) + " is a modal dialog, which has to be closed first";
   }
@@ -43,21 +43,21 @@
   function freedBy(hit) {
     for (const at of hit ? flatAncestors(hit) : []) {
       const around = Array.from(flatAncestors(element)).includes(at);
-      if (!around && at.matches("dialog:modal, [aria-modal=true]")) {
+      if (!around && DOM.matches(at, "dialog:modal, [aria-modal=true]")) {
         return describe(at) + " is a modal dialog, which has to be closed first";
       }
     }
     let inner = null;
     for (const at of flatAncestors(element)) {
-      if (at.matches("dialog:not([open])")) return describe(at) + " is a closed dialog, which has to be opened first";
-      if (at.matches("details:not([open])") && !inner?.matches("details > summary:first-of-type")) {
+      if (DOM.matches(at, "dialog:not([open])")) return describe(at) + " is a closed dialog, which has to be opened first";
+      if (DOM.matches(at, "details:not([open])") && !(inner && DOM.matches(inner, "details > summary:first-of-type"))) {
         return describe(at) + " is closed, and has to be opened first";
       }
-      if (at.hasAttribute("popover") && !at.matches(":popover-open")) {
+      if (DOM.hasAttribute(at, "popover") && !DOM.matches(at, ":popover-open")) {
         return describe(at) + " is a closed popover, which has to be opened first";
       }
-      if (at.hasAttribute("inert")) return describe(at) + " is inert, which the page has to end first";
-      if (at !== element && at.matches("fieldset[disabled]")) {
+      if (DOM.hasAttribute(at, "inert")) return describe(at) + " is inert, which the page has to end first";
+      if (at !== element && DOM.matches(at, "fieldset[disabled]")) {
         return describe(at) + " is disabled, and has to be enabled first";
       }
       inner = at;
@@ -68,7 +68,7 @@
   function invisibleBecause() {
     const never = neverBecause();
     if (never) return never;
-    if (element.localName === "input" && element.type === "hidden") return "it is an input of type hidden";
+    if (DOM.localName(element) === "input" && element.type === "hidden") return "it is an input of type hidden";
     const shown = imageOf(element) ?? element;
     for (const at of flatAncestors(shown)) {
       const style = getComputedStyle(at);
@@ -77,7 +77,7 @@
       if (at !== shown && style.contentVisibility === "hidden") return where + " has content-visibility: hidden";
     }
     // What the browser's own parts hide with content-visibility, as in a closed <details>, has boxes all the same.
-    if (!shown.checkVisibility() && getComputedStyle(shown).display !== "contents") return "it is not displayed";
+    if (!DOM.checkVisibility(shown) && getComputedStyle(shown).display !== "contents") return "it is not displayed";
     if (getComputedStyle(shown).visibility !== "visible") {
       return "it has visibility: " + getComputedStyle(shown).visibility;
     }
@@ -93,36 +93,36 @@
     const form = "button, input, select, textarea, option, optgroup, label";
     for (const at of flatAncestors(element)) {
       const where = at === element ? "it" : "its ancestor " + describe(at);
-      const control = at.localName === "label" ? at.control : at;
-      if (at.matches(form) && control && control.matches(":disabled")) {
+      const control = DOM.localName(at) === "label" ? at.control : at;
+      if (DOM.matches(at, form) && control && DOM.matches(control, ":disabled")) {
         if (control !== at) return "its control " + describe(control) + " is disabled";
-        const fieldset = control.hasAttribute("disabled") ? null : control.closest("fieldset[disabled]");
+        const fieldset = DOM.hasAttribute(control, "disabled") ? null : DOM.closest(control, "fieldset[disabled]");
         return where + " is disabled" + (fieldset ? " by " + describe(fieldset) : "");
       }
       // A form-associated custom element: only the element itself is disabled, not what is inside of it.
-      if (at === element && at.matches(":disabled")) return "it is disabled";
+      if (at === element && DOM.matches(at, ":disabled")) return "it is disabled";
     }
     for (const at of flatAncestors(element)) {
       const where = at === element ? "it" : "its ancestor " + describe(at);
-      if (at.hasAttribute("inert")) return where + " is inert";
-      if (at.getAttribute("aria-disabled") === "true") return where + " has aria-disabled";
+      if (DOM.hasAttribute(at, "inert")) return where + " is inert";
+      if (DOM.getAttribute(at, "aria-disabled") === "true") return where + " has aria-disabled";
     }
     return "";
   }
 
   // "" when text can be typed here; a reason when it never can be; read-only is said apart, for it may pass.
   function editing() {
-    const control = (element.localName === "label" && element.control) || element;
+    const control = (DOM.localName(element) === "label" && element.control) || element;
     const textual = ["text", "search", "url", "tel", "email", "password", "number",
       "date", "datetime-local", "month", "time", "week"];
-    const field = control.localName === "textarea" || control.localName === "input";
-    if (control.localName === "input" && !textual.includes(control.type)) {
+    const field = DOM.localName(control) === "textarea" || DOM.localName(control) === "input";
+    if (DOM.localName(control) === "input" && !textual.includes(control.type)) {
       return { never: "an input of type " + control.type + " takes no typed text", readonly: "" };
     }
-    if (!field && !control.isContentEditable) {
+    if (!field && !DOM.isContentEditable(control)) {
       return { never: "it is a " + describe(control) + ", which takes no typed text", readonly: "" };
     }
-    const readonly = (field && control.readOnly) || control.getAttribute("aria-readonly") === "true";
+    const readonly = (field && control.readOnly) || DOM.getAttribute(control, "aria-readonly") === "true";
     return { never: "", readonly: readonly ? "it is read-only" : "" };
   }
 
@@ -139,7 +139,7 @@
     for (const at of flatAncestors(element)) {
       const { overflowX, overflowY } = getComputedStyle(at);
       const cuts = overflowX !== "visible" || overflowY !== "visible";
-      if (at !== element && at !== document.documentElement && cuts && !within(at.getBoundingClientRect())) return null;
+      if (at !== element && at !== DOM.documentElement(document) && cuts && !within(DOM.getBoundingClientRect(at))) return null;
     }
     const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
     return [Math.floor(x) >= box.left ? Math.floor(x) : x, Math.floor(y) >= box.top ? Math.floor(y) : y];
@@ -168,7 +168,7 @@
   // Whether a running animation could be moving the node: one of its own or of what it is in, or one beside it
   // that changes the layout.
   function animating() {
-    const running = roots().flatMap((root) => root.getAnimations().filter((each) => each.playState === "running"));
+    const running = roots().flatMap((root) => DOM.getAnimations(root).filter((each) => each.playState === "running"));
     if (running.length === 0) return false;
     const around = new Set(flatAncestors(element));
     return running.some(({ effect }) => {
@@ -220,8 +220,8 @@
   }
 
   // In another frame's document it is at other coordinates than those that were asked about.
-  if (!element || !node.isConnected || element.ownerDocument !== document) {
-    return { connected: false, element: element ? describe(element) : "#" + node.nodeName };
+  if (!element || !DOM.isConnected(node) || DOM.ownerDocument(element) !== document) {
+    return { connected: false, element: element ? describe(element) : "#" + DOM.nodeName(node) };
   }
   if (request.observer) tools.expected(request.observer.id);
   if (request.quick) {
@@ -236,7 +236,7 @@
   return nextFrame().then((first) => {
     const between = position();
     return nextFrame().then((second) => {
-      if (!node.isConnected) return { connected: false, element: describe(element) };
+      if (!DOM.isConnected(node)) return { connected: false, element: describe(element) };
       const unseen = !(first && second) && animating();
       return answer(unseen || before !== between || between !== position());
     });

@@ -5,37 +5,38 @@
 (function (request, isSecret) {
   "use strict";
 
-  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
+  let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
   if (!element) return { focused: false, holder: "" };
-  if (element.localName === "label" && element.control) element = element.control;
+  if (DOM.localName(element) === "label" && element.control) element = element.control;
 
   isSecret(element); // a password that is typed now is known as one when the page shows it later
 
   // Within an editing host it is the host that takes the focus.
   let host = element;
-  while (host.isContentEditable && host.parentElement && host.parentElement.isContentEditable) {
-    host = host.parentElement;
+  while (DOM.isContentEditable(host) && DOM.parentElement(host) && DOM.isContentEditable(DOM.parentElement(host))) {
+    host = DOM.parentElement(host);
   }
 
   function active() {
-    let at = document.activeElement;
-    while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement;
+    let at = DOM.activeElement(document);
+    while (at && DOM.shadowRoot(at) && DOM.activeElement(DOM.shadowRoot(at))) at = DOM.activeElement(DOM.shadowRoot(at));
     return at;
   }
 
   // In the shadow tree of a closed root only the root itself tells who is active.
   function has(holder) {
-    if (host.getRootNode().activeElement === host) return true;
-    for (let at = holder; at; at = at.parentNode || at.host) if (at === host) return true;
+    if (DOM.activeElement(DOM.getRootNode(host)) === host) return true;
+    for (let at = holder; at; at = DOM.parentNode(at) || DOM.host(at)) if (at === host) return true;
     return false;
   }
 
-  if (!has(active())) host.focus({ preventScroll: false });
+  if (!has(active())) DOM.focus(host, { preventScroll: false });
   const holder = active();
-  if (!has(holder) || !document.hasFocus()) {
-    let name = holder ? holder.localName : "nothing";
-    if (holder && holder.id) name += "#" + holder.id;
-    return { focused: false, holder: name, removed: !element.isConnected };
+  if (!has(holder) || !DOM.hasFocus(document)) {
+    let name = holder ? DOM.localName(holder) : "nothing";
+    const id = holder && DOM.getAttribute(holder, "id");
+    if (id) name += "#" + id;
+    return { focused: false, holder: name, removed: !DOM.isConnected(element) };
   }
 
   if (request.atEnd) {

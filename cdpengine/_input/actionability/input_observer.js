@@ -10,8 +10,7 @@
 //   markId   the fractions of a pixel, [x, y], at which the action's input is sent; null where it has none
 // the points that may be pointed at, in the document's coordinates, the node's tools, and what is known in this
 // document of marks. Only trusted events at one of those points count, and only those that this action's input set
-// off. The record lies on the isolated world's own view of the document; input_report.js reads it and takes the listeners
-// away.
+// off. input_report.js reads the record and takes the listeners away.
 (function (wanted, points, tools, known) {
   "use strict";
 
@@ -23,8 +22,9 @@
   const MOST = 60; // events on record
 
   const { element, flatAncestors, describe, roots, elementAt, reaches, receives } = tools;
-  const observers = document.cdpengineObservers;
-  const before = observers?.get(wanted.id);
+  const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype; // of the window, and of nodes
+  const { observers } = known;
+  const before = observers.get(wanted.id);
   if (!before) return; // it was ended before it began
   before.unlisten();
 
@@ -88,7 +88,7 @@
 
   // Chrome scrolls before the page gets the wheel event: by then something else can be at the point.
   function scrolled() {
-    return Array.from(flatAncestors(element), (each) => each.scrollLeft + " " + each.scrollTop).join();
+    return Array.from(flatAncestors(element), (each) => DOM.scrollLeft(each) + " " + DOM.scrollTop(each)).join();
   }
   const scrolledBefore = wanted.watch.includes("wheel") ? scrolled() : "";
 
@@ -141,7 +141,7 @@
     }
   }
 
-  const disabled = () => !wanted.disabled && element.matches(":disabled");
+  const disabled = () => !wanted.disabled && DOM.matches(element, ":disabled");
 
   function received(event) {
     settle();
@@ -182,7 +182,7 @@
   function settle() {
     if (record.answered || !(open || between)) return;
     open = between = false;
-    const gone = !element.isConnected || !touched.isConnected;
+    const gone = !DOM.isConnected(element) || !DOM.isConnected(touched);
     const hit = gone ? null : elementAt(spot.clientX, spot.clientY);
     record.answered = disabled() || hit === null || !receives(hit);
   }
@@ -211,8 +211,8 @@
 
   function listen(target, type, listener, capture) {
     const options = { capture, passive: !wanted.guard };
-    target.addEventListener(type, listener, options);
-    listening.push(() => target.removeEventListener(type, listener, options));
+    add.call(target, type, listener, options);
+    listening.push(() => remove.call(target, type, listener, options));
   }
 
   for (const target of [window, ...closed]) {

@@ -8,11 +8,11 @@
   const HIDEABLE = ["radio", "checkbox", "file"];
 
   const control = this;
-  if (control.localName !== "input" || !HIDEABLE.includes(control.type) || !isHidden()) return null;
+  if (DOM.localName(control) !== "input" || !HIDEABLE.includes(control.type) || !isHidden()) return null;
 
   function isHidden() {
-    if (!control.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return true;
-    const box = control.getBoundingClientRect();
+    if (!DOM.checkVisibility(control, { visibilityProperty: true, opacityProperty: true })) return true;
+    const box = DOM.getBoundingClientRect(control);
     if (box.width <= 1 || box.height <= 1) return true;
     if (box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return true; // nothing can be scrolled there
     const style = getComputedStyle(control);
@@ -21,7 +21,7 @@
 
   function isSeen(label) {
     const { rects, hasArea } = toolsOf(label);
-    return label.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && rects().some(hasArea);
+    return DOM.checkVisibility(label, { visibilityProperty: true, opacityProperty: true }) && rects().some(hasArea);
   }
 
   function hasPlace(label) {
@@ -29,7 +29,7 @@
     return tools.takers().length === 0 || placesOf.call(label, null, tools).length > 0;
   }
 
-  const labels = control.labels.length ? Array.from(control.labels) : control.ariaLabelledByElements ?? [];
+  const labels = control.labels.length ? Array.from(control.labels) : DOM.ariaLabelledByElements(control) ?? [];
   const seen = labels.filter(isSeen);
   return seen.find(hasPlace) ?? seen[0] ?? null;
 })

@@ -47,7 +47,7 @@ from cdpengine.errors import EvaluationFailedError, RemoteError, StaleRefError
 _ALIGNMENTS = ("center", "end", "start")
 """Where to scroll a covered node to, one after another: what is in front may be a fixed header or footer."""
 
-_ALIGN = "function (block) { this.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' }); }"
+_ALIGN = "function (block) { DOM.scrollIntoView(this, { block, inline: 'nearest', behavior: 'instant' }); }"
 
 TAKEN = "no point of its label is free of links, buttons and fields"
 

@@ -1,6 +1,6 @@
 // What the engine's other functions know of a node and of the tree around it, as functions.
 // Called with a node (an element, a text node or a document) in an isolated world; changes nothing.
-(function (node) {
+(function (node, known) {
   "use strict";
 
   const TEXT_LIMIT = 40;
@@ -14,16 +14,16 @@
   const { matches, querySelectorAll, checkVisibility } = Element.prototype;
 
   const element =
-    node.nodeType === Node.ELEMENT_NODE
+    DOM.nodeType(node) === Node.ELEMENT_NODE
       ? node
-      : node.nodeType === Node.DOCUMENT_NODE
-        ? node.documentElement
+      : DOM.nodeType(node) === Node.DOCUMENT_NODE
+        ? DOM.documentElement(node)
         : flatParent(node);
 
   function flatParent(child) {
-    if (child.assignedSlot) return child.assignedSlot;
-    if (child.parentElement) return child.parentElement;
-    const root = child.parentNode;
+    if (DOM.assignedSlot(child)) return DOM.assignedSlot(child);
+    if (DOM.parentElement(child)) return DOM.parentElement(child);
+    const root = DOM.parentNode(child);
     return root instanceof ShadowRoot ? root.host : null;
   }
 
@@ -36,41 +36,42 @@
 
   function shortText(of) {
     // Only text that is in the markup: never what somebody entered.
-    if (of.matches("input, textarea, select, script, style") || isVeiled(of)) return "";
-    const walker = document.createTreeWalker(of, NodeFilter.SHOW_TEXT);
+    if (DOM.matches(of, "input, textarea, select, script, style") || isVeiled(of)) return "";
+    const walker = DOM.createTreeWalker(document, of, NodeFilter.SHOW_TEXT);
     let text = "";
     for (let steps = 0; steps < 50 && text.length <= TEXT_LIMIT && walker.nextNode(); steps++) {
-      const parent = walker.currentNode.parentElement;
-      if (parent && (parent.matches("script, style, textarea, option") || isVeiled(parent))) continue;
+      const parent = DOM.parentElement(walker.currentNode);
+      if (parent && (DOM.matches(parent, "script, style, textarea, option") || isVeiled(parent))) continue;
       text = (text + " " + walker.currentNode.data.slice(0, 200)).replace(/\s+/g, " ").trim();
     }
     return text.length > TEXT_LIMIT ? text.slice(0, TEXT_LIMIT) + "…" : text;
   }
 
   function describe(of) {
-    let name = of.localName;
-    if (of.id) name += "#" + of.id;
-    for (const token of Array.from(of.classList).slice(0, 3)) name += "." + token;
-    const label = of.getAttribute("aria-label") || shortText(of) || of.getAttribute("title") || "";
+    let name = DOM.localName(of);
+    const id = DOM.getAttribute(of, "id");
+    if (id) name += "#" + id;
+    for (const token of Array.from(DOM.classList(of)).slice(0, 3)) name += "." + token;
+    const label = DOM.getAttribute(of, "aria-label") || shortText(of) || DOM.getAttribute(of, "title") || "";
     return label ? name + " '" + label.slice(0, TEXT_LIMIT + 1) + "'" : name;
   }
 
   // The image that shows an <area>: what has no box of its own is where the image is.
   function imageOf(area) {
-    const map = area.localName === "area" ? area.closest("map") : null;
+    const map = DOM.localName(area) === "area" ? DOM.closest(area, "map") : null;
     const uses = (image) => map && image.useMap.replace(/^.*#/, "") === map.name;
-    return map ? Array.from(map.getRootNode().querySelectorAll("img[usemap]")).find(uses) ?? null : null;
+    return map ? Array.from(DOM.querySelectorAll(DOM.getRootNode(map), "img[usemap]")).find(uses) ?? null : null;
   }
 
   // The upright rectangle around an <area>'s shape. Transforms of the image other than scaling are not followed.
   function areaRect(area) {
     const image = imageOf(area);
     if (!image) return null;
-    const box = image.getBoundingClientRect();
-    const scale = image.offsetWidth ? box.width / image.offsetWidth : 1;
+    const box = DOM.getBoundingClientRect(image);
+    const scale = DOM.offsetWidth(image) ? box.width / DOM.offsetWidth(image) : 1;
     const style = getComputedStyle(image);
-    const left = box.x + scale * (image.clientLeft + parseFloat(style.paddingLeft));
-    const top = box.y + scale * (image.clientTop + parseFloat(style.paddingTop));
+    const left = box.x + scale * (DOM.clientLeft(image) + parseFloat(style.paddingLeft));
+    const top = box.y + scale * (DOM.clientTop(image) + parseFloat(style.paddingTop));
     const numbers = (area.coords.match(/-?[\d.]+/g) ?? []).map(Number);
     const shape = area.shape.toLowerCase();
     if (shape === "default" || numbers.length < 3) return box;
@@ -101,8 +102,8 @@
     const height = number("height") + sum("paddingTop", "paddingBottom", "borderTopWidth", "borderBottomWidth");
     let around = style.position === "fixed" ? null : element;
     while (around && !holdsPositioned(getComputedStyle(around))) around = flatParent(around);
-    const box = around ? around.getBoundingClientRect() : new DOMRect(0, 0, innerWidth, innerHeight);
-    const [left, top] = around ? [around.clientLeft, around.clientTop] : [0, 0];
+    const box = around ? DOM.getBoundingClientRect(around) : new DOMRect(0, 0, innerWidth, innerHeight);
+    const [left, top] = around ? [DOM.clientLeft(around), DOM.clientTop(around)] : [0, 0];
     return new DOMRect(box.left + left + number("left"), box.top + top + number("top"), width, height);
   }
 
@@ -115,10 +116,10 @@
     const found = ["::before", "::after"].map(pseudoRect).filter((box) => box && hasArea(box));
     for (const at of Array.prototype.slice.call(querySelectorAll.call(element, "*"), 0, MOST_INSIDE)) {
       if (!checkVisibility.call(at, { visibilityProperty: true })) continue;
-      for (let box of at.getClientRects()) {
+      for (let box of DOM.getClientRects(at)) {
         for (let above = flatParent(at); above; above = flatParent(above)) {
           const { overflowX, display } = getComputedStyle(above);
-          if (overflowX !== "visible" && display !== "inline") box = meet(box, above.getBoundingClientRect());
+          if (overflowX !== "visible" && display !== "inline") box = meet(box, DOM.getBoundingClientRect(above));
           if (above === element) break;
         }
         if (hasArea(box)) found.push(box);
@@ -130,23 +131,23 @@
   function rects() {
     const shape = areaRect(element);
     if (shape) return [shape];
-    if (node.nodeType === Node.ELEMENT_NODE && getComputedStyle(node).display !== "contents") {
-      const own = Array.from(node.getClientRects());
+    if (DOM.nodeType(node) === Node.ELEMENT_NODE && getComputedStyle(node).display !== "contents") {
+      const own = Array.from(DOM.getClientRects(node));
       if (own.length === 0 || own.some(hasArea)) return own;
       const inner = innerRects();
       return inner.length ? inner.slice(0, 1) : own;
     }
-    const range = document.createRange();
-    range.selectNodeContents(node.nodeType === Node.DOCUMENT_NODE ? element : node);
+    const range = DOM.createRange(document);
+    range.selectNodeContents(DOM.nodeType(node) === Node.DOCUMENT_NODE ? element : node);
     const boxes = Array.from(range.getClientRects());
     // What is slotted is no child of the slot, so the range does not hold it.
-    const slotted = node.localName === "slot" ? node.assignedElements({ flatten: true }) : [];
-    return boxes.concat(...slotted.map((each) => Array.from(each.getClientRects())));
+    const slotted = DOM.localName(node) === "slot" ? node.assignedElements({ flatten: true }) : [];
+    return boxes.concat(...slotted.map((each) => Array.from(DOM.getClientRects(each))));
   }
 
   function roots() {
     const chain = [];
-    for (let root = element.getRootNode(); ; root = root.host.getRootNode()) {
+    for (let root = DOM.getRootNode(element); ; root = DOM.getRootNode(root.host)) {
       chain.unshift(root);
       if (!(root instanceof ShadowRoot)) return chain;
     }
@@ -155,19 +156,19 @@
   // The innermost element at a point, through shadow roots: the open ones, and every one that the node is in. What is
   // in `without` is looked through.
   function elementAt(x, y, chain = roots(), without = null) {
-    let hit = document.elementFromPoint(x, y);
-    if (without?.contains(hit)) hit = document.elementsFromPoint(x, y).find((at) => !without.contains(at)) ?? null;
+    let hit = DOM.elementFromPoint(document, x, y);
+    if (without && DOM.contains(without, hit)) hit = DOM.elementsFromPoint(document, x, y).find((at) => !DOM.contains(without, at)) ?? null;
     while (hit) {
       const at = hit;
-      const root = chain.find((known) => known.host === at) || at.shadowRoot;
-      const inner = root && root.elementFromPoint(x, y);
-      if (!inner || inner === at || inner.getRootNode() !== root) break;
+      const root = chain.find((known) => known.host === at) || DOM.shadowRoot(at);
+      const inner = root && DOM.elementFromPoint(root, x, y);
+      if (!inner || inner === at || DOM.getRootNode(inner) !== root) break;
       hit = inner;
     }
     return hit;
   }
 
-  const isLabel = element?.localName === "label";
+  const isLabel = element !== null && DOM.localName(element) === "label";
   const takes = (at) => at !== (isLabel ? element.control : element) && matches.call(at, TAKING);
 
   // Whether what happens at the first of these elements, each inside of the next one, happens to the node. A click on a
@@ -176,7 +177,7 @@
     let taken = false;
     for (const at of path) {
       if (at === element) return !(isLabel && taken);
-      if (at.localName === "label" && at.control === element) return !taken;
+      if (at instanceof HTMLLabelElement && at.control === element) return !taken;
       taken = taken || (at instanceof Element && takes(at));
     }
     return false;
@@ -200,7 +201,7 @@
   // The entry of an observer (see input_observer.js), made when it is first expected. What ends it removes it, and a
   // probe that ends only after that arms nothing any more.
   function expected(id) {
-    const observers = (document.cdpengineObservers ??= new Map());
+    const { observers } = known;
     if (!observers.has(id)) {
       observers.set(id, { record: null, waiting: [], done: false, meant: () => false, settle() {}, unlisten() {} });
     }
@@ -208,10 +209,8 @@
   }
 
   function ended(id) {
-    const observers = document.cdpengineObservers;
-    observers.get(id).unlisten();
-    observers.delete(id);
-    if (observers.size === 0) delete document.cdpengineObservers;
+    known.observers.get(id).unlisten();
+    known.observers.delete(id);
   }
 
   return {

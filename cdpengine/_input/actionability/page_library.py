@@ -79,8 +79,9 @@ def _library() -> str:
     sources = (script(f"_input/actionability/{name}") for name in names)
     tools, arms, probe, report, covering, places, label = sources
     return own(f"""function () {{
-      const tools = {tools};
-      const known = {{ marks: false, held: null }};
+      const toolsOf = {tools};
+      const known = {{ marks: false, held: null, observers: new Map() }};
+      const tools = (node) => toolsOf(node, known);
       const arms = {arms};
       const observer = (wanted, points, of) => arms(wanted, points, of, known);
       const probe = {probe};
@@ -90,6 +91,7 @@ def _library() -> str:
       const label = {label};
       const labelOf = (node) => label.call(node, tools, places);
       return {{
+        observers: known.observers,
         // The element of a number, which lives on until the next one is asked for.
         element: (holder, number) => (known.held = holder.element(number) || null),
         probe: (node, request) => probe.call(node, request, tools(node), observer, known, labelOf),

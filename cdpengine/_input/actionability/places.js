@@ -34,37 +34,37 @@
 
   function freePlaces(taking) {
     const boxes = [];
-    const inTaking = (at) => taking.some((each) => each === at || each.contains(at));
-    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    const inTaking = (at) => taking.some((each) => each === at || DOM.contains(each, at));
+    const walker = DOM.createTreeWalker(document, element, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
     for (let steps = 0; steps < MOST_TEXTS && walker.nextNode(); steps++) {
       const at = walker.currentNode;
       if (inTaking(at)) continue;
-      if (at.nodeType === Node.ELEMENT_NODE) {
-        if (at !== element.control && at.checkVisibility({ visibilityProperty: true })) boxes.push(...at.getClientRects());
-      } else if (/\S/.test(at.data) && at.parentElement.checkVisibility({ visibilityProperty: true })) {
-        const range = document.createRange();
+      if (DOM.nodeType(at) === Node.ELEMENT_NODE) {
+        if (at !== element.control && DOM.checkVisibility(at, { visibilityProperty: true })) boxes.push(...DOM.getClientRects(at));
+      } else if (/\S/.test(at.data) && DOM.checkVisibility(DOM.parentElement(at), { visibilityProperty: true })) {
+        const range = DOM.createRange(document);
         range.selectNodeContents(at);
         boxes.push(...range.getClientRects());
       }
     }
-    boxes.push(...element.getClientRects());
-    const holes = taking.flatMap((each) => Array.from(each.getClientRects()));
+    boxes.push(...DOM.getClientRects(element));
+    const holes = taking.flatMap((each) => Array.from(DOM.getClientRects(each)));
     return holes.reduce(without, boxes.filter(hasArea)).slice(0, MOST);
   }
 
   const image = imageOf(element);
   if (image) {
-    image.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+    DOM.scrollIntoView(image, { block: "nearest", inline: "nearest", behavior: "instant" });
     return fractions([areaRect(element)]);
   }
   const taking = takers();
   if (taking.length) return fractions(freePlaces(taking));
-  if (this.nodeType !== Node.ELEMENT_NODE || Array.from(element.getClientRects()).some(hasArea)) return null;
+  if (DOM.nodeType(this) !== Node.ELEMENT_NODE || Array.from(DOM.getClientRects(element)).some(hasArea)) return null;
   const inner = innerRects();
   const inView = (box) => box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
   if (inner.length && !inner.some(inView)) {
-    const first = Array.from(element.children).find((each) => Array.from(each.getClientRects()).some(hasArea));
-    if (first) first.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
+    const first = Array.from(DOM.children(element)).find((each) => Array.from(DOM.getClientRects(each)).some(hasArea));
+    if (first) DOM.scrollIntoView(first, { block: "center", inline: "nearest", behavior: "instant" });
     return fractions(innerRects());
   }
   return inner.length ? fractions(inner.slice(0, MOST)) : null;

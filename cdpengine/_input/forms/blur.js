@@ -2,22 +2,22 @@
 (function () {
   "use strict";
 
-  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
-  if (!element || !element.isConnected) return { connected: false, blurred: false };
-  if (element.localName === "label" && element.control) element = element.control;
+  let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
+  if (!element || !DOM.isConnected(element)) return { connected: false, blurred: false };
+  if (DOM.localName(element) === "label" && element.control) element = element.control;
 
   function active() {
-    let at = element.getRootNode().activeElement;
-    while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement;
+    let at = DOM.activeElement(DOM.getRootNode(element));
+    while (at && DOM.shadowRoot(at) && DOM.activeElement(DOM.shadowRoot(at))) at = DOM.activeElement(DOM.shadowRoot(at));
     return at;
   }
 
   function within(at) {
-    for (; at; at = at.parentNode || at.host) if (at === element) return true;
+    for (; at; at = DOM.parentNode(at) || DOM.host(at)) if (at === element) return true;
     return false;
   }
 
   const holder = active();
-  if (within(holder)) holder.blur();
+  if (within(holder)) DOM.blur(holder);
   return { connected: true, blurred: !within(active()) };
 })

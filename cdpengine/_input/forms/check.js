@@ -7,15 +7,15 @@
 
   const ROLES = ["checkbox", "switch", "radio", "menuitemcheckbox", "menuitemradio"];
 
-  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
-  if (element && element.localName === "label" && element.control) element = element.control;
+  let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
+  if (element && DOM.localName(element) === "label" && element.control) element = element.control;
   if (!element) return { kind: "none" };
-  const native = element.localName === "input" && ["checkbox", "radio"].includes(element.type);
-  const role = (element.getAttribute("role") || "").trim().split(/\s+/)[0];
+  const native = DOM.localName(element) === "input" && ["checkbox", "radio"].includes(element.type);
+  const role = (DOM.getAttribute(element, "role") || "").trim().split(/\s+/)[0];
 
   function state() {
     if (native) return element.indeterminate ? null : element.checked;
-    const told = element.getAttribute("aria-checked");
+    const told = DOM.getAttribute(element, "aria-checked");
     return told === "mixed" ? null : told === "true";
   }
 

@@ -2,6 +2,6 @@
 (function () {
   "use strict";
 
-  const element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
-  return (element && element.localName === "label" && element.control) || element;
+  const element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
+  return (element && DOM.localName(element) === "label" && element.control) || element;
 })

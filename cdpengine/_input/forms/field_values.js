@@ -10,9 +10,9 @@
 
   // What an input of this type makes of a text, tried on another one: the page sees nothing of it.
   function sanitized(element, text) {
-    const other = document.implementation.createHTMLDocument("").createElement("input");
+    const other = DOM.implementation(document).createHTMLDocument("").createElement("input");
     for (const name of ["min", "max", "step"]) {
-      if (element.hasAttribute(name)) other.setAttribute(name, element.getAttribute(name));
+      if (DOM.hasAttribute(element, name)) DOM.setAttribute(other, name, DOM.getAttribute(element, name));
     }
     other.type = element.type;
     other.value = text;

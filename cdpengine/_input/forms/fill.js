@@ -14,34 +14,34 @@
   const TYPED = ["text", "search", "url", "tel", "email", "password", "number"];
   const MOST_STEPS = 100;
 
-  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
+  let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
   if (!element) return { kind: "none", reason: "it is no element", holds: null };
-  if (element.localName === "label" && element.control) element = element.control;
+  if (DOM.localName(element) === "label" && element.control) element = element.control;
 
-  const isInput = element.localName === "input";
-  const isField = isInput || element.localName === "textarea";
+  const isInput = DOM.localName(element) === "input";
+  const isField = isInput || DOM.localName(element) === "textarea";
   const secret = isSecret(element);
 
   function holds() {
     if (secret) return null;
-    return isField ? element.value : element.innerText;
+    return isField ? element.value : DOM.innerText(element);
   }
 
   function answer(kind, reason) {
-    return { kind, type: isInput ? element.type : element.localName, reason, holds: reason ? holds() : null };
+    return { kind, type: isInput ? element.type : DOM.localName(element), reason, holds: reason ? holds() : null };
   }
 
   // The keys that move a range to this value, from where it is or from one of its ends; none if that takes too many.
   function rangeKeys(value) {
     const limit = (name, otherwise) => {
-      const number = parseFloat(element.getAttribute(name));
+      const number = parseFloat(DOM.getAttribute(element, name));
       return Number.isFinite(number) ? number : otherwise;
     };
     const least = limit("min", 0);
     const most = Math.max(least, limit("max", 100));
     // Standing upright, it takes ArrowUp for less, or for more, as it is styled.
     if (!getComputedStyle(element).writingMode.startsWith("horizontal")) return [];
-    if ((element.getAttribute("step") || "").toLowerCase() === "any") return [];
+    if ((DOM.getAttribute(element, "step") || "").toLowerCase() === "any") return [];
     const step = limit("step", 1) > 0 ? limit("step", 1) : 1;
     const end = least + Math.floor((most - least) / step + 1e-9) * step;
     // A page is a tenth of the range; it is counted with where it is a whole number of steps.
@@ -60,21 +60,21 @@
 
   function focused() {
     let host = element;
-    while (host.isContentEditable && host.parentElement && host.parentElement.isContentEditable) {
-      host = host.parentElement;
+    while (DOM.isContentEditable(host) && DOM.parentElement(host) && DOM.isContentEditable(DOM.parentElement(host))) {
+      host = DOM.parentElement(host);
     }
-    const root = host.getRootNode();
-    if (root.activeElement !== host) host.focus({ preventScroll: false });
-    return root.activeElement === host && document.hasFocus() ? host : null;
+    const root = DOM.getRootNode(host);
+    if (DOM.activeElement(root) !== host) DOM.focus(host, { preventScroll: false });
+    return DOM.activeElement(root) === host && DOM.hasFocus(document) ? host : null;
   }
 
   // A handler of the focus may take the element away, or replace the whole document.
   function unfocused() {
-    return element.isConnected ? "it does not take the keyboard focus" : "the page removed it when it got the focus";
+    return DOM.isConnected(element) ? "it does not take the keyboard focus" : "the page removed it when it got the focus";
   }
 
-  const role = (element.getAttribute("role") || "").trim().split(/\s+/)[0];
-  if (element.localName === "select" || element.localName === "option") return answer("select", "");
+  const role = (DOM.getAttribute(element, "role") || "").trim().split(/\s+/)[0];
+  if (DOM.localName(element) === "select" || DOM.localName(element) === "option") return answer("select", "");
   if (isInput && element.type === "file") return answer("file", "");
   if (isInput && (element.type === "checkbox" || element.type === "radio")) return answer("toggle", "");
 
@@ -87,7 +87,7 @@
       return answer("set", "an input of type " + element.type + " makes " + made + " of that");
     }
     let scripted = false;
-    const before = element.getRootNode().activeElement === element;
+    const before = DOM.activeElement(DOM.getRootNode(element)) === element;
     if (!focused()) return answer("set", unfocused());
     if (element.value !== taken && !request.script && element.type !== "color") {
       const keys = element.type === "range" ? rangeKeys(Number(taken)) : [];
@@ -98,19 +98,19 @@
     if (element.value !== taken || (taken === "" && element.validity.badInput)) {
       scripted = true;
       element.value = taken;
-      element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-      element.dispatchEvent(new Event("change", { bubbles: true }));
+      DOM.dispatchEvent(element, new Event("input", { bubbles: true, composed: true }));
+      DOM.dispatchEvent(element, new Event("change", { bubbles: true }));
     }
     const left = values.isSame(element, taken, element.value) ? "" : "the page put another value in its place";
     return { ...answer("set", left), scripted };
   }
 
-  if (!element.isContentEditable && !(isInput && TYPED.includes(element.type)) && element.localName !== "textarea") {
+  if (!DOM.isContentEditable(element) && !(isInput && TYPED.includes(element.type)) && DOM.localName(element) !== "textarea") {
     if (["checkbox", "switch", "radio", "menuitemcheckbox", "menuitemradio"].includes(role)) return answer("toggle", "");
-    if (["listbox", "combobox"].includes(role) || element.getAttribute("aria-haspopup") === "listbox") {
+    if (["listbox", "combobox"].includes(role) || DOM.getAttribute(element, "aria-haspopup") === "listbox") {
       return answer("listbox", "");
     }
-    const what = isInput ? "an input of type " + element.type : "a " + element.localName;
+    const what = isInput ? "an input of type " + element.type : "a " + DOM.localName(element);
     return answer("none", what + " cannot be filled in");
   }
   if (isInput) {

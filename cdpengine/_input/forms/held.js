@@ -5,12 +5,12 @@
   "use strict";
 
   const { wanted, type } = request;
-  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
+  let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
   if (!element) return { taken: false, holds: null };
-  if (element.localName === "label" && element.control) element = element.control;
-  const field = element.localName === "input" || element.localName === "textarea";
+  if (DOM.localName(element) === "label" && element.control) element = element.control;
+  const field = DOM.localName(element) === "input" || DOM.localName(element) === "textarea";
   const secret = isSecret(element);
-  const held = field ? element.value : secret ? element.textContent : element.innerText; // which is dots, where drawn so
+  const held = field ? element.value : secret ? DOM.textContent(element) : DOM.innerText(element); // which is dots, where drawn so
   const bad = field && element.validity.badInput;
   const same = values.isTyped(type)
     ? values.wasTaken(wanted, held, type === "number")

@@ -9,41 +9,41 @@
 
   const MOST_LABELS = 20;
 
-  const element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
-  const root = element.getRootNode();
+  const element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
+  const root = DOM.getRootNode(element);
   const plain = (text) => (text || "").replace(/\s+/g, " ").trim();
-  const roleOf = (each) => (each.getAttribute("role") || "").trim().split(/\s+/)[0];
-  const shown = (each) => each.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true });
+  const roleOf = (each) => (DOM.getAttribute(each, "role") || "").trim().split(/\s+/)[0];
+  const shown = (each) => DOM.checkVisibility(each, { visibilityProperty: true, contentVisibilityAuto: true });
 
   function byIds(of, name) {
-    const ids = (of.getAttribute(name) || "").split(/\s+/).filter(Boolean);
-    return ids.map((id) => root.getElementById(id)).filter(Boolean);
+    const ids = (DOM.getAttribute(of, name) || "").split(/\s+/).filter(Boolean);
+    return ids.map((id) => DOM.getElementById(root, id)).filter(Boolean);
   }
 
   // What the options stand in: the listbox itself, the one that the opener names, or else the one that is shown.
   function list() {
     if (roleOf(element) === "listbox") return element;
-    if (roleOf(element) === "option") return element.closest("[role~=listbox]");
+    if (roleOf(element) === "option") return DOM.closest(element, "[role~=listbox]");
     for (const name of ["aria-controls", "aria-owns"]) {
       for (const each of byIds(element, name)) {
-        const found = roleOf(each) === "listbox" ? each : each.querySelector("[role~=listbox]");
+        const found = roleOf(each) === "listbox" ? each : DOM.querySelector(each, "[role~=listbox]");
         if (found) return found;
       }
     }
-    const inside = element.querySelector("[role~=listbox]");
+    const inside = DOM.querySelector(element, "[role~=listbox]");
     if (inside) return inside;
-    const others = Array.from(root.querySelectorAll("[role~=listbox]")).filter(shown);
+    const others = Array.from(DOM.querySelectorAll(root, "[role~=listbox]")).filter(shown);
     return others.length === 1 ? others[0] : null;
   }
 
   function options(of) {
     if (!of) return [];
-    const owned = byIds(of, "aria-owns").flatMap((each) => [each, ...each.querySelectorAll("[role~=option]")]);
-    return [...of.querySelectorAll("[role~=option]"), ...owned.filter((each) => roleOf(each) === "option")];
+    const owned = byIds(of, "aria-owns").flatMap((each) => [each, ...DOM.querySelectorAll(each, "[role~=option]")]);
+    return [...DOM.querySelectorAll(of, "[role~=option]"), ...owned.filter((each) => roleOf(each) === "option")];
   }
 
-  const label = (option) => plain(option.getAttribute("aria-label") || option.innerText || option.textContent);
-  const values = (option) => [option.getAttribute("data-value"), option.getAttribute("value")];
+  const label = (option) => plain(DOM.getAttribute(option, "aria-label") || DOM.innerText(option) || DOM.textContent(option));
+  const values = (option) => [DOM.getAttribute(option, "data-value"), DOM.getAttribute(option, "value")];
 
   function find(of) {
     if (!request.wanted) return element;
@@ -61,28 +61,28 @@
 
   function chosen(option) {
     for (const name of ["aria-selected", "aria-checked"]) {
-      if (option.getAttribute(name) === "true") return true;
+      if (DOM.getAttribute(option, name) === "true") return true;
     }
     return false;
   }
 
   // Remembered by its text: a page may draw the option anew, or take the whole list away, once it is chosen.
   function taken(of, option, text) {
-    if (option && option.isConnected && shown(option)) return chosen(option);
+    if (option && DOM.isConnected(option) && shown(option)) return chosen(option);
     const wanted = text.toLowerCase();
     const opener = roleOf(element) === "listbox" || roleOf(element) === "option" ? null : element;
-    const held = opener ? plain(opener.value || opener.innerText).toLowerCase() : "";
+    const held = opener ? plain(DOM.value(opener) || DOM.innerText(opener)).toLowerCase() : "";
     return opener === null || held.includes(wanted) || wanted === "";
   }
 
   function state(of, option) {
     return {
       open: of !== null && shown(of),
-      multiple: of !== null && of.getAttribute("aria-multiselectable") === "true",
+      multiple: of !== null && DOM.getAttribute(of, "aria-multiselectable") === "true",
       found: option !== null,
       shown: option !== null && shown(option),
       label: option ? label(option).slice(0, 60) : "",
-      disabled: option !== null && (option.getAttribute("aria-disabled") === "true" || option.inert),
+      disabled: option !== null && (DOM.getAttribute(option, "aria-disabled") === "true" || DOM.inert(option)),
       chosen: option !== null && chosen(option),
       taken: taken(of, option, request.label || ""),
       labels: options(of).slice(0, MOST_LABELS).map((each) => label(each).slice(0, 60)),

@@ -2,6 +2,6 @@
 (function () {
   "use strict";
 
-  const element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
-  return element && element.closest("select");
+  const element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
+  return element && DOM.closest(element, "select");
 })

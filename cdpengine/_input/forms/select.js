@@ -11,16 +11,16 @@
   const MOST_LABELS = 20;
   const MOST_STEPS = 300;
 
-  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
-  if (element && element.localName === "label" && element.control) element = element.control;
+  let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
+  if (element && DOM.localName(element) === "label" && element.control) element = element.control;
   if (!element) return { kind: "none" };
-  if (element.localName === "option") {
-    const select = element.closest("select");
+  if (DOM.localName(element) === "option") {
+    const select = DOM.closest(element, "select");
     return select ? { kind: "option", index: element.index } : { kind: "none" };
   }
-  if (element.localName !== "select") {
-    const role = (element.getAttribute("role") || "").trim().split(/\s+/)[0];
-    const opens = element.getAttribute("aria-haspopup") === "listbox";
+  if (DOM.localName(element) !== "select") {
+    const role = (DOM.getAttribute(element, "role") || "").trim().split(/\s+/)[0];
+    const opens = DOM.getAttribute(element, "aria-haspopup") === "listbox";
     if (role === "option") return { kind: "custom option" };
     return { kind: role === "listbox" || role === "combobox" || opens ? "listbox" : "none" };
   }
@@ -41,7 +41,7 @@
   }
 
   const disabled = (option) =>
-    option.disabled || (option.parentElement.localName === "optgroup" && option.parentElement.disabled);
+    option.disabled || (DOM.localName(DOM.parentElement(option)) === "optgroup" && DOM.parentElement(option).disabled);
 
   // How often the arrow goes down from the first option to this one in the open list; -1: that cannot be said.
   function steps(option) {
@@ -68,7 +68,7 @@
 
   function opened() {
     try {
-      return element.matches(":open");
+      return DOM.matches(element, ":open");
     } catch {
       return false; // a browser that does not know this selector
     }
@@ -87,7 +87,7 @@
   // A document that loads, a region that is busy, and a list with nothing but a placeholder are still to be filled.
   function isStatic() {
     const options = Array.from(element.options);
-    if (element.ownerDocument.readyState !== "complete" || element.closest('[aria-busy="true"]')) return false;
+    if (DOM.readyState(DOM.ownerDocument(element)) !== "complete" || DOM.closest(element, '[aria-busy="true"]')) return false;
     return options.length > 1 && options.some((option) => option.value !== "");
   }
 
@@ -101,14 +101,14 @@
         if (option.selected !== wanted) option.selected = wanted;
       }
       if (known.length === 0 && !element.multiple) element.selectedIndex = -1;
-      element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-      element.dispatchEvent(new Event("change", { bubbles: true }));
+      DOM.dispatchEvent(element, new Event("input", { bubbles: true, composed: true }));
+      DOM.dispatchEvent(element, new Event("change", { bubbles: true }));
     }
     const selected = Array.from(element.selectedOptions);
     const taken = selected.length === new Set(known).size && selected.every((option) => known.includes(option));
     return {
       kind: "select",
-      connected: element.isConnected,
+      connected: DOM.isConnected(element),
       multiple: element.multiple,
       found: found.map((option) => (option === null ? -1 : option.index)),
       disabled: refused ? plain(refused.label) : null,

@@ -5,9 +5,9 @@
 (function (request) {
   "use strict";
 
-  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
-  if (element && element.localName === "label" && element.control) element = element.control;
-  const isFiles = Boolean(element) && element.localName === "input" && element.type === "file";
+  let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
+  if (element && DOM.localName(element) === "label" && element.control) element = element.control;
+  const isFiles = Boolean(element) && DOM.localName(element) === "input" && element.type === "file";
   if (request.control) return element;
   if (!isFiles) return { kind: "none", names: [] };
 
@@ -25,10 +25,10 @@
   return new Promise((resolve) => {
     const finish = (event) => {
       clearTimeout(timer);
-      for (const name of ["change", "cancel"]) element.removeEventListener(name, finish, true);
+      for (const name of ["change", "cancel"]) DOM.removeEventListener(element, name, finish, true);
       resolve(answer(event ? event.type : ""));
     };
     const timer = setTimeout(finish, request.await);
-    for (const name of ["change", "cancel"]) element.addEventListener(name, finish, true);
+    for (const name of ["change", "cancel"]) DOM.addEventListener(element, name, finish, true);
   });
 })

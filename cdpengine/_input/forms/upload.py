@@ -31,7 +31,7 @@ from cdpengine._input.actionability.page_library import (
     stale_ref_error,
 )
 from cdpengine._input.forms.related import object_from
-from cdpengine._javascript import script
+from cdpengine._javascript import script, with_dom
 from cdpengine._page.scripts.page_functions import VALUE, Node, context_gone, object_group
 from cdpengine._protocol.calls import pending_group
 from cdpengine.errors import (
@@ -245,7 +245,7 @@ async def _set_contents(handle: Handle, files: Sequence[Path | FileContent]) -> 
 
     request = {"files": await trio.to_thread.run_sync(encode)}
     # Not noted as the engine's own script: recordings then withhold what it is given, as they do for files.
-    call = handle.object.post(script("_input/forms/upload_contents"), request, how=VALUE)
+    call = handle.object.post(with_dom(script("_input/forms/upload_contents")), request, how=VALUE)
     try:
         names = await decode_result(call, handle.node, list[str])
     except StaleRefError:

@@ -6,8 +6,8 @@
 (function (request) {
   "use strict";
 
-  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
-  if (element && element.localName === "label" && element.control) element = element.control;
+  let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
+  if (element && DOM.localName(element) === "label" && element.control) element = element.control;
   const transfer = new DataTransfer();
   for (const { name, type, data } of request.files) {
     const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
@@ -15,7 +15,7 @@
   }
   element.files = transfer.files;
   const names = Array.from(element.files, (file) => file.name);
-  element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-  element.dispatchEvent(new Event("change", { bubbles: true }));
+  DOM.dispatchEvent(element, new Event("input", { bubbles: true, composed: true }));
+  DOM.dispatchEvent(element, new Event("change", { bubbles: true }));
   return names;
 })

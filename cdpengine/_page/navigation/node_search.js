@@ -16,21 +16,21 @@
   const collapsed = (text) => text.replace(UNREAD, "").replace(/\s+/g, " ").trim();
 
   function childrenOf(node) {
-    if (node.shadowRoot) return node.shadowRoot.childNodes;
-    if (node.localName === "slot" && node.getRootNode() instanceof ShadowRoot) {
+    if (DOM.shadowRoot(node)) return DOM.childNodes(DOM.shadowRoot(node));
+    if (DOM.localName(node) === "slot" && DOM.getRootNode(node) instanceof ShadowRoot) {
       const assigned = node.assignedNodes();
       if (assigned.length) return assigned;
     }
-    return node.childNodes;
+    return DOM.childNodes(node);
   }
 
   // Every root that selectors are asked in, outer ones first.
   function roots() {
     const found = [document];
     for (let at = 0; at < found.length; at++) {
-      const all = found[at].querySelectorAll("*");
+      const all = DOM.querySelectorAll(found[at], "*");
       for (let place = 0; place < all.length; place++) {
-        if (all[place].shadowRoot) found.push(all[place].shadowRoot);
+        if (DOM.shadowRoot(all[place])) found.push(DOM.shadowRoot(all[place]));
       }
     }
     return found;
@@ -38,9 +38,9 @@
 
   function select(css) {
     const all = roots();
-    if (all.length === 1) return Array.from(document.querySelectorAll(css));
+    if (all.length === 1) return Array.from(DOM.querySelectorAll(document, css));
     const matched = new Set();
-    for (const root of all) for (const element of root.querySelectorAll(css)) matched.add(element);
+    for (const root of all) for (const element of DOM.querySelectorAll(root, css)) matched.add(element);
     return inOrder(matched);
   }
 
@@ -55,32 +55,32 @@
       if (matched.delete(node)) ordered.push(node);
       const children = childrenOf(node);
       for (let at = children.length - 1; at >= 0; at--) {
-        if (children[at].nodeType === Node.ELEMENT_NODE) waiting.push(children[at]);
+        if (DOM.nodeType(children[at]) === Node.ELEMENT_NODE) waiting.push(children[at]);
       }
     }
     return ordered.concat(Array.from(matched));
   }
 
   function flatParent(element) {
-    if (element.assignedSlot) return element.assignedSlot;
-    const parent = element.parentNode;
+    if (DOM.assignedSlot(element)) return DOM.assignedSlot(element);
+    const parent = DOM.parentNode(element);
     return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
   }
 
   // Whether the element draws nothing of what is right in it: a closed details, content-visibility: hidden.
   function isClosed(element, style) {
     if (style.contentVisibility === "hidden") return !UNSKIPPED.test(style.display);
-    if (element.localName !== "details" || element.open) return false;
+    if (DOM.localName(element) !== "details" || element.open) return false;
     return getComputedStyle(element, "::details-content").contentVisibility === "hidden";
   }
 
   // Whether the element has a box, or its contents stand in a box of what it is in (display: contents).
   function isLaidOut(element, style) {
-    if (style.display !== "contents") return element.checkVisibility();
+    if (style.display !== "contents") return DOM.checkVisibility(element);
     const parent = flatParent(element);
     if (parent === null) return true;
     const around = getComputedStyle(parent);
-    return !isClosed(parent, around) && !REPLACED.has(parent.localName) && isLaidOut(parent, around);
+    return !isClosed(parent, around) && !REPLACED.has(DOM.localName(parent)) && isLaidOut(parent, around);
   }
 
   const isDrawn = (element, style) => style.visibility === "visible" && isLaidOut(element, style);
@@ -89,7 +89,7 @@
   // where the element may show something else in its place.
   function drawsText(element, style, text) {
     if (!isDrawn(element, style) || isClosed(element, style)) return false;
-    const always = !REPLACED.has(element.localName) && style.content === "normal" && element.namespaceURI !== SVG;
+    const always = !REPLACED.has(DOM.localName(element)) && style.content === "normal" && DOM.namespaceURI(element) !== SVG;
     if (always) return true;
     const range = new Range();
     range.selectNode(text);
@@ -97,18 +97,18 @@
   }
 
   function isVisible(element) {
-    if (!element.isConnected) return false;
+    if (!DOM.isConnected(element)) return false;
     const style = getComputedStyle(element);
     if (style.display === "contents") {
       return Array.from(childrenOf(element)).some((child) =>
-        child.nodeType === Node.TEXT_NODE
+        DOM.nodeType(child) === Node.TEXT_NODE
           ? child.data.trim() !== "" && drawsText(element, style, child)
-          : child.nodeType === Node.ELEMENT_NODE && isVisible(child),
+          : DOM.nodeType(child) === Node.ELEMENT_NODE && isVisible(child),
       );
     }
-    if (!element.checkVisibility({ visibilityProperty: true })) return false;
-    for (const box of element.getClientRects()) if (box.width > 0 && box.height > 0) return true;
-    return element.localName === "br" || element.localName === "option";
+    if (!DOM.checkVisibility(element, { visibilityProperty: true })) return false;
+    for (const box of DOM.getClientRects(element)) if (box.width > 0 && box.height > 0) return true;
+    return DOM.localName(element) === "br" || DOM.localName(element) === "option";
   }
 
   function transformed(text, how) {
@@ -121,7 +121,7 @@
   // The visible text of the document, or of an element that is seen: white space collapsed, in lower case or, with
   // `asShown`, as it is shown. And of each element where in it its text stands, and the place in the list behind the
   // last element in it. From `enough` characters on it may end.
-  function visibleText(asShown = false, from = document.documentElement, enough = Infinity) {
+  function visibleText(asShown = false, from = DOM.documentElement(document), enough = Infinity) {
     const pieces = [];
     const places = [];
     let length = 0;
@@ -135,7 +135,7 @@
       spaced = next.endsWith(" ");
     };
     const walk = (element) => {
-      if (length >= enough || UNSEEN.has(element.localName)) return;
+      if (length >= enough || UNSEEN.has(DOM.localName(element))) return;
       const style = getComputedStyle(element);
       if (style.display === "none") return;
       const block = !INLINE.test(style.display);
@@ -144,15 +144,15 @@
       places.push(place);
       let shown = null;
       const isShown = (text) => (shown = shown ?? (drawsText(element, style, text) && style.webkitTextSecurity === "none"));
-      if (element.localName === "input") {
+      if (DOM.localName(element) === "input") {
         if (BUTTONS.has(element.type) && isDrawn(element, style)) add(element.value, style.textTransform);
-      } else if (element.localName === "br") {
+      } else if (DOM.localName(element) === "br") {
         add(" ");
       }
       for (const child of childrenOf(element)) {
-        if (child.nodeType === Node.TEXT_NODE) {
+        if (DOM.nodeType(child) === Node.TEXT_NODE) {
           if (child.data && (child.data.trim() ? isShown(child) : true)) add(child.data, style.textTransform);
-        } else if (child.nodeType === Node.ELEMENT_NODE) {
+        } else if (DOM.nodeType(child) === Node.ELEMENT_NODE) {
           walk(child);
         }
       }
@@ -182,7 +182,7 @@
 
   // Whether the visible text is that of text nodes alone, one behind the other.
   function isPlain() {
-    for (const input of document.querySelectorAll("input")) if (BUTTONS.has(input.type) && squashed(input.value)) return false;
+    for (const input of DOM.querySelectorAll(document, "input")) if (BUTTONS.has(input.type) && squashed(input.value)) return false;
     return roots().length === 1;
   }
 
@@ -192,13 +192,13 @@
   // has, and undefined where that would take too long. A text that cannot begin them, and does not hold them, is not
   // looked at any further.
   function holderOf(letters) {
-    const texts = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
-    const ahead = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
+    const texts = DOM.createTreeWalker(document, document, NodeFilter.SHOW_TEXT);
+    const ahead = DOM.createTreeWalker(document, document, NodeFilter.SHOW_TEXT);
     const beginnings = new Set(letters.slice(0, -1));
     let asked = 0;
     const isShown = (node) => {
       asked += 1;
-      const parent = node.parentElement;
+      const parent = DOM.parentElement(node);
       if (parent === null || Element.prototype.closest.call(parent, UNSEEN_CSS) !== null) return false;
       const style = getComputedStyle(parent);
       return style.webkitTextSecurity === "none" && drawsText(parent, style, node);
@@ -219,13 +219,13 @@
       range.setStart(one, 0);
       range.setEnd(other, 0);
       const common = range.commonAncestorContainer;
-      return common.nodeType === Node.TEXT_NODE ? common.parentElement : common;
+      return DOM.nodeType(common) === Node.TEXT_NODE ? DOM.parentElement(common) : common;
     };
     for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
       const piece = squashed(node.data);
       if (piece === "") continue;
       if (piece.includes(letters)) {
-        if (isShown(node)) return node.parentElement;
+        if (isShown(node)) return DOM.parentElement(node);
       } else if (beginnings.has(piece[piece.length - 1])) {
         for (let length = Math.min(piece.length, letters.length - 1); length > 0; length--) {
           if (!letters.startsWith(piece.slice(-length)) || !isShown(node)) continue;
@@ -273,13 +273,14 @@
   }
 
   function describe(element) {
-    let name = element.localName;
-    if (element.id) name += "#" + element.id;
-    for (const token of Array.from(element.classList).slice(0, 2)) name += "." + token;
+    let name = DOM.localName(element);
+    const id = DOM.getAttribute(element, "id");
+    if (id) name += "#" + id;
+    for (const token of Array.from(DOM.classList(element)).slice(0, 2)) name += "." + token;
     // Never what somebody entered.
-    const entered = element.matches("input, textarea, select") || getComputedStyle(element).webkitTextSecurity !== "none";
-    const own = entered ? "" : (element.textContent || "").slice(0, 400);
-    const label = collapsed(element.getAttribute("aria-label") || own || element.getAttribute("title") || "");
+    const entered = DOM.matches(element, "input, textarea, select") || getComputedStyle(element).webkitTextSecurity !== "none";
+    const own = entered ? "" : (DOM.textContent(element) || "").slice(0, 400);
+    const label = collapsed(DOM.getAttribute(element, "aria-label") || own || DOM.getAttribute(element, "title") || "");
     return label ? name + " '" + label.slice(0, LONGEST) + "'" : name.slice(0, LONGEST);
   }
 

@@ -25,22 +25,22 @@
   let observedAt = 0;
 
   const STATES = {
-    attached: () => node.isConnected,
-    detached: () => !node.isConnected,
+    attached: () => DOM.isConnected(node),
+    detached: () => !DOM.isConnected(node),
     visible: () => search.isVisible(node),
     hidden: () => !search.isVisible(node),
-    enabled: () => node.isConnected && !isDisabled(),
-    disabled: () => node.isConnected && isDisabled(),
+    enabled: () => DOM.isConnected(node) && !isDisabled(),
+    disabled: () => DOM.isConnected(node) && isDisabled(),
     checked: () => isChecked(),
-    unchecked: () => node.isConnected && !isChecked(),
+    unchecked: () => DOM.isConnected(node) && !isChecked(),
   };
 
   function isDisabled() {
-    return node.matches(":disabled") || node.closest("[aria-disabled=true]") !== null;
+    return DOM.matches(node, ":disabled") || DOM.closest(node, "[aria-disabled=true]") !== null;
   }
 
   function isChecked() {
-    return node.matches("input") ? node.checked : node.getAttribute("aria-checked") === "true";
+    return DOM.matches(node, "input") ? node.checked : DOM.getAttribute(node, "aria-checked") === "true";
   }
 
   function look(condition) {
@@ -50,7 +50,7 @@
         return { holds: false, seen: text.slice(0, TEXT_SHOWN), text }; // the asking side says whether it holds
       }
       case "text": {
-        const { text } = search.visibleText(false, document.documentElement, 2 * TEXT_SHOWN);
+        const { text } = search.visibleText(false, DOM.documentElement(document), 2 * TEXT_SHOWN);
         return { holds: search.hasText(condition.text), seen: text.trim().slice(0, TEXT_SHOWN) };
       }
       case "css": {
@@ -109,7 +109,7 @@
       if (observed.has(root)) continue;
       observed.add(root);
       observer.observe(root, { childList: true, subtree: true, attributes: true, characterData: true });
-      for (const sign of SIGNS) root.addEventListener(sign, signed, { capture: true, passive: true });
+      for (const sign of SIGNS) DOM.addEventListener(root, sign, signed, { capture: true, passive: true });
     }
   }
 
@@ -119,7 +119,7 @@
 
   const observer = new MutationObserver((records) => {
     const last = records[records.length - 1];
-    const at = last.target.nodeType === Node.ELEMENT_NODE ? last.target : last.target.parentElement;
+    const at = DOM.nodeType(last.target) === Node.ELEMENT_NODE ? last.target : DOM.parentElement(last.target);
     const what = last.type === "attributes" ? "attribute " + last.attributeName : last.type === "childList" ? "children" : "text";
     grown = grown || records.some((record) => record.addedNodes.length > 0);
     noted(what + " of " + (at ? search.describe(at).slice(0, TEXT_SHOWN) : "the document"));
@@ -127,8 +127,8 @@
 
   function stillness() {
     const still = performance.now() - changed;
-    const loading = document.readyState !== "complete";
-    const busy = loading ? "the document is still " + (document.readyState === "loading" ? "being parsed" : "loading its resources") : lastChange;
+    const loading = DOM.readyState(document) !== "complete";
+    const busy = loading ? "the document is still " + (DOM.readyState(document) === "loading" ? "being parsed" : "loading its resources") : lastChange;
     return { still: loading ? 0 : still, changes, busy };
   }
 
@@ -162,13 +162,13 @@
     quiet: (ms) =>
       waitUntil(
         () => (stillness().still >= ms ? stillness() : null),
-        () => Math.max(5, document.readyState === "complete" ? ms - (performance.now() - changed) : FRAME_MS),
+        () => Math.max(5, DOM.readyState(document) === "complete" ? ms - (performance.now() - changed) : FRAME_MS),
       ),
     stillness,
     stop: () => {
       stopped = true;
       observer.disconnect();
-      for (const root of observed) for (const sign of SIGNS) root.removeEventListener(sign, signed, { capture: true });
+      for (const root of observed) for (const sign of SIGNS) DOM.removeEventListener(root, sign, signed, { capture: true });
       if (due !== null) clearTimeout(due.timer);
       if (wake) wake();
     },

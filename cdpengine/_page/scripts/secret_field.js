@@ -18,10 +18,11 @@
   // An own property: as one that is only inherited, a page's element of that name would stand for it.
   if (!Object.hasOwn(globalThis, KEPT)) Object.defineProperty(globalThis, KEPT, { value: new WeakSet() });
   const passwords = globalThis[KEPT];
-  const getAttribute = Element.prototype.getAttribute;
+  const { getAttribute } = Element.prototype;
+  const localName = Object.getOwnPropertyDescriptor(Element.prototype, "localName").get;
 
   return function (element) {
-    const tag = element.localName;
+    const tag = localName.call(element);
     if (tag === "input") {
       const type = element.type;
       if (type === "password") passwords.add(element);

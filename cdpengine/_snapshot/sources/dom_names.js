@@ -118,7 +118,7 @@
     if (trail.root || !hasAttribute(element, "aria-labelledby")) return "";
     const parts = [];
     let length = 0;
-    for (const label of element.ariaLabelledByElements || []) {
+    for (const label of DOM.ariaLabelledByElements(element) || []) {
       const part = isLocked(label) ? "" : textOf(label, inRoot(label, trail));
       take(label, trail);
       parts.push(part);
@@ -230,7 +230,8 @@
   // The least of names: what a field says about itself, where it has no label at all.
   function fromHints(element, role) {
     if (role === "table") return tidy(element.summary || "");
-    if (element.labels && element.labels.length) return "";
+    const labels = DOM.labels(element);
+    if (labels && labels.length) return "";
     if (!/^(?:textbox|searchbox|combobox|spinbutton)$/.test(role)) return "";
     const hint = element.localName === "input" || element.localName === "textarea" ? element.placeholder : "";
     return tidy(hint.replace(/[\r\n]+/g, "")) || tidy(getAttribute(element, "aria-placeholder") || "");
@@ -248,7 +249,7 @@
   }
 
   function isEditingHost(element) {
-    return hasAttribute(element, "contenteditable") && element.isContentEditable;
+    return hasAttribute(element, "contenteditable") && DOM.isContentEditable(element);
   }
 
   function isOpenInside(element, role) {
@@ -355,7 +356,7 @@
     let text = "";
     for (const child of kit.own.search(element, KEEPABLE)) {
       if (trail.steps.count > STEPS) break;
-      if (child.ariaHidden !== "true" && isDrawn(child) && isKept(child)) text += " " + textOf(child, inner(trail)) + " ";
+      if (getAttribute(child, "aria-hidden") !== "true" && isDrawn(child) && isKept(child)) text += " " + textOf(child, inner(trail)) + " ";
       trail.steps.count += 1;
     }
     return text;
@@ -367,7 +368,8 @@
   }
 
   function isReferredTo(element) {
-    if (!element.id) return false;
+    const own = getAttribute(element, "id");
+    if (!own) return false;
     const root = getRootNode(element);
     let ids = referred.get(root);
     if (!ids) {
@@ -379,7 +381,7 @@
       }
       referred.set(root, ids);
     }
-    return ids.has(element.id);
+    return ids.has(own);
   }
 
   // The text of an element inside of another one's name, with space around it where it does not run on.
@@ -393,7 +395,7 @@
     const style = getComputedStyle(element);
     if (!trail.hidden) {
       if (style.display === "none") return "";
-      if (element.ariaHidden === "true") return keptInHidden(element, trail);
+      if (getAttribute(element, "aria-hidden") === "true") return keptInHidden(element, trail);
       if (style.visibility !== "visible") return ""; // with all that is in it
     }
     trail.steps.count += 1;

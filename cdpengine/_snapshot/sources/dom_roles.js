@@ -109,14 +109,14 @@
 
   function isFocusable(element) {
     if (element.tabIndex >= 0) return !element.disabled;
-    return hasAttribute(element, "tabindex") || element.isContentEditable;
+    return hasAttribute(element, "tabindex") || DOM.isContentEditable(element);
   }
 
   // Whether the author gave a name: enough to make a section a region.
   function isNamed(element) {
     const label = getAttribute(element, "aria-label");
     if (label && label.trim()) return true;
-    if (hasAttribute(element, "aria-labelledby") && (element.ariaLabelledByElements || []).length) return true;
+    if (hasAttribute(element, "aria-labelledby") && (DOM.ariaLabelledByElements(element) || []).length) return true;
     const title = getAttribute(element, "title");
     return Boolean(title && title.trim());
   }
@@ -132,7 +132,8 @@
       }
       owners.set(root, owned);
     }
-    return (element.id && owned.get(element.id)) || null;
+    const id = getAttribute(element, "id");
+    return (id && owned.get(id)) || null;
   }
 
   // The role of the nearest ancestor that has one that counts; "group" is looked through where the page said it, but

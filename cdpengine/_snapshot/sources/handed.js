@@ -18,16 +18,16 @@
 
   const found = new Set();
   let signs = false;
-  const first = [this, ...Array.prototype.slice.call(this.querySelectorAll("*"), 0, MOST_SEARCHED)];
+  const first = [this, ...Array.prototype.slice.call(DOM.querySelectorAll(this, "*"), 0, MOST_SEARCHED)];
   const elements = [];
 
   // All of the document and of its open shadow trees.
   function everything() {
     const trees = elements.length ? [] : [this];
     for (let i = 0; i < trees.length; i++) {
-      for (const at of trees[i].querySelectorAll("*")) {
+      for (const at of DOM.querySelectorAll(trees[i], "*")) {
         elements.push(at);
-        if (at.shadowRoot instanceof ShadowRoot) trees.push(at.shadowRoot);
+        if (DOM.shadowRoot(at) instanceof ShadowRoot) trees.push(DOM.shadowRoot(at));
       }
     }
     return elements;
@@ -79,7 +79,7 @@
           const selector = isObject(handler) ? held(handler, "selector") : undefined;
           if (typeof selector !== "string") continue;
           try {
-            for (const each of at.querySelectorAll(selector)) found.add(each);
+            for (const each of DOM.querySelectorAll(at, selector)) found.add(each);
           } catch (error) {
             if (!(error instanceof DOMException)) throw error;
             // a selector of jQuery's own kind

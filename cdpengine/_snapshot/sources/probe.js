@@ -14,7 +14,7 @@
   let fragments = 0;
   for (let index = 0; index < count && index < MOST; index += 1) {
     const link = links[index];
-    const given = link.getAttribute("href");
+    const given = DOM.getAttribute(link, "href");
     const hash = given.indexOf("#");
     if (hash < 0 || hash === given.length - 1) continue;
     if (hash > 0 && link.href.split("#", 1)[0] !== here) continue;

@@ -329,7 +329,7 @@
       if (only) {
         const parent = node.parentElement;
         if (parent === null || !/\S/.test(node.data) || getComputedStyle(parent).contentVisibility !== "auto") return;
-        if (parent.firstElementChild === null && styles.isFarOff(parent)) skippedCount++;
+        if (read(parent, Element.prototype, "firstElementChild") === null && styles.isFarOff(parent)) skippedCount++;
         return;
       }
       const data = node.data;

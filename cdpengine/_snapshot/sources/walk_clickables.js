@@ -27,6 +27,7 @@
   const shadowRoot = getter(Element.prototype, "shadowRoot");
   const parentNode = getter(Node.prototype, "parentNode");
   const firstChild = getter(Node.prototype, "firstChild");
+  const nodeType = getter(Node.prototype, "nodeType");
   const nextSibling = getter(Node.prototype, "nextSibling");
   const isConnected = getter(Node.prototype, "isConnected");
   const { hasAttribute, getAttribute, checkVisibility } = Element.prototype;
@@ -96,7 +97,7 @@
 
   // What is right inside of a node in the flat tree.
   function flatChildren(node) {
-    if (node.nodeType !== 1) return [];
+    if (nodeType.call(node) !== 1) return [];
     const root = shadowRoot.call(node) || closedRootOf(node);
     if (!root && localName.call(node) === "slot" && node.assignedNodes) {
       const slotted = node.assignedNodes();
@@ -114,11 +115,12 @@
     const waiting = flatChildren(element).map((node) => [node, false]);
     while (waiting.length) {
       const [node, owned] = waiting.pop();
-      if (node.nodeType === 3) {
+      const type = nodeType.call(node);
+      if (type === 3) {
         found.loose ||= !owned && /\S/.test(node.data);
         continue;
       }
-      if (node.nodeType !== 1) continue;
+      if (type !== 1) continue;
       const tag = localName.call(node);
       if (SKIPPED.has(tag) || !(checkVisibility.call(node) || getComputedStyle(node).display === "contents")) continue;
       if (++found.elements > most) break;

@@ -67,7 +67,7 @@
     const found = query(document, ":modal");
     if (found.length < 2) return found.length ? found[0] : null;
     const hit = ofDocument("elementFromPoint")(1, 1);
-    return (hit && hit.closest(":modal")) || found[found.length - 1];
+    return (hit && Element.prototype.closest.call(hit, ":modal")) || found[found.length - 1];
   }
 
   let styled = null;

@@ -5,8 +5,8 @@
 
   const MOST = 40;
   const found = [];
-  for (let node = this; node && found.length < MOST; node = node.parentNode || node.host) {
-    if (node.nodeType === 1) found.push(node);
+  for (let node = this; node && found.length < MOST; node = DOM.parentNode(node) || DOM.host(node)) {
+    if (DOM.nodeType(node) === 1) found.push(node);
   }
   return found;
 })

@@ -4,30 +4,31 @@
   "use strict";
 
   const MOST = 200;
-  const element = this.nodeType === 1 ? this : this.parentElement;
+  const element = DOM.nodeType(this) === 1 ? this : DOM.parentElement(this);
   if (element === null) return {};
-  const tag = element.localName;
+  const tag = DOM.localName(element);
   const attribute = (name) => String(Element.prototype.getAttribute.call(element, name) || "").slice(0, MOST);
   // The words of a label without what fields in it hold: text that is entered is no label.
   const words = (node) => {
     let text = "";
-    const walker = document.createTreeWalker(node, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (each) =>
-      each.nodeType === 1 && (each.isContentEditable || ["textarea", "select", "script", "style"].includes(each.localName))
+    const walker = DOM.createTreeWalker(document, node, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (each) =>
+      DOM.nodeType(each) === 1 && (DOM.isContentEditable(each) || ["textarea", "select", "script", "style"].includes(DOM.localName(each)))
         ? NodeFilter.FILTER_REJECT
         : NodeFilter.FILTER_ACCEPT,
     );
-    while (text.length < MOST && walker.nextNode()) if (walker.currentNode.nodeType === 3) text += ` ${walker.currentNode.data}`;
+    while (text.length < MOST && walker.nextNode()) if (DOM.nodeType(walker.currentNode) === 3) text += ` ${walker.currentNode.data}`;
     return text.replace(/\s+/g, " ").trim().slice(0, MOST);
   };
   const labels = [attribute("aria-label")];
   for (const id of attribute("aria-labelledby").split(/\s+/).filter(Boolean).slice(0, 4)) {
-    const named = element.getRootNode().getElementById?.(id);
+    const root = DOM.getRootNode(element);
+    const named = "getElementById" in root ? DOM.getElementById(root, id) : null;
     if (named) labels.push(words(named));
   }
-  for (const label of Array.from(element.labels || []).slice(0, 4)) labels.push(words(label));
+  for (const label of Array.from(DOM.labels(element) || []).slice(0, 4)) labels.push(words(label));
   labels.push(attribute("placeholder"), attribute("title"));
   const typed = tag === "input" || tag === "textarea";
-  const editable = typed || (element.isContentEditable && document.designMode !== "on");
+  const editable = typed || (DOM.isContentEditable(element) && DOM.designMode(document) !== "on");
   return {
     tag,
     type: tag === "input" ? element.type : "",
@@ -37,6 +38,6 @@
     label: labels.filter(Boolean).join(" ").slice(0, MOST),
     secret: isSecret(element),
     editable: Boolean(editable),
-    multiple: Boolean(element.multiple),
+    multiple: Boolean(DOM.multiple(element)),
   };
 })

@@ -3,9 +3,9 @@
 (function () {
   "use strict";
 
-  if (!document.hasFocus()) return null;
-  let found = document.activeElement;
-  while (found && found.shadowRoot && found.shadowRoot.activeElement) found = found.shadowRoot.activeElement;
-  if (!found || found === document.body || found === document.documentElement) return null;
-  return ["iframe", "frame", "object", "embed"].includes(found.localName) ? null : found;
+  if (!DOM.hasFocus(document)) return null;
+  let found = DOM.activeElement(document);
+  while (found && DOM.shadowRoot(found) && DOM.activeElement(DOM.shadowRoot(found))) found = DOM.activeElement(DOM.shadowRoot(found));
+  if (!found || found === DOM.body(document) || found === DOM.documentElement(document)) return null;
+  return ["iframe", "frame", "object", "embed"].includes(DOM.localName(found)) ? null : found;
 })

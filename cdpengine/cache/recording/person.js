@@ -36,32 +36,32 @@
     return found;
   }
 
-  const elementOf = (event) => event.composedPath().find((each) => each.nodeType === 1) || null;
-  const isChoice = (element) => element.localName === "input" && ["checkbox", "radio"].includes(element.type);
+  const elementOf = (event) => event.composedPath().find((each) => each instanceof Element) || null;
+  const isChoice = (element) => DOM.localName(element) === "input" && ["checkbox", "radio"].includes(element.type);
   const UNTYPED = ["button", "checkbox", "file", "image", "radio", "reset", "submit"];
 
   // The field that an event is about: an input, a textarea, or the outermost element that is edited.
   function fieldOf(element) {
-    if (element.localName === "textarea") return element;
-    if (element.localName === "input") return UNTYPED.includes(element.type) ? null : element;
-    if (!element.isContentEditable) return null;
+    if (DOM.localName(element) === "textarea") return element;
+    if (DOM.localName(element) === "input") return UNTYPED.includes(element.type) ? null : element;
+    if (!DOM.isContentEditable(element)) return null;
     let host = element;
-    while (host.parentElement && host.parentElement.isContentEditable) host = host.parentElement;
+    while (DOM.parentElement(host) && DOM.isContentEditable(DOM.parentElement(host))) host = DOM.parentElement(host);
     return host;
   }
 
   // What a link or a button says: by that it is known where it is gone before it could be asked for.
   function saidBy(element) {
-    const control = element.closest("a, button, summary, [role=button], [role=link], [role=tab], [role=menuitem]");
-    if (control === null || control.isContentEditable) return {};
-    const label = Element.prototype.getAttribute.call(control, "aria-label") || control.innerText || "";
-    const role = Element.prototype.getAttribute.call(control, "role") || (control.localName === "a" ? "link" : "button");
+    const control = DOM.closest(element, "a, button, summary, [role=button], [role=link], [role=tab], [role=menuitem]");
+    if (control === null || DOM.isContentEditable(control)) return {};
+    const label = Element.prototype.getAttribute.call(control, "aria-label") || DOM.innerText(control) || "";
+    const role = Element.prototype.getAttribute.call(control, "role") || (DOM.localName(control) === "a" ? "link" : "button");
     return { said: label.replace(/\s+/g, " ").trim().slice(0, 200), role };
   }
 
   // What is a password now is a secret for good, also where it is shown as text later.
   function rememberPasswords(root) {
-    for (const each of root.querySelectorAll("input[type=password]")) isSecret(each);
+    for (const each of DOM.querySelectorAll(root, "input[type=password]")) isSecret(each);
   }
 
   function seen(element) {
@@ -77,7 +77,7 @@
   function flush(field) {
     if (!dirty.delete(field)) return;
     const may = allowed.has(field) && !isSecret(field);
-    const text = may ? String("value" in field ? field.value : field.innerText) : null;
+    const text = may ? String("value" in field ? field.value : DOM.innerText(field)) : null;
     const more = { number: number(field), facts: facts(field), text: text === null ? null : text.slice(0, LONGEST) };
     send("entered", more);
   }
@@ -98,7 +98,7 @@
   on("focusin", (event) => {
     const element = elementOf(event);
     if (element === null) return;
-    rememberPasswords(element.getRootNode());
+    rememberPasswords(DOM.getRootNode(element));
     const field = fieldOf(element);
     if (field !== null) send("focus", { number: number(field), facts: facts(field) });
     else seen(element);
@@ -106,7 +106,7 @@
   on("pointerdown", (event) => {
     const element = elementOf(event);
     if (element === null) return;
-    rememberPasswords(element.getRootNode());
+    rememberPasswords(DOM.getRootNode(element));
     near = null;
     seen(element);
   });
@@ -114,7 +114,7 @@
   function click(event) {
     const element = elementOf(event);
     if (element === null) return;
-    const label = element.closest("label");
+    const label = DOM.closest(element, "label");
     const control = label === null ? null : label.control;
     if (event.type === "click" && event.button <= 0) {
       const choice = [element, control].find((each) => each !== null && isChoice(each));
@@ -123,8 +123,8 @@
         return;
       }
       if (event.detail === 0 && performance.now() - keyAt < 1000) return; // the key is the step
-      if (["select", "option"].includes(element.localName)) return;
-      if (control !== null && control !== element && !element.closest("button, a")) return; // the control is clicked next
+      if (["select", "option"].includes(DOM.localName(element))) return;
+      if (control !== null && control !== element && !DOM.closest(element, "button, a")) return; // the control is clicked next
     }
     flushAll();
     send("click", {
@@ -156,16 +156,16 @@
       if (chosen !== element) return; // by a script: such a change is trusted all the same
       flushAll();
       send("check", { number: number(element), checked: element.checked });
-    } else if (element.localName === "select") {
+    } else if (DOM.localName(element) === "select") {
       flushAll();
       const secret = isSecret(element);
       const values = Array.from(element.selectedOptions, (each) => each.label || each.text).slice(0, 1000);
       send("select", { number: number(element), facts: facts(element), values: secret ? null : values });
-    } else if (element.localName === "input" && element.type === "file") {
+    } else if (DOM.localName(element) === "input" && element.type === "file") {
       send("files", { number: number(element), names: Array.from(element.files || [], (each) => each.name).slice(0, 20) });
     } else {
       const field = fieldOf(element);
-      if (field !== null && field.localName === "input" && ["color", "range"].includes(field.type)) flush(field);
+      if (field !== null && DOM.localName(field) === "input" && ["color", "range"].includes(field.type)) flush(field);
     }
   });
   on("focusout", (event) => {
@@ -185,18 +185,18 @@
     const held = ["Control", "Meta", "Alt", "Shift"].filter((name) => event[`${name === "Control" ? "ctrl" : name.toLowerCase()}Key`]);
     const chord = [...(event.key.length === 1 && !commanding ? [] : held), event.key === " " ? "Space" : event.key].join("+");
     const press = (sure) => send("key", { number: number(element), facts: facts(element), ...saidBy(element), key: chord, sure });
-    if (event.key === "Enter" && !(field !== null && (field.localName === "textarea" || field.isContentEditable) && !commanding)) {
+    if (event.key === "Enter" && !(field !== null && (DOM.localName(field) === "textarea" || DOM.isContentEditable(field)) && !commanding)) {
       flushAll();
       press(true);
     } else if (event.key === "Escape") {
       flushAll();
       press(false);
-    } else if (event.key === " " && field === null && element.closest("button, summary, [role=button], [role=menuitem], [role=option], [role=tab]")) {
+    } else if (event.key === " " && field === null && DOM.closest(element, "button, summary, [role=button], [role=menuitem], [role=option], [role=tab]")) {
       press(true);
     } else {
       // Only what the page answers to is a step; keys that edit, scroll and move the focus are none.
       const text = field !== null && (event.key.length === 1 || ["Backspace", "Delete"].includes(event.key)) && !commanding;
-      if (text || event.key === "Tab" || isChoice(element) || element.localName === "select") return;
+      if (text || event.key === "Tab" || isChoice(element) || DOM.localName(element) === "select") return;
       const character = event.key.length === 1 && !commanding; // outside of a field: it may be a part of a secret
       setTimeout(() => {
         if (!event.defaultPrevented) return;
@@ -219,8 +219,8 @@
       // The element of a number and those around it, innermost first; null for one that is not known any more.
       around(wanted) {
         const found = [];
-        for (let node = known.get(wanted); node && found.length < MOST; node = node.parentNode || node.host) {
-          if (node.nodeType === 1) found.push(node);
+        for (let node = known.get(wanted); node && found.length < MOST; node = DOM.parentNode(node) || DOM.host(node)) {
+          if (DOM.nodeType(node) === 1) found.push(node);
         }
         return found.length ? found : null;
       },
@@ -232,7 +232,7 @@
       held(wanted) {
         const field = known.get(wanted);
         if (!field || isSecret(field)) return null;
-        return String("value" in field ? field.value : field.innerText).slice(0, LONGEST);
+        return String("value" in field ? field.value : DOM.innerText(field)).slice(0, LONGEST);
       },
       flush: flushAll,
       // What was entered by the engine's own input is no person's.
@@ -251,6 +251,6 @@
     },
   });
   send("hello", {});
-  const focused = document.hasFocus() && document.activeElement ? fieldOf(document.activeElement) : null;
+  const focused = DOM.hasFocus(document) && DOM.activeElement(document) ? fieldOf(DOM.activeElement(document)) : null;
   if (focused !== null) send("focus", { number: number(focused), facts: facts(focused) });
 })

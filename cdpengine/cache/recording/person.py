@@ -22,7 +22,7 @@ import trio
 
 from cdpengine import Page
 from cdpengine._evaluate.injection import InitScript
-from cdpengine._javascript import own, script
+from cdpengine._javascript import own, script, with_dom
 from cdpengine._page.page_scope import PageScope, SessionOverride
 from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply, SerializedNode
 from cdpengine._page.scripts.page_functions import ExecutionContext, ObjectGroup, new_group
@@ -142,7 +142,7 @@ class PersonObserver:
                 f"({script('cache/recording/field_facts')})",
             ]
         )
-        return f"({script('cache/recording/person')}\n)({parts})"
+        return with_dom(f"({script('cache/recording/person')}\n)({parts})")
 
     @asynccontextmanager
     async def observing(self, note: Callable[[str], None]) -> AsyncIterator[None]:

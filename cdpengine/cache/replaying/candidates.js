@@ -77,7 +77,7 @@
 
   function apply({ type, target, attributeName, addedNodes, removedNodes }) {
     if (type === "childList") {
-      const elements = [...addedNodes, ...removedNodes].filter((node) => node.nodeType === Node.ELEMENT_NODE);
+      const elements = [...addedNodes, ...removedNodes].filter((node) => node instanceof Element);
       if (elements.length) forgetLists();
       if (elements.some((each) => Element.prototype.matches.call(each, LABELLING) || search(each, LABELLING).length)) forgetLabels();
     } else if (type === "attributes") {

@@ -68,7 +68,7 @@
 
   function around(element) {
     const found = [];
-    for (let at = parentOf(element); at !== null && at !== document.documentElement; at = parentOf(at)) {
+    for (let at = parentOf(element); at !== null && at !== DOM.documentElement(document); at = parentOf(at)) {
       const role = roleOf(at);
       const name = nameIn(at);
       if (name || PLACES.has(role)) found.push([role, name]);
@@ -77,7 +77,7 @@
   }
 
   function saidBy(node) {
-    if (node.nodeType === Node.TEXT_NODE) {
+    if (node instanceof Text) {
       const parent = parentElement(node);
       if (parent === null || UNSAID.has(localName(parent)) || !node.data.trim()) return "";
       return isDrawn(parent) && !isHidden(parent) ? collapse(node.data) : "";
@@ -87,7 +87,7 @@
 
   // A label says the element's own name again: it is no neighbour.
   function saidBeside(element, step, name) {
-    const walker = document.createTreeWalker(getRootNode(element), NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    const walker = DOM.createTreeWalker(document, getRootNode(element), NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
     walker.currentNode = element;
     for (let passed = 0; passed < FARTHEST && walker[step](); ) {
       const node = walker.currentNode;

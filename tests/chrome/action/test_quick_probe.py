@@ -10,6 +10,8 @@ import pytest
 import trio.testing
 from action_stage import Stage
 
+from cdpengine._input.actionability.page_library import handle_on
+from cdpengine._page.scripts.page_functions import object_group
 from cdpengine._protocol.instruments import Traffic
 
 MEASURING = {"DOM.getContentQuads", "DOM.getBoxModel", "DOM.scrollIntoViewIfNeeded", "Page.getLayoutMetrics"}
@@ -93,8 +95,6 @@ async def test_a_witness_that_has_told_all_is_gone(stage: Stage) -> None:
     node = await stage.node("#go")
     for _ in range(3):
         await stage.click(node)
-        context = await stage.worlds.context(stage.session, node.frame_id)
-        left = await stage.session.call(
-            "Runtime.evaluate", expression="'cdpengineObservers' in document", contextId=context.id
-        )
-        assert left["result"]["value"] is False
+        with object_group("test") as group:
+            library = (await handle_on(node, stage.worlds, group)).library
+        assert await library.call("function () { return this.observers.size; }", returns=int) == 0
