@@ -155,6 +155,7 @@ from .errors import EvaluationTerminatedError as EvaluationTerminatedError
 from .errors import EvaluationTimeoutError as EvaluationTimeoutError
 from .errors import EventsLostError as EventsLostError
 from .errors import FailedField as FailedField
+from .errors import FocusMovedError as FocusMovedError
 from .errors import FormError as FormError
 from .errors import InterceptedBodyUnavailableError as InterceptedBodyUnavailableError
 from .errors import InvalidArgumentError as InvalidArgumentError

@@ -14,7 +14,7 @@ import attrs
 from cdpengine import errors
 from cdpengine._plain import to_plain
 from cdpengine.act.fields import camel_case
-from cdpengine.errors import CoveredError, EngineError, NotDeliveredError, StaleRefError
+from cdpengine.errors import CoveredError, EngineError, FocusMovedError, NotDeliveredError, StaleRefError
 from cdpengine.errors.texts import escape_line
 
 
@@ -174,6 +174,9 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.UnstableError: Advice(
         "It kept moving. Wait until the page is at rest, and try again.", retryable=True
     ),
+    errors.FocusMovedError: Advice(
+        f"Part of the text was typed. {_LOOK} Fill the field, which replaces what it holds."
+    ),
     errors.NotDeliveredError: Advice(f"The input was sent. {_LOOK}"),
     errors.ValueRefusedError: Advice(f"The control takes another kind of value. {_LOOK}"),
     errors.OptionNotFoundError: Advice("Choose one of the options that the message lists."),
@@ -268,6 +271,8 @@ def describe_failure(error: EngineError) -> Failure:
     alternatives: tuple[str, ...] = ()
     if isinstance(error, CoveredError):
         covered_by, covered_ref = error.covered_by or None, error.covered_ref or None
+    elif isinstance(error, FocusMovedError):
+        covered_by, covered_ref = error.received_by or None, error.focus_ref or None
     elif isinstance(error, NotDeliveredError):
         covered_by = error.received_by or None
     elif isinstance(error, StaleRefError):

@@ -17,6 +17,7 @@
       NodeError > StaleRefError, NodeNotFoundError, AmbiguousNodeError
       NodeError > NotInteractableError > CoveredError, InvisibleError, DisabledError, UnstableError
       NodeError > NotInteractableError > NotDeliveredError, ValueRefusedError, OptionNotFoundError
+      NodeError > NotInteractableError > NotDeliveredError > FocusMovedError
       FormError                             several fields of one form, each with its own error
       EvaluationFailedError > ValueTooLargeError
       EvaluationTerminatedError, EvaluationDisabledError

@@ -169,6 +169,35 @@ class NotDeliveredError(NotInteractableError):
     elsewhere: Sequence[tuple[str, str]] = ()
 
 
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class FocusMovedError(NotDeliveredError):
+    """The page moved the focus while keys were sent: `typed` of `total` characters reached the node.
+
+    `unit` is "keys" for controls that are filled key by key, such as dates.
+
+    `held_back` says that no other element received the rest; otherwise the focus went to a frame of another site,
+    where keys cannot be held back. `received_by` describes the element that has the focus now, "" for none,
+    `focus_ref` is its ref if a snapshot gave it one, and `focus_node` Chrome's backendDOMNodeId of it in the
+    session `session_id`. For a single key, `total` is 0. The message shows nothing of the text.
+    """
+
+    typed: int = 0
+    total: int = 0
+    unit: str = "characters"
+    focus_ref: str = ""
+    focus_node: int | None = None
+    session_id: str | None = None
+
+    def _describe(self) -> str:
+        ref = f" ({self.focus_ref})" if self.focus_ref else ""
+        moved = f"the focus moved to {self.received_by}{ref}" if self.received_by else "it lost the focus"
+        rest = "the rest was held back" if self.held_back else "the rest may have arrived there"
+        done = (
+            f"typed {self.typed} of {self.total} {self.unit}" if self.total else "it did not receive the key"
+        )
+        return f"cannot {self.action} {self.target}: {done}; {moved}, and {rest}{tried(self.steps)}"
+
+
 class InvisibleError(NotInteractableError):
     """The node has no visible area: hidden, of no size, detached, or clipped away."""
 

@@ -44,6 +44,7 @@ from cdpengine.errors import (
     ConnectionLostError,
     CoveredError,
     DeadlineExceededError,
+    FocusMovedError,
     InvalidArgumentError,
     RemoteError,
     SessionGoneError,
@@ -370,7 +371,10 @@ class PageCore:
                 try:
                     yield InputAction(self, self.context(budget, effects), effects)
                 except CoveredError as error:
-                    error.covered_ref = self._ref_of(error.covering_node)
+                    error.covered_ref = self._ref_of(error.covering_node, self.session.id)
+                    raise
+                except FocusMovedError as error:
+                    error.focus_ref = self._ref_of(error.focus_node, error.session_id)
                     raise
 
     async def act(
@@ -399,13 +403,13 @@ class PageCore:
                     act.context.budget.step("it was replaced, and is looked for again")
                     await trio.lowlevel.checkpoint()
 
-    def _ref_of(self, covering_node: int | None) -> str:
-        """Return the ref of what covers a node of the main frame, "" where no snapshot has given it one."""
-        if covering_node is None:
+    def _ref_of(self, node: int | None, session_id: str | None) -> str:
+        """Return the ref of a backend node of one of the session's frames, "" where no snapshot has given one."""
+        if node is None:
             return ""
-        main = self.target.frames.main
-        ref = self.refs.known(main.loader_id, covering_node)
-        return "" if ref is None else ref.id
+        frames = [frame for frame in self.target.frames if frame.session.id == session_id]
+        known = (self.refs.known(frame.loader_id, node) for frame in frames)
+        return next((ref.id for ref in known if ref is not None), "")
 
 
 @attrs.define(eq=False)

@@ -1,9 +1,11 @@
 // Gives a node the keyboard focus, and answers { focused, holder }: whether it has it now, and who does.
 // `removed` says that a handler of the page's took the node away for it.
-// Called on a node in an isolated world, with { atEnd }: whether the caret goes behind the text that is there; and the
-// part secret_field.js.
-(function (request, isSecret) {
+// Called on a node in an isolated world, with { atEnd, guard }: whether the caret goes behind the text that is there, and
+// what key_guard.js is to guard, or null; then that, and the part secret_field.js.
+(function (request, keys, isSecret) {
   "use strict";
+
+  const FRAME_LIMIT_MS = 100; // where frames do not come (a throttled page), time takes their place
 
   let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
   if (!element) return { focused: false, holder: "" };
@@ -16,6 +18,7 @@
   while (DOM.isContentEditable(host) && DOM.parentElement(host) && DOM.isContentEditable(DOM.parentElement(host))) {
     host = DOM.parentElement(host);
   }
+  const isField = ["input", "textarea"].includes(DOM.localName(host));
 
   function active() {
     let at = DOM.activeElement(document);
@@ -30,24 +33,69 @@
     return false;
   }
 
-  if (!has(active())) DOM.focus(host, { preventScroll: false });
-  const holder = active();
-  if (!has(holder) || !DOM.hasFocus(document)) {
-    let name = holder ? DOM.localName(holder) : "nothing";
-    const id = holder && DOM.getAttribute(holder, "id");
-    if (id) name += "#" + id;
-    return { focused: false, holder: name, removed: !DOM.isConnected(element) };
+  // What holds the focus in the node: itself, or what it hands the focus to.
+  function innermost(holder) {
+    let at = DOM.activeElement(DOM.getRootNode(host)) === host ? host : holder;
+    for (let root = DOM.shadowRoot(at); root && DOM.activeElement(root); root = DOM.shadowRoot(at)) at = DOM.activeElement(root);
+    return at;
   }
 
-  if (request.atEnd) {
-    const selection = getSelection();
-    if (element !== host) {
-      selection.selectAllChildren(element);
-      selection.collapseToEnd();
-    } else {
-      // Works in every kind of text field, also where selectionStart does not (number, email).
-      selection.modify("move", "forward", "documentboundary");
-    }
+  const DATE = /^(?=.*[dmyh])[dmyhs\W]+$/i; // dd/mm/yyyy
+  const isBlank = (text) => /^_[^\p{L}\p{N}]*_$/u.test(text) || DATE.test(text);
+
+  // Whether a field looks like one of a mask, with blanks to be typed over: then the page may put the caret at one.
+  function isMasked(value) {
+    if (DOM.localName(host) !== "input") return false;
+    const isMask = (text) => /_[^\p{L}\p{N}]*_/u.test(text) || DATE.test(text);
+    const named = host.getAttributeNames().some((name) => /mask/i.test(name));
+    return named || host.value !== value || isMask(host.value) || isMask(host.placeholder);
   }
-  return { focused: true, holder: "" };
+
+  const caret = () => (isField ? host.selectionStart + " " + host.selectionEnd : "");
+  const isWhole = () => host.selectionStart === 0 && host.selectionEnd === host.value.length && host.value !== "";
+
+  function nextFrame() {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, FRAME_LIMIT_MS);
+      requestAnimationFrame(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  const [value, before] = [isField ? host.value : "", caret()];
+  const already = has(active());
+  if (!already) DOM.focus(host, { preventScroll: false });
+  const after = caret();
+
+  function finish(masked) {
+    const holder = active();
+    if (!has(holder) || !DOM.hasFocus(document)) {
+      let name = holder ? DOM.localName(holder) : "nothing";
+      const id = holder && DOM.getAttribute(holder, "id");
+      if (id) name += "#" + id;
+      return { focused: false, holder: name, removed: !DOM.isConnected(element) };
+    }
+    if (request.guard) keys.arm(request.guard, host, innermost(holder));
+    // Where the page has put the caret at the focus, it has a reason to. All of the text it selects for convenience.
+    const begun = masked && (already || (caret() === "0 0" && isBlank(host.value)));
+    const placed = begun || before !== after || after !== caret();
+    if (request.atEnd && (!placed || (isWhole() && !masked))) {
+      const selection = getSelection();
+      if (element !== host) {
+        selection.selectAllChildren(element);
+        selection.collapseToEnd();
+      } else {
+        // Works in every kind of text field, also where selectionStart does not (number, email).
+        selection.modify("move", "forward", "documentboundary");
+      }
+    }
+    return { focused: true, holder: "" };
+  }
+
+  const masked = request.atEnd && isMasked(value);
+  // Libraries of masks put it there a moment after the focus.
+  if (masked && !already) return nextFrame().then(nextFrame).then(() => finish(true));
+  return finish(masked);
 })

@@ -27,6 +27,7 @@ import msgspec
 import trio
 
 from cdpengine._budget import Budget
+from cdpengine._input.actionability.key_guard import KeyGuard
 from cdpengine._input.actionability.measuring import Cover, FullProbe
 from cdpengine._input.actionability.page_library import (
     AnyHandle,
@@ -45,8 +46,8 @@ from cdpengine._input.actionability.page_library import (
 )
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point
+from cdpengine._input.hindrance import Hindrance
 from cdpengine._javascript import script_with
-from cdpengine._logs import get_logger
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, object_group
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import (
@@ -59,8 +60,6 @@ from cdpengine.errors import (
 )
 
 T = TypeVar("T")
-
-logger = get_logger("cdpengine.action")
 
 
 @attrs.frozen
@@ -75,32 +74,6 @@ class Requirements:
 
 
 NO_REQUIREMENTS = Requirements(visible=False, enabled=False, stable=False, receives_events=False)
-
-_AFTER = 0.4
-"""Seconds after which a hindrance is logged: longer than most pages take to close what they opened."""
-
-
-@attrs.define
-class Hindrance:
-    """What one action waits for, `since` then on trio's clock. It is logged once."""
-
-    action: str
-    node: Node
-    budget: Budget
-    since: float = attrs.field(factory=trio.current_time)
-    logged: bool = attrs.field(default=False, init=False)
-
-    def note(self, reason: str) -> None:
-        """Log the reason, if it has been in the way for long enough; the budget's steps say so too."""
-        if self.logged or trio.current_time() - self.since < _AFTER:
-            return
-        self.logged = True
-        left = self.budget.remaining
-        logger.info(
-            "cannot %s %s yet: %s (tried for %.1f s more)", self.action, self.node.description, reason, left
-        )
-        self.budget.step(f"logged after {trio.current_time() - self.since:.1f} s: {reason}")
-
 
 _PAUSES = (0.0, 0.016, 0.033, 0.05)
 _LONGEST_PAUSE = 0.1
@@ -175,7 +148,7 @@ async def _use_node(
 
 @cache
 def _focus_source() -> str:
-    return script_with("_input/actionability/focus", "_page/scripts/secret_field")
+    return script_with("_input/actionability/focus", "_page/scripts/secret_field", given="request, keys")
 
 
 @attrs.define(eq=False)
@@ -217,14 +190,16 @@ class Inspection:
             observer.choose_mark(self.node)
         return await self._until(lambda: self._point(requirements, position, observer))
 
-    async def wait_for_focus(self, *, editable: bool, at_end: bool) -> None:
+    async def wait_for_focus(self, *, editable: bool, at_end: bool, guard: KeyGuard | None = None) -> None:
         """Wait until the node is enabled, and give it the focus; `at_end`: the caret goes there.
+
+        `guard` is armed in the same call.
 
         With `editable`, it has to be visible, and to take typed text; else it needs no box that could be seen, as
         for the Tab key. Raises as `wait_for_point` does; NotInteractableError at once when it can never take text,
         or does not take the focus.
         """
-        await self._until(lambda: self._focus(editable=editable, at_end=at_end))
+        await self._until(lambda: self._focus(editable=editable, at_end=at_end, guard=guard))
 
     async def run_when_usable(
         self, source: str, request: object, kind: type[T], usability: Usability | None = None
@@ -241,7 +216,7 @@ class Inspection:
 
         Raises as `wait_for_focus` does.
         """
-        return (await self.run_when_usable(_focus_source(), {"atEnd": False}, _Focus)).focused
+        return (await self.run_when_usable(_focus_source(), {"atEnd": False, "guard": None}, _Focus)).focused
 
     async def wait_until_usable(self, *, visible: bool = True) -> None:
         """Wait until the node is visible (unless that does not matter) and enabled.
@@ -266,8 +241,13 @@ class Inspection:
 
     def post(self, source: str, request: object) -> PendingCall:
         """Post what `run` calls, on a node that was used before. To be awaited by `decode_result`."""
+        return post_run(self.used, source, request)
+
+    @property
+    def used(self) -> AnyHandle:
+        """The handle with which the node was used."""
         assert self._used is not None
-        return post_run(self._used, source, request)
+        return self._used
 
     @property
     def margin(self) -> float:
@@ -407,9 +387,12 @@ class Inspection:
         poor = seen.invisible or seen.labelled or disabled or not all(seen.hits)
         return None if poor else seen.point, seen.labelled and not disabled
 
-    async def _focus(self, *, editable: bool, at_end: bool) -> None:
+    async def _focus(self, *, editable: bool, at_end: bool, guard: KeyGuard | None) -> None:
         wanted = Usability(visible=editable, editable=editable)
-        reply, focus = await self._use(_focus_source(), {"atEnd": at_end}, _Focus, wanted)
+        request = {"atEnd": at_end, "guard": None if guard is None else guard.arming()}
+        reply, focus = await self._use(_focus_source(), request, _Focus, wanted)
+        if guard is not None:
+            guard.note_armed(self.used.library)
         if not focus.focused and reply.invisible:
             # Which is why; what is displayed later takes it.
             raise self._refusal(InvisibleError, reply.invisible)

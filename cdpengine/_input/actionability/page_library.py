@@ -78,6 +78,7 @@ def _library() -> str:
     names = "node_tools", "input_observer", "actionability", "input_report", "covering", "places", "label"
     sources = (script(f"_input/actionability/{name}") for name in names)
     tools, arms, probe, report, covering, places, label = sources
+    guards = script("_input/actionability/key_guard")
     return own(f"""function () {{
       const toolsOf = {tools};
       const known = {{ marks: false, held: null, observers: new Map() }};
@@ -92,6 +93,7 @@ def _library() -> str:
       const labelOf = (node) => label.call(node, tools, places);
       return {{
         observers: known.observers,
+        keys: ({guards})(tools),
         // The element of a number, which lives on until the next one is asked for.
         element: (holder, number) => (known.held = holder.element(number) || null),
         probe: (node, request) => probe.call(node, request, tools(node), observer, known, labelOf),
@@ -169,10 +171,11 @@ def post_use(handle: AnyHandle, source: str, request: object) -> PendingCall:
 
 
 def post_run(handle: AnyHandle, source: str, request: object) -> PendingCall:
-    """Post a call of the engine's own function on the node, with one argument. Promises are awaited there."""
-    if isinstance(handle, Handle):
-        return handle.object.post(own(source), request, how=SETTLED_VALUE)
-    return _post(handle, f"({source}).call(node, request)", request, "null")
+    """Post a call of the engine's own function on the node, with one argument and the library's key guards.
+
+    Promises are awaited there.
+    """
+    return _post(handle, f"({source}).call(node, request, this.keys)", request, "null")
 
 
 async def decode_result(pending: PendingCall, node: Node, kind: type[T]) -> T:

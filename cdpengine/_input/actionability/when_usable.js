@@ -1,5 +1,5 @@
 // Probes a node, and does something to it in the same call where nothing stands in the way. Called on the library, with
-// the node, a request and the function `act`, which is called on the node with one argument:
+// the node, a request and the function `act`, which is called on the node with its argument and the library's key guards:
 //   probe     what actionability.js is asked
 //   visible, reached, editable, writable   what has to hold: see `Usability` in inspection.py, which names what does not
 //   act       the argument of `act`
@@ -15,5 +15,5 @@
     (request.reached && seen.behind) ||
     (request.editable && seen.uneditable) ||
     ((request.editable || request.writable) && seen.readonly);
-  return { seen, made: hindered ? null : act.call(node, request.act) };
+  return { seen, made: hindered ? null : await act.call(node, request.act, this.keys) };
 })

@@ -8,9 +8,9 @@ message that holds a part of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 import trio
 
@@ -175,14 +175,24 @@ class KeyboardDevice:
         not sent. Cancelled, up to 64 characters may still come out. Raises InvalidArgumentError, before anything
         is sent.
         """
+        return await self.type_pieces(self.split(text, delay, layout), delay)
+
+    def split(self, text: str, delay: float, layout: str | Layout | None) -> list[Piece]:
+        """Return what `type` types of a text, one piece after the other. Raises as `type` does."""
         check_text(text)
         check_delay(delay)
-        with_keys = layout_of(layout, self._layout)
-        await trio.lowlevel.checkpoint_if_cancelled()
+        split = [*pieces(text, layout_of(layout, self._layout), joined=not delay)]
         self._add_secrets(text)
+        return split
+
+    async def type_pieces(
+        self, split: Iterable[Piece], delay: float, stop: Callable[[], bool] = lambda: False
+    ) -> bool:
+        """Do as `type`, until `stop` returns True, which is asked between batches."""
+        await trio.lowlevel.checkpoint_if_cancelled()
         batch: list[PendingCall] = []
         wait = self._wait_for_keys
-        for piece, keys in pieces(text, with_keys, joined=not delay):
+        for piece, keys in split:
             for key in keys:
                 batch += self._post_press(key)
             if not keys:
@@ -196,6 +206,8 @@ class KeyboardDevice:
                 batch = batch[len(batch) - left :]
                 if delay:
                     await trio.sleep(delay)
+                if stop():
+                    break
         return await wait(batch) if batch else False
 
     async def compose(self, text: str, *steps: str, delay: float = 0) -> bool:
@@ -347,7 +359,11 @@ def _key_event(kind: str, key: Key, modifiers: int) -> dict[str, Any]:
     return params
 
 
-def pieces(text: str, layout: Layout = US, *, joined: bool = True) -> Iterator[tuple[str, tuple[Key, ...]]]:
+Piece: TypeAlias = tuple[str, tuple[Key, ...]]
+"""A part of a text and the keys that type it; without keys, it is inserted."""
+
+
+def pieces(text: str, layout: Layout = US, *, joined: bool = True) -> Iterator[Piece]:
     """Split text into what keys type, with those keys, and what is inserted between, without any.
 
     `joined`: neighbours that are inserted are one piece.
@@ -365,6 +381,17 @@ def pieces(text: str, layout: Layout = US, *, joined: bool = True) -> Iterator[t
         yield cluster, keys
     if inserted:
         yield inserted, ()
+
+
+def count_typed(split: Iterable[Piece], sent: int) -> tuple[int, int]:
+    """Return how many characters the first `sent` keys and insertions type, and how many there are."""
+    typed = total = 0
+    for piece, keys in split:
+        sent -= len(keys) or 1
+        total += len(piece)
+        if sent >= 0:
+            typed += len(piece)
+    return typed, total
 
 
 def _growing(text: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
 // Makes a form control ready to be filled, or fills those that take no typed text. Called on a node in an isolated
-// world, with { texts, script }: the text for each type of input, "" for all others; whether inputs that take no text
-// are to be set here and now; then the parts secret_field.js and field_values.js. Answers with what the control is:
+// world, with { texts, script, guard }: the text for each type of input, "" for all others; whether inputs that take no
+// text are to be set here and now; what key_guard.js is to guard where keys or text come next; then that, and the parts
+// secret_field.js and field_values.js. Answers with what the control is:
 //   kind     "text": it has the focus, and all that it holds is selected; "set": it was set, and the page got its events;
 //            "keys": it has the focus, and keys can give it its value (for a range those in `keys`; `focused`: it had
 //            the focus before);
@@ -8,7 +9,7 @@
 //   reason   why it was refused; nothing was changed then
 //   holds    what the control holds instead, where it was refused; null for a secret field
 //   fresh    it is a field that held something else than the text until now
-(function (request, isSecret, values) {
+(function (request, keys, isSecret, values) {
   "use strict";
 
   const TYPED = ["text", "search", "url", "tel", "email", "password", "number"];
@@ -90,9 +91,10 @@
     const before = DOM.activeElement(DOM.getRootNode(element)) === element;
     if (!focused()) return answer("set", unfocused());
     if (element.value !== taken && !request.script && element.type !== "color") {
-      const keys = element.type === "range" ? rangeKeys(Number(taken)) : [];
+      const moves = element.type === "range" ? rangeKeys(Number(taken)) : [];
       const labelled = this !== element;
-      return { ...answer("keys", ""), keys, focused: before, labelled, range: element.type === "range" };
+      keys.arm(request.guard, element, element);
+      return { ...answer("keys", ""), keys: moves, focused: before, labelled, range: element.type === "range" };
     }
     // Segments may hold parts of a date that are no value yet.
     if (element.value !== taken || (taken === "" && element.validity.badInput)) {
@@ -125,5 +127,6 @@
   if (!host) return answer("text", unfocused());
   if (isField) element.select();
   else getSelection().selectAllChildren(element);
+  keys.arm(request.guard, host, host);
   return { ...answer("text", ""), fresh };
 })

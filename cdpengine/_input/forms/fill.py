@@ -27,6 +27,7 @@ import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.inspection import Inspection, Usability
+from cdpengine._input.actionability.key_guard import KeyGuard
 from cdpengine._input.actionability.page_library import decode_result
 from cdpengine._input.devices.keyboard import check_text
 from cdpengine._input.forms.check import set_checked
@@ -220,6 +221,10 @@ _FILL = ("_input/forms/fill", "_page/scripts/secret_field", "_input/forms/field_
 _HELD = ("_input/forms/held", "_page/scripts/secret_field", "_input/forms/field_values")
 
 
+def _source(parts: tuple[str, ...]) -> str:
+    return script_with(*parts, given="request, keys")
+
+
 class _Made(msgspec.Struct):
     """What fill.js answers."""
 
@@ -255,8 +260,9 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
     what can be checked; a text or an Option for selects and listboxes.
 
     Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once for
-    what cannot be filled in; ValueRefusedError when the control does not take the value; InvisibleError or
-    DisabledError (read-only too) when the budget ends first.
+    what cannot be filled in; ValueRefusedError when the control does not take the value; FocusMovedError when
+    the page moves the focus before it has it; InvisibleError or DisabledError (read-only too) when the budget ends
+    first.
     """
     check_fill_value(value)
     if isinstance(value, bool):
@@ -266,17 +272,22 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
     texts = texts_of(value)
     for text in texts.values():  # known to be secret before the first script of this action is given them
         node.session.connection.instruments.add_secret(text)
+    guard = KeyGuard("fill", node)
     async with context.inspect(node, "fill") as inspection:
-        made = await inspection.run_when_usable(
-            script_with(*_FILL), {"texts": texts, "script": False}, _Made, Usability(writable=True)
-        )
-        if made.kind == "text":
-            return await _replace(node, made, texts, inspection, context)
-        if made.kind == "keys":
-            by_keys = await _by_keys(node, made, texts, inspection, context)
-            if by_keys is not None:
-                return by_keys
-            made = await inspection.run(script_with(*_FILL), {"texts": texts, "script": True}, _Made)
+        request = {"texts": texts, "script": False, "guard": guard.arming()}
+        try:
+            made = await inspection.run_when_usable(_source(_FILL), request, _Made, Usability(writable=True))
+            if made.kind in ("text", "keys"):
+                guard.note_armed(inspection.used.library)
+            if made.kind == "text":
+                return await _replace(node, made, texts, inspection, guard, context)
+            if made.kind == "keys":
+                by_keys = await _by_keys(node, made, texts, inspection, guard, context)
+                if by_keys is not None:
+                    return by_keys
+                made = await inspection.run(_source(_FILL), {**request, "script": True}, _Made)
+        finally:
+            guard.end()
     match made.kind:
         case "set":
             if made.reason:
@@ -297,7 +308,12 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
 
 
 async def _replace(
-    node: Node, made: _Made, texts: Mapping[str, str], inspection: Inspection, context: ActionContext
+    node: Node,
+    made: _Made,
+    texts: Mapping[str, str],
+    inspection: Inspection,
+    guard: KeyGuard,
+    context: ActionContext,
 ) -> ActionOutcome:
     if made.reason:
         raise _make_refusal(node, made.reason, made.holds)
@@ -309,7 +325,7 @@ async def _replace(
         def ask() -> None:
             # Right behind the text. What comes to the page before the text does is asked again below.
             nonlocal early
-            early = post(inspection.post(script_with(*_HELD), {"wanted": text, "type": made.type}))
+            early = post(inspection.post(_source(_HELD), _held_request(text, made, guard)))
 
         if text:
             dialog = await keyboard.insert_text(text, behind=ask if made.fresh else None)
@@ -317,9 +333,19 @@ async def _replace(
             dialog = await keyboard.press("Delete")
         outcome = ActionOutcome("fill", node.description, dialog_opened=dialog)
         if early is not None and not dialog and await _is_taken(early, node):
+            guard.note_ended()
             return outcome
-    held = await _held(inspection, text, made)
+    held = await _held(inspection, text, made, guard)
     if held is not None and not held.taken:
+        unit = "characters" if text else "keys"
+        total = len(text) or 1
+        await guard.conclude(
+            context.interruptions,
+            context.navigation,
+            sent=1,
+            count=lambda arrived: (arrived * total, total),
+            unit=unit,
+        )
         raise _make_refusal(node, "the control, or the page's script, made something else of it", held.holds)
     return outcome
 
@@ -333,7 +359,12 @@ async def _is_taken(held: PendingCall, node: Node) -> bool:
 
 
 async def _by_keys(
-    node: Node, made: _Made, texts: Mapping[str, str], inspection: Inspection, context: ActionContext
+    node: Node,
+    made: _Made,
+    texts: Mapping[str, str],
+    inspection: Inspection,
+    guard: KeyGuard,
+    context: ActionContext,
 ) -> ActionOutcome | None:
     """Give a date, time or range its value by keys; None where they do not do it."""
     text = texts.get(made.type, texts[EVERY_TYPE])
@@ -342,20 +373,34 @@ async def _by_keys(
         return None
     dialog = await context.keyboard.on(node.session).press_each(*keys)
     outcome = ActionOutcome("fill", node.description, dialog_opened=dialog)
-    held = await _held(inspection, text, made)
+    held = await _held(inspection, text, made, guard)
     if held is None or held.taken:
         return outcome
     if dialog:
         raise _make_refusal(node, "a dialog opened while it was being filled in", held.holds)
+    await guard.conclude(
+        context.interruptions,
+        context.navigation,
+        sent=len(keys),
+        count=lambda arrived: (arrived, len(keys)),
+        unit="keys",
+    )
     return None
 
 
-async def _held(inspection: Inspection, text: str, made: _Made) -> _Held | None:
+def _held_request(text: str, made: _Made, guard: KeyGuard) -> dict[str, str]:
+    return {"wanted": text, "type": made.type, "guard": guard.id}
+
+
+async def _held(inspection: Inspection, text: str, made: _Made, guard: KeyGuard) -> _Held | None:
     """Ask whether the control took the text; None when the input made the page show another document."""
     try:
-        return await inspection.run(script_with(*_HELD), {"wanted": text, "type": made.type}, _Held)
+        held = await inspection.run(_source(_HELD), _held_request(text, made, guard), _Held)
     except StaleRefError:
         return None
+    if held.taken:
+        guard.note_ended()
+    return held
 
 
 async def _keys_for_segments(node: Node, made: _Made, text: str, context: ActionContext) -> list[str]:

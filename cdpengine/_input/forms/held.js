@@ -1,7 +1,7 @@
 // Answers whether a form control or editable element holds now what it was filled with. Called on a node in an isolated
-// world, with { wanted, type }: the text, and the type of input that it was meant for; then the parts secret_field.js
-// and field_values.js. Where it holds something else, `holds` is that; null for a secret field.
-(function (request, isSecret, values) {
+// world, with { wanted, type, guard }: the text, the type of input that it was meant for, and the key guard that ends
+// where it does; then key_guard.js, and the parts secret_field.js and field_values.js. Where it holds something else, `holds` is that; null for a secret field.
+(function (request, keys, isSecret, values) {
   "use strict";
 
   const { wanted, type } = request;
@@ -15,6 +15,9 @@
   const same = values.isTyped(type)
     ? values.wasTaken(wanted, held, type === "number")
     : values.isSame(element, values.sanitized(element, wanted), held);
-  if (same && !bad) return { taken: true, holds: null };
+  if (same && !bad) {
+    keys.stray(request.guard);
+    return { taken: true, holds: null };
+  }
   return { taken: false, holds: secret ? null : held };
 })

@@ -13,8 +13,8 @@ import attrs
 import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome, click
-from cdpengine._input.actionability.inspection import Hindrance
 from cdpengine._input.forms.related import related_node
+from cdpengine._input.hindrance import Hindrance
 from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import (

@@ -18,7 +18,7 @@ import msgspec
 
 from cdpengine._budget import undoing
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.inspection import Hindrance, Inspection
+from cdpengine._input.actionability.inspection import Inspection
 from cdpengine._input.forms.listbox import (
     Option,
     choose_custom_option,
@@ -27,6 +27,7 @@ from cdpengine._input.forms.listbox import (
     request_for,
 )
 from cdpengine._input.forms.related import related_node
+from cdpengine._input.hindrance import Hindrance
 from cdpengine._javascript import script_with
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import (

@@ -7,19 +7,23 @@ to it. Keys and text are checked before anything is sent.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.devices.keyboard import check_text
+from cdpengine._input.actionability.key_guard import KeyGuard
+from cdpengine._input.devices.keyboard import Piece, count_typed
 from cdpengine._input.devices.keys import Layout
-from cdpengine._input.devices.mouse import check_delay
 from cdpengine._input.held_back import unless_held_back
 from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.session import Session
 from cdpengine.errors import NotInteractableError, RemoteError, SessionGoneError, StaleRefError
+
+_FEW_KEYS = 32
+"""Keys that are all sent before the page could report one that was held back."""
 
 
 async def type_text(
@@ -37,20 +41,38 @@ async def type_text(
     `delay` is the pause after each character in seconds; `layout` is the keyboard's own unless given. When a
     dialog opens, the rest is not typed.
 
-    Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once when
-    it can never take text or does not take the focus; InvisibleError or DisabledError (read-only too) when the
-    budget ends first.
+    Raises InvalidArgumentError; FocusMovedError when the page moves the focus before the end of the text;
+    StaleRefError when the node left its document; NotInteractableError at once when it can never take text or
+    does not take the focus; InvisibleError or DisabledError (read-only too) when the budget ends first.
     """
-    check_text(text)
-    check_delay(delay)
     keyboard = context.keyboard.on(node.session)
-    keyboard.check_layout(layout)
-    await _focus(node, "type into", True, context)
-    dialog = await keyboard.type(text, delay, layout=layout)
-    if submit and not dialog:
-        dialog = await keyboard.press("Enter", layout=layout)
-    if not dialog:
-        await _wait_for_effects(keyboard.session, context)
+    split = keyboard.split(text, delay, layout)
+    guard = KeyGuard("type into", node, tabs="\t" in text)
+    sent = 0
+
+    def parts() -> Iterator[Piece]:
+        nonlocal sent
+        for piece, keys in split:
+            sent += len(keys) or 1
+            yield piece, keys
+
+    try:
+        await _focus(node, "type into", True, context, guard)
+        if delay or len(split) > _FEW_KEYS:
+            guard.watch()
+        dialog = await keyboard.type_pieces(parts(), delay, lambda: guard.lost)
+        if submit and not dialog and not guard.lost:
+            dialog = await keyboard.press("Enter", layout=layout)
+            sent += 1
+        if not dialog:
+            await guard.conclude(
+                context.interruptions,
+                context.navigation,
+                sent=sent,
+                count=lambda arrived: count_typed(split, arrived),
+            )
+    finally:
+        guard.end()
     return ActionOutcome("type into", node.description, dialog_opened=dialog)
 
 
@@ -68,13 +90,20 @@ async def press(
     """
     keyboard = context.keyboard
     keyboard.check_chord(key, layout)
-    if node is not None:
-        keyboard = keyboard.on(node.session)
-        await _focus(node, f"press {key} on", False, context)
-    dialog = await keyboard.press(key, layout=layout)
-    if not dialog:
-        await _wait_for_effects(keyboard.session, context)
-    return ActionOutcome(f"press {key}", node.description if node else "", dialog_opened=dialog)
+    if node is None:
+        dialog = await keyboard.press(key, layout=layout)
+        if not dialog:
+            await _wait_for_effects(keyboard.session, context)
+        return ActionOutcome(f"press {key}", "", dialog_opened=dialog)
+    guard = KeyGuard(f"press {key} on", node, single=True, tabs=key.endswith("Tab"))
+    try:
+        await _focus(node, f"press {key} on", False, context, guard)
+        dialog = await keyboard.on(node.session).press(key, layout=layout)
+        if not dialog:
+            await guard.conclude(context.interruptions, context.navigation, sent=1)
+    finally:
+        guard.end()
+    return ActionOutcome(f"press {key}", node.description, dialog_opened=dialog)
 
 
 async def focus(node: Node, *, context: ActionContext) -> ActionOutcome:
@@ -128,6 +157,7 @@ async def _focus(
     action: str,
     editable: bool,
     context: ActionContext,
+    guard: KeyGuard | None = None,
 ) -> None:
     async with context.inspect(node, action) as inspection:
-        await inspection.wait_for_focus(editable=editable, at_end=editable)
+        await inspection.wait_for_focus(editable=editable, at_end=editable, guard=guard)

@@ -1,0 +1,205 @@
+// Keeps the keys of an action from every element but the one that they are meant for. Makes, once for each world,
+// what the library has for this:
+//   arm(wanted, element, holder)   guards keys from now on; called where `holder` has just got the focus, for the action
+//                                  on `element`. `wanted`: `id`, its name; `single`: one key or chord, not a text;
+//                                  `tabs`: there are Tabs among the keys
+//   lost(id)                       answers once a key was held back, or the focus went where keys cannot be held back
+//   report(id)                     answers what became of the keys: see `KeyReport`. Ends the guard, unless a key was lost
+//   stray(id)                      answers the element that had the focus in place of the holder, and ends the guard
+// The keys themselves are sent in batches, so the page can pass the focus on between two of them. The first one that
+// would reach another element is held back, and so are all that follow: their defaults are prevented, and no listener
+// hears of them but those that the page added to its window before. While the focus stays where it is, only its leaving is
+// listened to, so that guarded keys cost no more than others.
+(function (toolsOf) {
+  "use strict";
+
+  const guards = new Map();
+  const HELD = ["keydown", "keypress", "keyup", "beforeinput"];
+  const BOX = ["text", "tel", "password", "number"]; // the types of inputs that take one character of a code each
+
+  const isEditable = (at) => DOM.isContentEditable(at) || ["textarea", "input"].includes(DOM.localName(at));
+
+  // Whether the page went on from one box of a code to the next: each takes one character, and looks like it.
+  function isNextBox(from, to) {
+    const isBox = (at) => DOM.localName(at) === "input" && BOX.includes(at.type);
+    if (!isBox(from) || !isBox(to) || from.form !== to.form || from.value.length > 1) return false;
+    const boxes = Array.from(DOM.querySelectorAll(DOM.getRootNode(from), "input")).filter(isBox);
+    if (boxes[boxes.indexOf(from) + 1] !== to) return false;
+    if (from.maxLength === 1 && to.maxLength === 1) return true;
+    const square = (at) => at.offsetWidth > 0 && at.offsetWidth <= 1.6 * at.offsetHeight;
+    return square(from) && square(to) && from.offsetWidth === to.offsetWidth && from.value.length === 1;
+  }
+
+  // The document of a window, where it can be reached from this one.
+  function documentOf(at) {
+    try {
+      return at.document;
+    } catch {
+      return null;
+    }
+  }
+
+  // The windows of the page whose documents can be reached.
+  function* windows(at = top) {
+    if (documentOf(at)) yield at;
+    for (let number = 0; number < at.length; number++) yield* windows(at[number]);
+  }
+
+  // Whether the focus, which has left this document, may be in one that cannot be reached.
+  function isOutOfReach() {
+    if (!documentOf(top)) return true;
+    for (let inner = documentOf(top); ; ) {
+      let at = DOM.activeElement(inner);
+      while (at && DOM.shadowRoot(at) && DOM.activeElement(DOM.shadowRoot(at))) at = DOM.activeElement(DOM.shadowRoot(at));
+      if (!at || !["iframe", "frame", "object", "embed"].includes(DOM.localName(at))) return false;
+      inner = at.contentDocument;
+      if (!inner) return true;
+    }
+  }
+
+  function arm(wanted, element, holder) {
+    guards.get(wanted.id)?.end();
+    const listening = [];
+    let waiting = [];
+    let host = element;
+    let tabbing = false; // Tab goes to the next field, and the text with it
+    let last = null; // the last keydown that the holder received
+    const seen = { taken: 0, held: 0, lost: false, unseen: false, tabbed: false, stray: "" };
+    const guard = { seen, strayed: null, wait, end };
+
+    const closed = [];
+    for (let root = DOM.getRootNode(holder); root instanceof ShadowRoot; root = DOM.getRootNode(DOM.host(root))) {
+      if (root.mode === "closed") closed.push(root);
+    }
+
+    function listen(target, type, listener) {
+      target.addEventListener(type, listener, true);
+      listening.push(() => target.removeEventListener(type, listener, true));
+    }
+
+    function isMeant(at) {
+      if (at === holder) return true;
+      if (DOM.nodeType(at) !== Node.ELEMENT_NODE) return false;
+      const isWithin = DOM.contains(host, at) || DOM.contains(holder, at);
+      if (isWithin && DOM.isContentEditable(at) && DOM.isContentEditable(holder)) return true;
+      const edited = DOM.ownerDocument(holder);
+      return DOM.ownerDocument(at) === edited && DOM.designMode(edited) === "on";
+    }
+
+    function hold(event) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+
+    function lose(at) {
+      seen.lost = true;
+      guard.strayed = at;
+      const within = DOM.ownerDocument(at) ?? at;
+      seen.stray = at === DOM.body(within) || at === DOM.documentElement(within) ? "" : toolsOf(at).describe(at);
+      tell();
+    }
+
+    function follow(at) {
+      [holder, host, tabbing] = [at, at, false];
+    }
+
+    // Keys that went down on the holder, whose page passed the focus on before it took what they type.
+    function passedOn(event, at) {
+      if (isNextBox(holder, at)) return follow(at);
+      const types = event.type === "beforeinput" || event.key.length === 1;
+      if (wanted.single) {
+        if (!isEditable(at)) hold(event); // a field that the page opens for what is typed takes it; a button does not
+        return;
+      }
+      hold(event);
+      if (!types) return;
+      if (event.type === "keypress" || isTyped(event)) seen.taken--;
+      seen.held++;
+      lose(at);
+    }
+
+    const isTyped = (event) => event.inputType !== "insertText" || (last && event.data === last.key);
+
+    function handle(event) {
+      if (!event.isTrusted) return;
+      const path = event.composedPath();
+      // In the window nothing is seen of what lies in a closed shadow root; the listener in there decides.
+      if (closed.some((root) => root !== event.currentTarget && path.includes(DOM.host(root)) && !path.includes(root))) return;
+      const [at] = path;
+      if (event.type === "keyup") {
+        if (tabbing && event.key === "Tab") follow(at);
+        else if (seen.lost && !isMeant(at)) hold(event);
+        return;
+      }
+      if (seen.lost) {
+        if (event.type === "keydown" || event.type === "beforeinput") seen.held++;
+        hold(event);
+        return;
+      }
+      if (!isMeant(at)) {
+        if (tabbing) follow(at);
+        else if (event.type !== "keydown") return passedOn(event, at);
+        else if (!wanted.single && isNextBox(holder, at)) follow(at);
+        else {
+          seen.held++;
+          lose(at);
+          return hold(event);
+        }
+      }
+      if (event.type === "beforeinput" && !isTyped(event)) seen.taken++;
+      if (event.type !== "keydown") return;
+      seen.taken++;
+      last = event;
+      if (event.key === "Tab" && !event.ctrlKey && !event.altKey && !event.metaKey) {
+        tabbing = seen.tabbed = true;
+        lock();
+      }
+    }
+
+    // The focus leaves: what follows is looked at wherever it goes. Adding a listener twice changes nothing.
+    function lock(event) {
+      for (const at of [...windows(), ...closed]) for (const type of HELD) listen(at, type, handle);
+      if (event?.target !== window || tabbing || seen.unseen || !isOutOfReach()) return;
+      const at = DOM.activeElement(document);
+      seen.unseen = true;
+      seen.stray = at && at !== DOM.body(document) ? toolsOf(at).describe(at) : "another document";
+      tell();
+    }
+
+    function tell() {
+      for (const done of waiting.splice(0)) done();
+    }
+
+    function wait() {
+      return seen.lost || seen.unseen ? undefined : new Promise((done) => waiting.push(done));
+    }
+
+    function end() {
+      guards.delete(wanted.id);
+      listening.forEach((remove) => remove());
+      tell();
+    }
+
+    listen(holder, "blur", lock);
+    listen(window, "blur", lock);
+    // Keys that go to the document of another site are out of sight: those before them are counted.
+    const counted = top.length > 0 || top !== window ? ["keydown", "beforeinput"] : wanted.tabs ? ["keydown"] : [];
+    for (const target of [window, ...closed]) for (const type of counted) listen(target, type, handle);
+    guards.set(wanted.id, guard);
+  }
+
+  return {
+    arm,
+    lost: (id) => guards.get(id)?.wait(),
+    report(id) {
+      const guard = guards.get(id);
+      if (guard && !guard.strayed) guard.end();
+      return guard ? guard.seen : null;
+    },
+    stray(id) {
+      const guard = guards.get(id);
+      guard?.end();
+      return guard?.strayed ?? null;
+    },
+  };
+})

@@ -1,0 +1,40 @@
+"""Hindrance: something that an action waits for, and that will not pass by itself.
+
+Rule: it is logged once, within the first second of the action (logger `cdpengine.action`).
+"""
+
+from __future__ import annotations
+
+import attrs
+import trio
+
+from cdpengine._budget import Budget
+from cdpengine._logs import get_logger
+from cdpengine._page.scripts.page_functions import Node
+
+logger = get_logger("cdpengine.action")
+
+_AFTER = 0.4
+"""Seconds after which a hindrance is logged: longer than most pages take to close what they opened."""
+
+
+@attrs.define
+class Hindrance:
+    """What one action waits for, `since` then on trio's clock. It is logged once."""
+
+    action: str
+    node: Node
+    budget: Budget
+    since: float = attrs.field(factory=trio.current_time)
+    logged: bool = attrs.field(default=False, init=False)
+
+    def note(self, reason: str) -> None:
+        """Log the reason, if it has been in the way for long enough; the budget's steps say so too."""
+        if self.logged or trio.current_time() - self.since < _AFTER:
+            return
+        self.logged = True
+        left = self.budget.remaining
+        logger.info(
+            "cannot %s %s yet: %s (tried for %.1f s more)", self.action, self.node.description, reason, left
+        )
+        self.budget.step(f"logged after {trio.current_time() - self.since:.1f} s: {reason}")
