@@ -140,6 +140,8 @@ class FrameTree:
             case LifecycleEvent():
                 if (known := self.get(event.frame_id)) is not None:
                     known._note(event.loader_id, event.name)
+                    # A new frame shows an empty document until the first one comes, and only this event names it.
+                    known.loader_id = known.loader_id or event.loader_id
 
     def apply_tree(self, node: FrameTreeNode, session: Session) -> None:
         """Take the reply to `Page.getFrameTree` of one session."""

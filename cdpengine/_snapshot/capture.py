@@ -341,10 +341,11 @@ class _Capturing:
                 if not replaced() and (over or not await self._hears_of(replaced)):
                     raise
             else:
-                # A walk may have read a newer document than the one that the events have reported.
                 if not replaced() and document.loader_id == loader_id:
                     document.renderer_id = renderer
                     return document
+                # A walk may have read a newer document than the one that the events have reported.
+                await self._hears_of(replaced)
             if reading.parent is None:
                 return None
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
 from typing import get_args
 
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
 from rounds import rounds
+from werkzeug import Request, Response
 
 import cdpengine
 from cdpengine._snapshot.node import Source
@@ -204,6 +206,29 @@ async def test_a_hung_frame_in_another_process_is_marked(
 
 
 @pytest.mark.slow
+async def test_a_frame_without_a_response_is_read_as_empty(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    requested, over = threading.Event(), threading.Event()
+
+    def respond(_request: Request) -> Response:
+        requested.set()
+        over.wait(20)
+        return Response("late", content_type="text/html")
+
+    httpserver.expect_request("/silent").respond_with_handler(respond)
+    add = "const f = document.createElement('iframe'); f.src = '/silent'; document.body.append(f)"
+    try:
+        await page.set_content("<button>Here</button>")
+        await page.evaluate(add)
+        await trio.to_thread.run_sync(requested.wait, 10)
+        snapshot = await page.snapshot(timeout=10)
+    finally:
+        over.set()
+    assert outline(snapshot) == ['- button "Here"', "- iframe"]
+    assert [source.source for source in snapshot.stats.sources.values()] == ["computed", "computed"]
+
+
 async def test_many_frames(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     number = rounds(8, 30)
     frames = "".join(

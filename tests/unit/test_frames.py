@@ -48,6 +48,18 @@ def test_frames_come_navigate_and_go() -> None:
     assert ids(tree) == ["main"]
 
 
+def test_a_new_frame_has_the_loader_of_its_empty_document_until_it_navigates() -> None:
+    tree = FrameTree("main", S1)
+    tree.apply(FrameAttached("a", "main"), S1)
+    tree.apply(LifecycleEvent("a", "empty", "init"), S1)
+    tree.apply(LifecycleEvent("a", "l1", "init"), S1)
+    frame = tree.get("a")
+    assert frame is not None
+    assert frame.loader_id == "empty", "the next document counts once it is committed"
+    tree.apply(FrameNavigated(FrameInfo("a", "l1", "http://x/")), S1)
+    assert frame.loader_id == "l1"
+
+
 def test_removing_a_frame_removes_what_is_in_it() -> None:
     tree = FrameTree("main", S1)
     for frame, parent in [("a", "main"), ("b", "a"), ("c", "b"), ("d", "main")]:
