@@ -46,6 +46,10 @@ DISABLED_FEATURES: dict[str, str] = {
     "WebUIOmniboxAimPopup": "the same, for the second page there",
 }
 
+ENABLED_FEATURES: dict[str, str] = {
+    "CDPScreenshotNewSurface": "pictures of tabs that are not in front: without it 37 of 60 were never answered",
+}
+
 COMPUTED_ACCESSIBILITY = "ComputedAccessibilityInfo"
 """Blink's feature that gives elements `computedRole` and `computedName`: snapshots are one walk then."""
 
@@ -129,11 +133,14 @@ def command_line(
         ours.append(f"--remote-debugging-port={debugging_port or 0}")
     if transport == "pipe" or lifeline:
         ours.append("--remote-debugging-pipe")
-    enabled = set(_features(arguments, "--enable-features"))
+    enabled = list(_features(arguments, "--enable-features"))
     disabled = [feature for feature in DISABLED_FEATURES if feature not in enabled]
     disabled += [feature for feature in _features(arguments, "--disable-features") if feature not in disabled]
     ours.append(f"--disable-features={','.join(disabled)}")
-    joined = ["--disable-features="]
+    enabled += [feature for feature in ENABLED_FEATURES if feature not in (*enabled, *disabled)]
+    if enabled:
+        ours.append(f"--enable-features={','.join(enabled)}")
+    joined = ["--disable-features=", "--enable-features="]
     refused = set(_features(arguments, "--disable-blink-features"))
     if computed_accessibility and COMPUTED_ACCESSIBILITY not in refused:
         joined.append("--enable-blink-features=")

@@ -163,6 +163,18 @@ async def test_a_page_behind_another_and_a_page_that_hangs(
     assert near(opened(await page.screenshot()).getpixel((5, 5)), (255, 0, 0))
 
 
+async def test_pictures_of_several_tabs_in_turn(browser: cdpengine.Browser) -> None:
+    colours = [(255, 0, 0), (0, 255, 0), (0, 0, 255)]
+    tabs = [await browser.new_page() for _ in colours]
+    for tab, colour in zip(tabs, colours, strict=True):
+        await tab.set_content(f"<body style='background: rgb{colour}'>")
+    for _ in range(2):
+        for tab, colour in zip(tabs, colours, strict=True):
+            assert near(opened(await tab.screenshot(timeout=5)).getpixel((5, 5)), colour)
+    for tab in tabs:
+        await tab.close()
+
+
 # --- PDF -----------------------------------------------------------------------------------------------------
 
 

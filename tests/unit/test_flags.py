@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from cdpengine._launch.flags import ALWAYS, DISABLED_FEATURES, Machine, command_line
+from cdpengine._launch.flags import ALWAYS, DISABLED_FEATURES, ENABLED_FEATURES, Machine, command_line
 from cdpengine._launch.profile import parse_port_file
 from cdpengine.errors import InvalidArgumentError
 
@@ -106,7 +106,13 @@ def test_a_feature_that_the_user_enables_is_not_disabled() -> None:
     arguments = line("--enable-features=Translate,X")
     [features] = [a.partition("=")[2] for a in arguments if a.startswith("--disable-features=")]
     assert "Translate" not in features.split(",")
-    assert "--enable-features=Translate,X" in arguments
+    [enabled] = [a.partition("=")[2] for a in arguments if a.startswith("--enable-features=")]
+    assert enabled.split(",") == ["Translate", "X", *ENABLED_FEATURES]
+
+
+def test_a_feature_that_the_user_disables_is_not_enabled() -> None:
+    arguments = line("--disable-features=CDPScreenshotNewSurface")
+    assert not any("CDPScreenshotNewSurface" in a for a in arguments if a.startswith("--enable"))
 
 
 @pytest.mark.parametrize(
