@@ -3,6 +3,8 @@
 Rule: the press, the moves and the release are real mouse events. Where the page drags by HTML5 (draggable
 nodes, links, images), Chrome hands the drag to us as soon as it starts, and it goes on by drag events with their
 dataTransfer; else the moves go on. However it ends, the button comes up and Chrome's drags are its own again.
+The drop is sent only once the page has handled the last move, and its destination has come to rest. What covers
+the destination only since the press belongs to the drag.
 Into a frame of another process, or out of one, the press goes to the source's process, all that follows to that of
 the destination: that is how Chrome itself hands on the events of one mouse.
 """
@@ -10,7 +12,7 @@ the destination: that is how Chrome itself hands on the events of one mouse.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
 import attrs
@@ -26,15 +28,20 @@ from cdpengine._input.action import (
     deliver,
     verify,
 )
-from cdpengine._input.actionability.inspection import NO_REQUIREMENTS
+from cdpengine._input.actionability.inspection import NO_REQUIREMENTS, Inspection
 from cdpengine._input.actionability.page_library import (
+    Handle,
     InputObserver,
     Record,
+    decode_result,
     post_library_call,
+    post_run,
     wait_until_reported,
 )
-from cdpengine._input.devices.mouse import MouseDevice, release, wait_for_delivery
+from cdpengine._input.devices.mouse import MouseDevice, check_delay, release, wait_for_delivery
 from cdpengine._input.geometry import Point
+from cdpengine._input.held_back import unless_held_back
+from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.input import DragIntercepted
@@ -55,8 +62,11 @@ _RELEASED = ("pointermove", "mousemove", "pointerup", "mouseup")
 _CLEAN_UP_TIMEOUT = 0.5
 """Seconds that a cancelled drag gets to find out whether Chrome has started one of its own."""
 
-_FINAL_MOVES = 2
-"""More moves of an HTML5 drag at its end: a list can reorder at each; what comes there has to accept the drop."""
+_REST = 0.1
+_LONGEST_REST = 0.6
+"""Seconds that the pointer rests over the destination, with a move in every second frame; the second is the limit
+where the destination keeps moving. Pages handle one move in 50 ms, neglect those that come while they animate, and
+reorder again at the next; Chrome itself repeats `dragover` every 50 ms while a drag rests."""
 
 _NUDGE = 8.0
 """CSS pixels of the first move: more than Chrome takes for an unsteady hand, so a drag that can start starts."""
@@ -91,6 +101,22 @@ class _Interception:
         return [*enter, self.post("dragOver", at, modifiers)]
 
 
+@attrs.frozen
+class Pace:
+    """How a drag moves: the moves to its end, and the seconds before the first one."""
+
+    steps: int = 5
+    hold: float = 0
+
+    def check(self) -> None:
+        """Raise InvalidArgumentError for what cannot be."""
+        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 1:
+            raise InvalidArgumentError(
+                what="steps", given=repr(self.steps), expected="a number of moves, 1 or more"
+            )
+        check_delay(self.hold, "hold")
+
+
 async def drag(
     source: Node,
     destination: Node | Point,
@@ -98,7 +124,7 @@ async def drag(
     context: ActionContext,
     source_position: tuple[float, float] | None = None,
     position: tuple[float, float] | None = None,
-    steps: int = 5,
+    pace: Pace,
     modifiers: Iterable[str] = (),
     force: bool = False,
 ) -> ActionOutcome:
@@ -106,15 +132,14 @@ async def drag(
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
     mouse = context.mouse
     mouse.check_click(button="left", count=1, modifiers=modifiers)
-    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
-        raise InvalidArgumentError(what="steps", given=repr(steps), expected="a number of moves, 1 or more")
+    pace.check()
     check_position(source_position)
     check_position(position)
     end = destination.session if isinstance(destination, Node) else source.session
     devices = mouse.on(source.session), mouse.on(end)
     interception = _Interception(mouse.session, end)
-    work = _Drag(source, *devices, interception, context, modifiers, force)
-    return await work.run(destination, source_position, position, steps)
+    work = _Drag(source, *devices, interception, context, modifiers, force, pace)
+    return await work.run(destination, source_position, position)
 
 
 @attrs.define(eq=False)
@@ -126,6 +151,7 @@ class _Drag:
     context: ActionContext
     modifiers: tuple[str, ...]
     force: bool
+    pace: Pace
     start: Point | None = attrs.field(default=None, init=False)
 
     @property
@@ -138,19 +164,24 @@ class _Drag:
         destination: Node | Point,
         source_position: tuple[float, float] | None,
         position: tuple[float, float] | None,
-        steps: int,
     ) -> ActionOutcome:
         interception = self.interception
         interception.page.on_event("Input.dragIntercepted", interception.note_start)
         try:
+            clear = isinstance(destination, Node) and await self._is_clear(destination)
             start, pressed = await self._press(source_position)
             if self.mouse.buttons == 0:  # a dialog, opened by the press, took the rest
                 return self._outcome(start, False, self.source.description, pressed.seen)
             if isinstance(destination, Node):
-                return await self._to_node(destination, position, steps, pressed)
-            return await self._to_point(destination, steps, pressed)
+                return await self._to_node(destination, position, pressed, clear)
+            return await self._to_point(destination, pressed)
         finally:
             await self._clean_up()
+
+    async def _is_clear(self, destination: Node) -> bool:
+        """Whether nothing covers the destination before the press, as far as one look tells."""
+        async with self._inspect(destination, "drop on") as inspection:
+            return await inspection.is_clear(TO_HOVER)
 
     async def _press(self, position: tuple[float, float] | None) -> tuple[Point, Record]:
         """Press on the source, and move a little: an HTML5 drag starts with that."""
@@ -177,6 +208,8 @@ class _Drag:
         if dialog:
             await self.mouse.up()
         else:
+            if self.pace.hold:
+                await trio.sleep(self.pace.hold)
             for share in (0.5, 1.0):
                 nudged = Point(at.x + share * _NUDGE, at.y + share * _NUDGE)
                 await self.mouse.hover(nudged.x, nudged.y, modifiers=self.modifiers)
@@ -187,11 +220,11 @@ class _Drag:
         self,
         node: Node,
         position: tuple[float, float] | None,
-        steps: int,
         pressed: Record,
+        clear: bool,
     ) -> ActionOutcome:
         observer = self._make_observer()
-        required = NO_REQUIREMENTS if self.force else TO_HOVER
+        required = NO_REQUIREMENTS if self.force else attrs.evolve(TO_HOVER, receives_events=not clear)
         async with (
             self._inspect(self.source, "drag") as held,
             self._inspect(node, "drop on", dragging=True) as inspection,
@@ -211,10 +244,12 @@ class _Drag:
                         events=tuple(pressed.seen),
                     ) from gone
 
+                place = await inspection.handle()
+
                 async def finish() -> bool:
                     if self.across:
                         self._enter(at)
-                    await self._move(at, steps)
+                    await self._move(at, place)
                     return await self._release(at)
 
                 record, dialog = await observer.watch_over(
@@ -227,11 +262,11 @@ class _Drag:
                         post_library_call(source, "drag", False)
         return self._outcome_of_release(at, node.description, pressed, record or Record(), observer, dialog)
 
-    async def _to_point(self, at: Point, steps: int, pressed: Record) -> ActionOutcome:
+    async def _to_point(self, at: Point, pressed: Record) -> ActionOutcome:
         observer = self._make_observer()
 
         async def finish() -> bool:
-            await self._move(at, steps)
+            await self._move(at, source)
             return await self._release(at)
 
         async with self._inspect(self.source, "drag") as held:
@@ -296,26 +331,45 @@ class _Drag:
         self.end_mouse.take_over(self.mouse, Point(max(at.x - _NUDGE, 0.0), max(at.y - _NUDGE, 0.0)))
         self.mouse = self.end_mouse
 
-    async def _move(self, to: Point, steps: int) -> None:
-        interception, start = self.interception, self.mouse.position
-        for step in range(1, steps + 1):
-            share = step / steps
+    async def _move(self, to: Point, place: Handle | None) -> None:
+        """Move there, and rest. `place` is a node of the document there, if that is known."""
+        start = self.mouse.position
+        for step in range(1, self.pace.steps + 1):
+            share = step / self.pace.steps
             at = Point(start.x + share * (to.x - start.x), start.y + share * (to.y - start.y))
-            if interception.data is None:
-                await self.mouse.hover(at.x, at.y, modifiers=self.modifiers, wait_for_frame=True)
-            else:
-                self.mouse.position = at
-                await self._drag_over(at)
-        # Once more where it is, as a hand does: what a page puts there at the last move would not take the drop.
-        for _ in range(_FINAL_MOVES if interception.data is not None else 1):
-            if interception.data is None:
-                await self.mouse.hover(to.x, to.y, modifiers=self.modifiers, wait_for_frame=True)
-            else:
-                await self._drag_over(to)
+            await self._move_once(at)
+        started = trio.current_time()
+        while True:
+            still = await self._two_frames(place)
+            await self._move_once(to)
+            rested = trio.current_time() - started
+            if rested >= (_REST if still else _LONGEST_REST):
+                break
+        await self._two_frames(place)
 
-    async def _drag_over(self, at: Point) -> None:
+    async def _move_once(self, at: Point) -> None:
+        if self.interception.data is None:
+            await self.mouse.hover(at.x, at.y, modifiers=self.modifiers, wait_for_frame=True)
+            return
+        self.mouse.position = at
         for call in self.interception.post_moves(at, self.mouse.held.mask(self.modifiers)):
             await call.raw()
+
+    async def _two_frames(self, place: Handle | None) -> bool:
+        """Wait until the page has drawn twice; return whether the node stayed where it was."""
+        if place is None:
+            return True
+
+        async def ask() -> bool:
+            with suppress(StaleRefError, SessionGoneError):
+                still: bool = await decode_result(
+                    post_run(place, script("_input/frames"), None), place.node, bool
+                )
+                return still
+            return True
+
+        answer = await unless_held_back(ask, self.context.interruptions, self.context.navigation)
+        return answer is not False
 
     async def _release(self, at: Point) -> bool:
         interception = self.interception
@@ -358,7 +412,9 @@ class _Drag:
             calls.append(interception.page.post("Input.setInterceptDrags", enabled=False))
         await release(calls)
 
-    def _inspect(self, node: Node, action: str, *, dragging: bool = False) -> Any:
+    def _inspect(
+        self, node: Node, action: str, *, dragging: bool = False
+    ) -> AbstractAsyncContextManager[Inspection]:
         return self.context.inspect(node, action, dragging=dragging)
 
     def _outcome(

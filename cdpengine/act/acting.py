@@ -84,7 +84,11 @@ async def _scroll(run: Performance, request: requests.Scroll) -> None:
 
 
 async def _drag(run: Performance, request: requests.Drag) -> None:
-    run.report(await run.page.drag(request.start_ref, request.end_ref, heal=request.heal, timeout=run.left))
+    run.report(
+        await run.page.drag(
+            request.start_ref, request.end_ref, hold=request.hold, heal=request.heal, timeout=run.left
+        )
+    )
 
 
 async def _select(run: Performance, request: requests.Select) -> None:

@@ -145,6 +145,7 @@ class Drag(ActingRequest):
     kind: ClassVar[str] = "drag"
     start_ref: str = field("The ref of the element that is dragged.")
     end_ref: str = field("The ref of the element that it is dropped on.")
+    hold: float = field("Seconds to hold the button before the first move: for a long press.", 0)
     heal: bool = field(
         "Where a ref is stale, take what has the same role, name and place now, if sure.", False
     )

@@ -17,7 +17,7 @@ from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
 from cdpengine._input.action import ActionContext, ActionOutcome, click, hover, tap
 from cdpengine._input.devices.keys import Layout
 from cdpengine._input.devices.mouse import check_point
-from cdpengine._input.drag import drag
+from cdpengine._input.drag import Pace, drag
 from cdpengine._input.forms.check import set_checked
 from cdpengine._input.forms.fill import FillValue, check_fill_value, fill
 from cdpengine._input.forms.form import FieldValue, FieldWork, check_field_value, fill_form
@@ -182,6 +182,7 @@ class PageActions:
         source_position: tuple[float, float] | None = None,
         position: tuple[float, float] | None = None,
         steps: int = 5,
+        hold: float = 0,
         modifiers: Sequence[str] = (),
         force: bool = False,
         heal: bool = False,
@@ -190,16 +191,18 @@ class PageActions:
         """Drag a node with the left button to another node, or to a point (x, y) of the viewport.
 
         HTML5 drag and drop, with its dataTransfer, as well as pages that follow the pointer (sliders, sortable
-        lists). `source_position` and `position` are relative to the top left of the source's and the destination's
-        border box; `steps` is the number of moves between them. Both nodes are checked as by `click`; the
-        destination is scrolled to with the button down. `heal` is as for `click`, for both of them: the outcome's
-        `healed` and `healed_destination`.
+        lists, maps). `source_position` and `position` are relative to the top left of the source's and the
+        destination's border box; `steps` is the number of moves between them; `hold` is how many seconds the
+        button is down before the first move, for what is dragged after a long press. Both nodes are checked as by
+        `click`; the destination is scrolled to with the button down. What is dragged, and what covers the
+        destination only since the press, does not count as covering it. The drop follows once the page has handled
+        the last move and the destination is still: after 0.1 s, at most 0.6 s. `heal` is as for `click`, for both
+        of them: the outcome's `healed` and `healed_destination`.
 
         The two may be in frames of different processes; the moves are in the destination then, and the source's
         `dragend` has the `dropEffect` "none". Raises as `click` does, and NotDeliveredError when the destination
-        did not accept an HTML5 drop (to a point: the outcome's `delivered` is False then). What is dragged does
-        not count as covering its destination. However it ends, also cancelled, the button is up and nothing is
-        being dragged.
+        did not accept an HTML5 drop (to a point: the outcome's `delivered` is False then). However it ends, also
+        cancelled, the button is up and nothing is being dragged.
         """
         described = f"{destination}" if isinstance(destination, tuple) else describe_target(destination)
         action = f"drag {describe_target(source)} to {described}"
@@ -214,7 +217,7 @@ class PageActions:
                 end,
                 source_position=source_position,
                 position=position,
-                steps=steps,
+                pace=Pace(steps, hold),
                 modifiers=modifiers,
                 force=force,
                 context=act.context,

@@ -145,14 +145,21 @@
     return [Math.floor(x) >= box.left ? Math.floor(x) : x, Math.floor(y) >= box.top ? Math.floor(y) : y];
   }
 
+  // Lists make their items transparent to the pointer while one is dragged: what is around them takes the drop.
+  function isLetThrough(hit) {
+    return request.dragging && getComputedStyle(element).pointerEvents === "none" && Array.from(flatAncestors(element)).includes(hit);
+  }
+
   function hitTest() {
     const chain = roots();
+    // What is dragged covers nothing, unless the drag ends within it, as where a map is panned.
+    const dragged = request.dragging && known.dragged && !DOM.contains(known.dragged, element) ? known.dragged : null;
     let covered = "";
     let coverer = null;
     let itself = false; // whether it is hit itself somewhere, and not only its label
     const hits = pointsOf(request).map(([x, y]) => {
-      const hit = elementAt(x, y, chain, request.dragging ? known.dragged : null);
-      const good = hit !== null && receives(hit);
+      const hit = elementAt(x, y, chain, dragged);
+      const good = hit !== null && (receives(hit) || isLetThrough(hit));
       itself ||= hit === element;
       if (!good && !covered) {
         covered = hit ? describe(hit) : "the edge of the frame or the page";

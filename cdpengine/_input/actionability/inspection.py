@@ -190,6 +190,13 @@ class Inspection:
             observer.choose_mark(self.node)
         return await self._until(lambda: self._point(requirements, position, observer))
 
+    async def is_clear(self, requirements: Requirements) -> bool:
+        """Return whether one look, without scrolling, finds a point that meets the requirements."""
+        with suppress(StaleRefError):
+            point, _ = await self._quick_probe(requirements, None)
+            return point is not None
+        return False
+
     async def wait_for_focus(self, *, editable: bool, at_end: bool, guard: KeyGuard | None = None) -> None:
         """Wait until the node is enabled, and give it the focus; `at_end`: the caret goes there.
 

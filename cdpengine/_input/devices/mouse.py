@@ -151,10 +151,10 @@ async def release(pendings: Sequence[PendingCall]) -> None:
                 return  # the page went away, and what was held down with it
 
 
-def check_delay(delay: float) -> None:
+def check_delay(delay: float, what: str = "delay") -> None:
     """Raise InvalidArgumentError unless `delay` is a number of seconds, 0 or more."""
     if isinstance(delay, bool) or not isinstance(delay, (int, float)) or not 0 <= delay < float("inf"):
-        raise InvalidArgumentError(what="delay", given=repr(delay), expected="seconds, 0 or more")
+        raise InvalidArgumentError(what=what, given=repr(delay), expected="seconds, 0 or more")
 
 
 # The bits of `buttons` in Input.dispatchMouseEvent and in the page's MouseEvent.

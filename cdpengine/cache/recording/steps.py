@@ -195,7 +195,7 @@ def _drag(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
         raise CannotBeStep("an entry has no request that drags from or to one point of an element")
     source, destination = _element(elements, "source"), _element(elements, "destination")
     return Draft(
-        request=Drag(start_ref="t1", end_ref="t2"),
+        request=Drag(start_ref="t1", end_ref="t2", hold=given["hold"]),
         targets={"t1": source.target, "t2": destination.target},
     )
 

@@ -111,7 +111,8 @@ async def test_drag_to_what_is_covered_lets_go(page: cdpengine.Page) -> None:
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize(
-    "arguments", [{"steps": 0}, {"position": (1,)}, {"source_position": ("a", 1)}, {"modifiers": ["Hyper"]}]
+    "arguments",
+    [{"steps": 0}, {"position": (1,)}, {"source_position": ("a", 1)}, {"hold": -1}, {"modifiers": ["Hyper"]}],
 )
 async def test_drags_that_cannot_be(page: cdpengine.Page, arguments: dict[str, Any]) -> None:
     await show(page, DRAGS)

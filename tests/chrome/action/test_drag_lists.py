@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import trio
 from pointer_page import at, node, record, show
 
 import cdpengine
-from cdpengine.errors import NotDeliveredError
+from cdpengine.errors import DeadlineExceededError, NotDeliveredError
 
 pytestmark = pytest.mark.chrome
 
@@ -30,6 +31,56 @@ REORDERS = {
         list.insertBefore(dragged, after ? over.nextSibling : over);
       };
       list.ondrop = (event) => { event.preventDefault(); dropped = order(); };
+    </script>""",
+    # At most every 50 ms, by where the pointer is.
+    "throttled": """<script>
+      let dragged = null, last = 0;
+      list.ondragstart = (event) => { dragged = event.target; };
+      list.ondragover = (event) => {
+        event.preventDefault();
+        if (performance.now() - last < 50) return;
+        last = performance.now();
+        const over = event.target.closest("li");
+        if (!over || over === dragged) return;
+        const after = dragged.compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING;
+        list.insertBefore(dragged, after ? over.nextSibling : over);
+      };
+      list.ondrop = (event) => { event.preventDefault(); dropped = order(); };
+    </script>""",
+    # As SortableJS does with its animation: items that move neglect the drag.
+    "animated": """<script>
+      let dragged = null;
+      list.ondragstart = (event) => { dragged = event.target; };
+      list.ondragover = (event) => {
+        event.preventDefault();
+        const over = event.target.closest("li");
+        if (!over || over === dragged || over.getAnimations().length) return;
+        const after = dragged.compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING;
+        list.insertBefore(dragged, after ? over.nextSibling : over);
+        for (const item of list.children) if (item !== dragged) {
+          item.animate([{ transform: "translateY(20px)" }, { transform: "none" }], 150);
+        }
+      };
+      list.ondrop = (event) => { event.preventDefault(); dropped = order(); };
+    </script>""",
+    # As @hello-pangea/dnd does: what is not dragged is transparent to the pointer meanwhile.
+    "transparent": """<script>
+      let dragged = null, from = 0;
+      for (const item of list.children) item.draggable = false;
+      list.onpointerdown = (event) => {
+        [dragged, from] = [event.target.closest("li"), event.clientY];
+        for (const item of list.children) item.style.pointerEvents = "none";
+      };
+      addEventListener("pointermove", (event) => {
+        if (!dragged) return;
+        const at = Math.min(3, Math.max(0, Math.floor(event.clientY / 40)));
+        const rest = [...list.children].filter((item) => item !== dragged);
+        list.insertBefore(dragged, rest[at] ?? null);
+      });
+      addEventListener("pointerup", () => {
+        for (const item of list.children) item.style.pointerEvents = "";
+        [dragged, dropped] = [null, order()];
+      });
     </script>""",
     # The same, but each item accepts for itself, and only once it has been entered.
     "at dragenter": """<script>
@@ -172,3 +223,77 @@ async def test_a_press_of_a_drag_that_is_held_back_clicks_nothing(page: cdpengin
     assert await page.evaluate("hits") == []
     pressed = await record(page, "pointerdown")  # the window sees it before it is held back
     assert [entry["target"] for entry in pressed] == ["veil", "src"]
+
+
+LONG_PRESS = f"""<style>div {{ user-select: none }}</style>
+<div id=src style='{at(20, 20)}'>S</div><div id=dst style='{at(200, 100, 90, 90)}'>D</div><script>
+  var moved = 0, dropped = "", timer = 0, lifted = false;
+  src.onpointerdown = () => {{ timer = setTimeout(() => {{ lifted = true }}, 150) }};
+  addEventListener("pointermove", () => {{ if (!lifted) clearTimeout(timer); else moved++ }});
+  addEventListener("pointerup", (event) => {{
+    clearTimeout(timer);
+    if (lifted) dropped = document.elementFromPoint(event.clientX, event.clientY).id;
+    lifted = false;
+  }});
+</script>"""
+
+
+async def test_a_long_press_lifts_what_is_dragged(page: cdpengine.Page) -> None:
+    await show(page, LONG_PRESS)
+    source, destination = await node(page, "src"), await node(page, "dst")
+    await page.drag(source, destination, timeout=5)
+    assert await page.evaluate("[moved, dropped]") == [0, ""]
+    await page.drag(source, destination, hold=0.3, timeout=5)
+    assert await page.evaluate("moved > 3 && dropped") == "dst"
+    await page.drag(source, (230, 130), hold=0.3, timeout=5)
+    assert await page.evaluate("dropped") == "dst"
+    with trio.move_on_after(0.5) as cancelled:
+        await page.drag(source, destination, hold=60)
+    assert cancelled.cancelled_caught
+    assert page.mouse.buttons == 0
+    assert [entry["buttons"] for entry in await record(page, "pointerup")] == [0, 0, 0, 0]
+
+
+async def test_a_hold_is_over_with_the_deadline(page: cdpengine.Page) -> None:
+    await show(page, LONG_PRESS)
+    with pytest.raises(DeadlineExceededError):
+        await page.drag(await node(page, "src"), await node(page, "dst"), hold=60, timeout=0.6)
+    assert page.mouse.buttons == 0
+
+
+async def test_what_covers_the_destination_since_the_press_does_not_count(page: cdpengine.Page) -> None:
+    await show(
+        page,
+        f"<div id=src style='{at(20, 20)}'>S</div><div id=dst style='{at(60, 60, 90, 90)}'>D</div><script>"
+        "let held = []; var dropped = '';"
+        "src.onmousedown = (event) => { event.preventDefault();"
+        "  const glass = document.createElement('div'), clone = src.cloneNode(true); held = [glass, clone];"
+        "  glass.style = 'position:fixed;inset:0;z-index:9'; clone.style.zIndex = 10; document.body.append(...held) };"
+        "addEventListener('mousemove', (event) => { if (!held.length) return;"
+        "  held[1].style.left = event.clientX - 40 + 'px'; held[1].style.top = event.clientY - 15 + 'px' });"
+        "addEventListener('mouseup', (event) => { for (const each of held.splice(0)) each.remove();"
+        "  dropped = document.elementFromPoint(event.clientX, event.clientY).id })</script>",
+    )
+    outcome = await page.drag(await node(page, "src"), await node(page, "dst"), timeout=5)
+    assert outcome.delivered is True
+    assert await page.evaluate("dropped") == "dst"
+
+
+async def test_a_map_is_panned_by_a_drag_within_it(page: cdpengine.Page) -> None:
+    await show(
+        page,
+        f"<div id=map style='{at(20, 20, 400, 300)};overflow:hidden'><div id=tiles style='{at(0, 0, 900, 900)}'></div></div>"
+        "<script>var place = [0, 0]; let from = null;"
+        "map.onpointerdown = (event) => { from = [event.clientX, event.clientY]; map.setPointerCapture(event.pointerId) };"
+        "map.onpointermove = (event) => { if (from) tiles.style.translate ="
+        " `${event.clientX - from[0]}px ${event.clientY - from[1]}px` };"
+        "map.onpointerup = (event) => { place = [event.clientX - from[0], event.clientY - from[1]].map(Math.round); from = null }</script>",
+    )
+    world = await node(page, "document.getElementById('map')")
+    for source, destination in ((world, world), (await node(page, "tiles"), world)):
+        await page.evaluate("tiles.style.translate = 'none'")
+        outcome = await page.drag(
+            source, destination, source_position=(300, 200), position=(100, 150), timeout=5
+        )
+        assert outcome.delivered is True
+        assert await page.evaluate("place") == [-200, -50]
