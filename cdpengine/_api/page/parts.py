@@ -40,6 +40,9 @@ from cdpengine.errors import InvalidArgumentError, InvisibleError
 class Keyboard:
     """The keyboard of a page: `page.keyboard`. Keys go to whatever has the focus.
 
+    A modifier key that is held by `down` counts in all later input of the page: keys, text that is typed by keys,
+    and the mouse. While Shift is down, "a" is the A key with Shift, which types "A".
+
     Methods return True when a dialog opened before Chrome had answered.
     """
 

@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, TypeAlias
 
+import attrs
 import trio
 
 from cdpengine._input.devices.keys import (
+    ALTGRAPH,
+    COMMANDING,
     SHIFT,
     US,
     Chord,
@@ -122,7 +125,7 @@ class KeyboardDevice:
         True when a dialog opened. Cancelled while waiting for the reply, it releases the key. Raises
         InvalidArgumentError for an unknown key.
         """
-        known = key_named(key, mac=self._held.mac, layout=self._layout)
+        known = self._with_held(key_named(key, mac=self._held.mac, layout=self._layout), self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
         pending = self._post_down(known)
         try:
@@ -133,7 +136,7 @@ class KeyboardDevice:
 
     async def up(self, key: str) -> bool:
         """Release a key. True when a dialog opened. Raises InvalidArgumentError for an unknown key."""
-        known = key_named(key, mac=self._held.mac, layout=self._layout)
+        known = self._with_held(key_named(key, mac=self._held.mac, layout=self._layout), self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
         return await wait_for_delivery([self._post_up(known)], self._interruptions)
 
@@ -143,7 +146,9 @@ class KeyboardDevice:
         `delay` is how long the key stays down, in seconds; `layout` is another layout for this press alone. True
         when a dialog opened. Raises InvalidArgumentError for an unknown key or layout, before anything is sent.
         """
-        known = chord_named(chord, mac=self._held.mac, layout=layout_of(layout, self._layout))
+        with_keys = layout_of(layout, self._layout)
+        known = chord_named(chord, mac=self._held.mac, layout=with_keys)
+        known = attrs.evolve(known, key=self._with_held(known.key, with_keys))
         check_delay(delay)
         await trio.lowlevel.checkpoint_if_cancelled()
         if not delay:
@@ -181,7 +186,11 @@ class KeyboardDevice:
         """Return what `type` types of a text, one piece after the other. Raises as `type` does."""
         check_text(text)
         check_delay(delay)
-        split = [*pieces(text, layout_of(layout, self._layout), joined=not delay)]
+        with_keys = layout_of(layout, self._layout)
+        split = [*pieces(text, with_keys, joined=not delay)]
+        if self._held.down:
+            split = [(piece, tuple(self._with_held(key, with_keys) for key in keys)) for piece, keys in split]
+            self._add_secrets("".join("".join(key.text for key in keys) or piece for piece, keys in split))
         self._add_secrets(text)
         return split
 
@@ -283,6 +292,20 @@ class KeyboardDevice:
     def _add_secrets(self, *texts: str) -> None:
         for text in texts:
             self.session.connection.instruments.add_secret(text)
+
+    def _with_held(self, key: Key, layout: Layout) -> Key:
+        """Return what a key of `layout` is while the modifier keys that are down stay down.
+
+        As on a real keyboard: with Shift, the A key is "A"; with Control and without Shift, it is "a".
+        """
+        shift = bool(self._held.modifiers & SHIFT)
+        altgr = any(other.key == ALTGRAPH for other in self._held.down.values())
+        if key.is_modifier:
+            return key
+        if shift or altgr:
+            return layout.with_held(key, shift=shift, altgr=altgr)
+        commanding = self._held.modifiers & COMMANDING and key.text.isalpha()
+        return layout.plain(key) if commanding and key.shifted else key
 
     # --- posting: at once, in order, without waiting -------------------------------------------------------
 
