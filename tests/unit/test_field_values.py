@@ -5,7 +5,8 @@ import pickle
 
 import pytest
 
-from cdpengine._input.forms.fill import EVERY_TYPE, TextValue, texts_of
+from cdpengine._input.forms.fill import TextValue, texts_of
+from cdpengine._input.forms.filling import EVERY_TYPE
 from cdpengine.errors import (
     FailedField,
     FormError,

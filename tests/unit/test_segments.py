@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdpengine._input.forms.fill import Segment, segment_keys, segments_in
+from cdpengine._input.forms.segments import Segment, segment_keys, segments_in
 from cdpengine._protocol.domains.dom import DescribedNode
 
 MONTH, DAY, YEAR = Segment("month", 12), Segment("day", 31), Segment("year", 275760)

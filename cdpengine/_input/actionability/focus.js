@@ -1,11 +1,9 @@
 // Gives a node the keyboard focus, and answers { focused, holder }: whether it has it now, and who does.
 // `removed` says that a handler of the page's took the node away for it.
 // Called on a node in an isolated world, with { atEnd, guard }: whether the caret goes behind the text that is there, and
-// what key_guard.js is to guard, or null; then that, and the part secret_field.js.
-(function (request, keys, isSecret) {
+// what key_guard.js is to guard, or null; then that, and the parts secret_field.js and mask.js.
+(function (request, keys, isSecret, masks) {
   "use strict";
-
-  const FRAME_LIMIT_MS = 100; // where frames do not come (a throttled page), time takes their place
 
   let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
   if (!element) return { focused: false, holder: "" };
@@ -40,29 +38,8 @@
     return at;
   }
 
-  const DATE = /^(?=.*[dmyh])[dmyhs\W]+$/i; // dd/mm/yyyy
-  const isBlank = (text) => /^_[^\p{L}\p{N}]*_$/u.test(text) || DATE.test(text);
-
-  // Whether a field looks like one of a mask, with blanks to be typed over: then the page may put the caret at one.
-  function isMasked(value) {
-    if (DOM.localName(host) !== "input") return false;
-    const isMask = (text) => /_[^\p{L}\p{N}]*_/u.test(text) || DATE.test(text);
-    const named = host.getAttributeNames().some((name) => /mask/i.test(name));
-    return named || host.value !== value || isMask(host.value) || isMask(host.placeholder);
-  }
-
   const caret = () => (isField ? host.selectionStart + " " + host.selectionEnd : "");
   const isWhole = () => host.selectionStart === 0 && host.selectionEnd === host.value.length && host.value !== "";
-
-  function nextFrame() {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, FRAME_LIMIT_MS);
-      requestAnimationFrame(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
-  }
 
   const [value, before] = [isField ? host.value : "", caret()];
   const already = has(active());
@@ -79,7 +56,7 @@
     }
     if (request.guard) keys.arm(request.guard, host, innermost(holder));
     // Where the page has put the caret at the focus, it has a reason to. All of the text it selects for convenience.
-    const begun = masked && (already || (caret() === "0 0" && isBlank(host.value)));
+    const begun = masked && (already || (caret() === "0 0" && masks.isBlank(host.value)));
     const placed = begun || before !== after || after !== caret();
     if (request.atEnd && (!placed || (isWhole() && !masked))) {
       const selection = getSelection();
@@ -94,8 +71,7 @@
     return { focused: true, holder: "" };
   }
 
-  const masked = request.atEnd && isMasked(value);
-  // Libraries of masks put it there a moment after the focus.
-  if (masked && !already) return nextFrame().then(nextFrame).then(() => finish(true));
+  const masked = request.atEnd && masks.isMasked(host, value);
+  if (masked && !already) return masks.settle().then(() => finish(true));
   return finish(masked);
 })

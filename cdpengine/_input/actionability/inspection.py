@@ -148,7 +148,12 @@ async def _use_node(
 
 @cache
 def _focus_source() -> str:
-    return script_with("_input/actionability/focus", "_page/scripts/secret_field", given="request, keys")
+    return script_with(
+        "_input/actionability/focus",
+        "_page/scripts/secret_field",
+        "_input/forms/mask",
+        given="request, keys",
+    )
 
 
 @attrs.define(eq=False)

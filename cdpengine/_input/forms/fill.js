@@ -1,7 +1,8 @@
 // Makes a form control ready to be filled, or fills those that take no typed text. Called on a node in an isolated
 // world, with { texts, script, guard }: the text for each type of input, "" for all others; whether inputs that take no
 // text are to be set here and now; what key_guard.js is to guard where keys or text come next; then that, and the parts
-// secret_field.js and field_values.js. Answers with what the control is:
+// secret_field.js, field_values.js and mask.js. With `select`, all is selected, also where a mask has put its caret.
+// Answers with what the control is:
 //   kind     "text": it has the focus, and all that it holds is selected; "set": it was set, and the page got its events;
 //            "keys": it has the focus, and keys can give it its value (for a range those in `keys`; `focused`: it had
 //            the focus before);
@@ -9,7 +10,9 @@
 //   reason   why it was refused; nothing was changed then
 //   holds    what the control holds instead, where it was refused; null for a secret field
 //   fresh    it is a field that held something else than the text until now
-(function (request, keys, isSecret, values) {
+//   masked   it looks like the field of a mask: it has the focus, and the caret where the page put it, or all is selected
+//   literals the characters that a mask shows between its blanks
+(function (request, keys, isSecret, values, masks) {
   "use strict";
 
   const TYPED = ["text", "search", "url", "tel", "email", "password", "number"];
@@ -123,10 +126,21 @@
     return answer("text", "it takes " + element.maxLength + " characters at most, not " + text.length);
   }
   const fresh = isField && !values.wasTaken(text, element.value, element.type === "number");
+  const before = isField ? element.value : "";
   const host = focused();
   if (!host) return answer("text", unfocused());
-  if (isField) element.select();
-  else getSelection().selectAllChildren(element);
-  keys.arm(request.guard, host, host);
-  return { ...answer("text", ""), fresh };
+
+  keys.before = before; // held.js compares
+
+  function take(masked) {
+    // A mask that holds nothing yet has put the caret at its first blank.
+    if (!isField) getSelection().selectAllChildren(element);
+    else if (!masked || request.select || !masks.isBlank(element.value)) element.select();
+    keys.arm(request.guard, host, host);
+    const literals = masked ? element.value.replace(/[\p{L}\p{N}_]/gu, "") : "";
+    return { ...answer("text", ""), fresh: fresh && !masked, masked, literals };
+  }
+
+  if (!isInput || !masks.isMasked(element, before)) return take(false);
+  return masks.settle().then(() => (focused() ? take(true) : answer("text", unfocused())));
 })

@@ -13,7 +13,8 @@ from typing import Any
 
 import attrs
 
-from cdpengine._input.forms.fill import EVERY_TYPE, texts_of
+from cdpengine._input.forms.fill import texts_of
+from cdpengine._input.forms.filling import EVERY_TYPE
 from cdpengine._input.forms.listbox import Option
 from cdpengine._input.forms.upload import FileContent
 from cdpengine.act import ActRequest

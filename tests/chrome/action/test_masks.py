@@ -1,0 +1,102 @@
+"""Fields of masks, with blanks to be typed over, take what a person types: the page says where the caret goes."""
+
+from __future__ import annotations
+
+import pytest
+
+import cdpengine
+from cdpengine import ValueRefusedError
+
+pytestmark = pytest.mark.chrome
+
+OVERWRITING = """<input id=field value='__/__/____'><script>
+  field.onfocus = () => { const blank = field.value.indexOf('_'); field.setSelectionRange(blank, blank) };
+  field.onbeforeinput = event => {
+    event.preventDefault();
+    let at = field.selectionStart;
+    while (field.value[at] === '/') at++;
+    if (at > 9) return;
+    field.value = field.value.slice(0, at) + event.data + field.value.slice(at + 1);
+    field.setSelectionRange(at + 1, at + 1);
+  };
+</script>"""
+
+# As jquery.maskedinput and PrimeFaces: the blanks come a moment after the focus, and keys are taken one by one.
+LATE = """<input id=field placeholder='99/99/9999'><script>{
+  const blank = '__/__/____';
+  let held = [...blank];
+  const write = at => { field.value = held.join(''); while (blank[at] === '/') at++; field.setSelectionRange(at, at) };
+  const first = () => held.includes('_') ? held.indexOf('_') : 10;
+  function empty() {
+    const [from, to] = [field.selectionStart, field.selectionEnd];
+    for (let at = from; at < to; at++) held[at] = blank[at];
+    return from;
+  }
+  field.onfocus = () => { const at = first(); setTimeout(() => write(at), 10) };
+  field.onkeydown = event => {
+    if (event.key === 'Delete') { event.preventDefault(); write(empty()) }
+  };
+  field.onkeypress = event => {
+    event.preventDefault();
+    let at = field.selectionEnd > field.selectionStart ? empty() : field.selectionStart;
+    while (blank[at] === '/') at++;
+    if (/[0-9]/.test(event.key) && at < 10) { held[at] = event.key; write(at + 1) }
+  };
+}</script>"""
+
+# As Cleave.js: the text is set apart at each input.
+APART = """<input id=field><script>
+  field.oninput = () => {
+    const digits = field.value.replace(/[^0-9]/g, '').slice(0, 8);
+    field.value = [digits.slice(0, 2), digits.slice(2, 4), digits.slice(4)].filter(Boolean).join('/');
+  };
+</script>"""
+
+MASKS = {"overwriting": OVERWRITING, "late": LATE, "apart": APART}
+
+
+@pytest.mark.parametrize("mask", MASKS)
+async def test_a_mask_is_typed_and_filled(page: cdpengine.Page, mask: str) -> None:
+    for text in ("31122026", "31/12/2026"):
+        await page.set_content(MASKS[mask])
+        field = page.locate(css="#field")
+        await page.fill(field, text, timeout=5)
+        assert await page.evaluate("field.value") == "31/12/2026"
+    await page.set_content(MASKS[mask])
+    await page.type(field, "31122026", timeout=5)
+    assert await page.evaluate("field.value") == "31/12/2026"
+    await page.set_content(MASKS[mask])
+    await page.type(field, "311", timeout=5)
+    await page.type(field, "22026", timeout=5)
+    assert await page.evaluate("field.value") == "31/12/2026"
+
+
+async def test_a_mask_is_filled_anew(page: cdpengine.Page) -> None:
+    await page.set_content(LATE)
+    field = page.locate(css="#field")
+    for text in ("01012020", "31122026"):
+        await page.fill(field, text, timeout=5)
+    assert await page.evaluate("field.value") == "31/12/2026"
+
+
+async def test_the_caret_stays_where_the_page_puts_it(page: cdpengine.Page) -> None:
+    await page.set_content("""<input id=front value=", please"><input id=whole value="old "><input id=plain value="__init__">
+        <script>front.onfocus = () => front.setSelectionRange(0, 0); front.setSelectionRange(3, 3);
+        whole.onfocus = () => whole.select();</script>""")
+    for name, text in (("front", "yes"), ("whole", "and new"), ("plain", ".py")):
+        await page.type(page.locate(css=f"#{name}"), text, timeout=5)
+    values = await page.evaluate("[front.value, whole.value, plain.value]")
+    assert values == ["yes, please", "old and new", "__init__.py"]
+
+
+async def test_a_field_that_takes_only_keys_gets_them(page: cdpengine.Page) -> None:
+    await page.set_content("""<input id=keys value=x><input id=digits><script>
+        keys.onbeforeinput = event => { if (event.data?.length > 1) { event.preventDefault(); keys.value = "?" } };
+        var inputs = 0; digits.oninput = () => { inputs++; digits.value = digits.value.replace(/[^0-9]/g, "") };
+        </script>""")
+    await page.fill(page.locate(css="#keys"), "Ada 1", timeout=5)
+    assert await page.evaluate("keys.value") == "Ada 1"
+    with pytest.raises(ValueRefusedError) as caught:
+        await page.fill(page.locate(css="#digits"), "12ab", timeout=5)
+    assert caught.value.took == "12"
+    assert await page.evaluate("inputs") > 1
