@@ -104,9 +104,9 @@ from ._page.file_choosers import FileChooser as FileChooser
 from ._page.finding import FoundNode as FoundNode
 from ._page.finding import Locator as Locator
 from ._page.frames import Frame as Frame
-from ._page.running_actions import DownloadStarted as DownloadStarted
-from ._page.running_actions import NavigationStarted as NavigationStarted
-from ._page.running_actions import PopupOpened as PopupOpened
+from ._page.side_effects import DownloadStarted as DownloadStarted
+from ._page.side_effects import NavigationStarted as NavigationStarted
+from ._page.side_effects import PopupOpened as PopupOpened
 from ._pictures.pdf import PdfOptions as PdfOptions
 from ._protocol.connection import Connection as Connection
 from ._protocol.connection import ConnectionStatistics as ConnectionStatistics

@@ -32,6 +32,7 @@ from cdpengine._evaluate.recovery import Recovery, check_recovery, recover
 from cdpengine._evaluate.script import JSHandle, Script, explain_refusal, holds_objects, receive_value
 from cdpengine._logs import get_logger
 from cdpengine._page.frames import Frame
+from cdpengine._page.navigation.arriving import PATIENCE, confirm_input, wait_for_documents
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import (
     NOT_OF_THE_DOCUMENT,
@@ -182,6 +183,16 @@ class Evaluator:
     async def _evaluate(self, run: _Run, script: Script, budget: Budget) -> Any:
         budget.step("waiting for the page")
         await self.page.running.ready()
+        navigation = self.page.navigation
+        if navigation.unconfirmed and not script.own:
+            await confirm_input(self.page, budget.remaining)
+        if navigation.pending or navigation.fresh:
+            # A page that hangs would not be freed if all the time were spent before the script is sent.
+            frame_id, seconds = (
+                (script.frame or self.page.frames.main).id,
+                min(PATIENCE, budget.remaining / 2),
+            )
+            await wait_for_documents(self.page, (frame_id,), budget, seconds)
         objects = script.objects
         nodes = [each for each in objects if isinstance(each, Node)]
         frame = script.frame or self._frame_of(nodes)

@@ -30,13 +30,8 @@ from cdpengine._input.devices.keys import modifier_mask
 from cdpengine._input.devices.mouse import Interruptions, MouseDevice, TouchDevice, check_delay
 from cdpengine._input.geometry import Point
 from cdpengine._page.dialogs import Dialog
-from cdpengine._page.running_actions import (
-    DownloadStarted,
-    NavigationStarted,
-    PopupOpened,
-    SideEffects,
-)
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
+from cdpengine._page.side_effects import DownloadStarted, NavigationStarted, PopupOpened, SideEffects
 from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, NotDeliveredError
 
 
@@ -111,7 +106,9 @@ class ActionOutcome:
 
     `dialogs` are the JavaScript dialogs that opened meanwhile, and how they were answered; `dialog_opened` says
     whether there were any. `navigation`, `popup` and `download` are the first that had started on the page by the
-    time the action ended; None when none had.
+    time the action ended; None when none had. An action that sets off a navigation returns once the new document
+    is there, or after 5 s (less where its timeout is): `navigation` names where the page went in the end, and its
+    `state` is what came of it.
 
     `set_by_script` says that a value was set by script, because keys did not bring it about: the page's input and
     change events were not trusted ones then.

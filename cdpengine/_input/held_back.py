@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.running_actions import SideEffects
+from cdpengine._page.side_effects import SideEffects
 
 T = TypeVar("T")
 

@@ -19,7 +19,8 @@ from cdpengine._notifier import Notifier
 from cdpengine._page.dialogs import DialogPolicy, PageDialogs
 from cdpengine._page.file_choosers import FileChoosers
 from cdpengine._page.frames import FRAME_EVENTS, FrameEvent, FrameTree
-from cdpengine._page.navigation.liveness import PendingNavigation, Ping
+from cdpengine._page.navigation.liveness import Ping
+from cdpengine._page.navigation.pending import PendingNavigation
 from cdpengine._page.running_actions import RunningActions
 from cdpengine._protocol.domains.page import FrameTreeReply
 from cdpengine._protocol.domains.target import TargetInfo
@@ -139,6 +140,7 @@ class PageTarget:
             self.frame_sessions.pop(session.id, None)
             self.running.forget_turn(session)
             self.frames.end_session(session)
+            self.navigation.keep_only(frame.id for frame in self.frames)
             self.changes.notify()
 
         session.on_end(ended)

@@ -10,21 +10,28 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from operator import attrgetter
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-import attrs
 import trio
 
 from cdpengine._notifier import Notifier
 from cdpengine._page.announcing import ActionListener, announce_call
-from cdpengine._page.dialogs import REPLIES_TIMEOUT, Dialog, Shown
+from cdpengine._page.dialogs import REPLIES_TIMEOUT, Shown
 from cdpengine._page.scripts.page_functions import post_nothing
+from cdpengine._page.side_effects import (
+    NAVIGATION_EVENTS,
+    DownloadStarted,
+    NavigationStarted,
+    PopupOpened,
+    SideEffects,
+)
 from cdpengine._protocol.calls import Turn
 from cdpengine._protocol.domains.page import (
+    FIRST_NAVIGATION,
     FrameRequestedNavigation,
     FrameStartedNavigating,
     NavigatedWithinDocument,
@@ -230,20 +237,23 @@ class RunningActions:
 
     def listen(self, session: Session) -> None:
         """Follow what a session of the page reports of its frames."""
-        for method in _NAVIGATION_EVENTS:
+        for method in NAVIGATION_EVENTS:
             session.on_event(method, self._note_navigation)
         session.on_event("Page.downloadWillBegin", self._note_download)
 
     def _note_navigation(self, event: Event) -> None:
-        if (found := self._decode(event, _NAVIGATION_EVENTS[event.method])) is None:
+        if (found := self._decode(event, NAVIGATION_EVENTS[event.method])) is None:
             return
         within = isinstance(found, NavigatedWithinDocument)
         if isinstance(found, FrameRequestedNavigation) and found.disposition != "currentTab":
             return
         if isinstance(found, FrameStartedNavigating):
             within = found.navigation_type == "sameDocument"
+        first = isinstance(found, FrameRequestedNavigation) and found.reason == FIRST_NAVIGATION
         started = NavigationStarted(found.frame_id, found.url, within)
         for effects in self._records:
+            if first:
+                effects.new_frames.add(found.frame_id)
             # Chrome reports a navigation when it is asked for, and again when it begins.
             if started not in effects.navigations:
                 effects.navigations.append(started)
@@ -420,70 +430,3 @@ class _EarlyQuestions:
         self._deadlines.clear()
         if self._sleep is not None:
             self._sleep.cancel()
-
-
-# --- what happens meanwhile ----------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class NavigationStarted:
-    """A frame began to go to `url`; `within_document`: by its fragment or history.pushState, which is done."""
-
-    frame_id: str
-    url: str
-    within_document: bool = False
-
-
-@attrs.frozen
-class PopupOpened:
-    """The page opened another one. `browser.page(target_id)` is that page."""
-
-    target_id: str
-    url: str
-
-
-@attrs.frozen
-class DownloadStarted:
-    """A download began; `guid` is Chrome's name of it."""
-
-    guid: str
-    url: str
-    suggested_filename: str
-
-
-@attrs.define(eq=False)
-class SideEffects:
-    """What has begun on a page while an action runs, and the dialogs that opened. Filled while it runs."""
-
-    changes: Notifier
-    shown: list[Shown] = attrs.field(factory=list)
-    navigations: list[NavigationStarted] = attrs.field(factory=list)
-    popups: list[PopupOpened] = attrs.field(factory=list)
-    downloads: list[DownloadStarted] = attrs.field(factory=list)
-
-    @property
-    def dialogs(self) -> tuple[Dialog, ...]:
-        """The records of the dialogs, in the order in which they opened."""
-        return tuple(shown.dialog for shown in self.shown)
-
-    @property
-    def navigation_pending(self) -> bool:
-        """Whether a document is about to be replaced: until it is, Chrome may hold back what is asked of it."""
-        return any(not each.within_document for each in self.navigations)
-
-    def frames_that_leave(self) -> Iterable[str]:
-        """Return the frames whose document is about to be replaced."""
-        return (each.frame_id for each in self.navigations if not each.within_document)
-
-    async def wait_for_navigation(self) -> None:
-        """Return once a document is about to be replaced."""
-        await self.changes.wait_for(lambda: self.navigation_pending)
-
-
-_Navigating = FrameRequestedNavigation | FrameStartedNavigating | NavigatedWithinDocument
-
-_NAVIGATION_EVENTS: dict[str, type[_Navigating]] = {
-    "Page.frameRequestedNavigation": FrameRequestedNavigation,
-    "Page.frameStartedNavigating": FrameStartedNavigating,
-    "Page.navigatedWithinDocument": NavigatedWithinDocument,
-}

@@ -62,8 +62,8 @@ class Arrival:
                 await self.page.wait_for(lambda: not self._find_leaving())
 
     def _find_leaving(self) -> set[str]:
-        asked = self.page.navigation.asked
-        return self._frames.intersection(asked) if asked else set()
+        pending = self.page.navigation.pending
+        return self._frames.intersection(pending) if pending else set()
 
     def begin_look(self) -> None:
         """Note how far each frame is. What Chrome reports of it after this, the look may have missed."""

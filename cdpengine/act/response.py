@@ -20,10 +20,15 @@ from cdpengine.errors.texts import escape_line
 
 @attrs.frozen(kw_only=True)
 class StartedNavigation:
-    """A navigation that had begun by the end of the action."""
+    """A navigation that the action set off.
+
+    `state` is what came of it by the end of the action: "arrived" (`url` is where redirects led), "under way",
+    "no document" (as with status 204 and downloads) or "failed" (an error page is shown).
+    """
 
     url: str
     within_document: bool = False
+    state: str = "arrived"
 
 
 @attrs.frozen(kw_only=True)
@@ -293,7 +298,9 @@ def effects_of(outcome: Any) -> Effects:
     started, popup, download = outcome.navigation, outcome.popup, outcome.download
     return Effects(
         navigation=started
-        and StartedNavigation(url=describe_url(started.url), within_document=started.within_document),
+        and StartedNavigation(
+            url=describe_url(started.url), within_document=started.within_document, state=started.state
+        ),
         popup=popup and OpenedPage(target_id=popup.target_id, url=describe_url(popup.url)),
         dialogs=tuple(describe_dialog(dialog) for dialog in outcome.dialogs),
         download=download
@@ -306,8 +313,9 @@ def effects_of(outcome: Any) -> Effects:
 def tell_effects(effects: Effects) -> list[str]:
     """Return what an action set off in words, one line each, for people and models."""
     lines = []
-    if effects.navigation is not None:
-        lines.append(f"navigation to {escape_line(effects.navigation.url)}")
+    navigation = effects.navigation
+    if navigation is not None and not (effects.download and navigation.state == "no document"):
+        lines.append(f"navigation to {escape_line(navigation.url)}{_STATES.get(navigation.state, '')}")
     if effects.popup is not None:
         lines.append(f"a new tab opened: {escape_line(effects.popup.url)}")
     lines += [
@@ -331,6 +339,12 @@ def tell_cached(known: Iterable[CachedActions]) -> list[str]:
         for each in known
     ]
 
+
+_STATES = {
+    "under way": ", still under way",
+    "no document": ": the server sent no document, and the page stays",
+    "failed": " failed: an error page is shown",
+}
 
 _ANSWERS = {True: "answered OK", False: "answered Cancel", None: "not answered yet"}
 

@@ -64,11 +64,12 @@ async def site(page: cdpengine.Page, httpserver: HTTPServer) -> AsyncIterator[Si
 async def looked(
     page: cdpengine.Page, site: Site, name: str, look: Callable[[], Awaitable[Any]] | None = None
 ) -> Any:
-    """Click, look at once, and let the server go on while it is looked."""
-    await page.click((await page.snapshot()).find(name=name))
+    """Click and look at once, and let the server go on while one of the two waits."""
     seen: list[Any] = []
+    ref = (await page.snapshot()).find(name=name)
 
     async def run() -> None:
+        await page.click(ref)
         seen.append(await (look or page.snapshot)())
 
     async with trio.open_nursery() as nursery:
@@ -167,8 +168,9 @@ async def test_what_streams_is_taken_as_it_is_and_said(page: cdpengine.Page, sit
 
 async def test_an_empty_page_that_goes_on_loading_says_so(page: cdpengine.Page, site: Site) -> None:
     site.parts = [HEAD + FILL, "...", NEWS]
-    await page.click((await page.snapshot()).find(name="Next"))
+    ref = (await page.snapshot()).find(name="Next")
     started = trio.current_time()
+    await page.click(ref)
     assert (await page.snapshot()).text.startswith(LOADING)
     assert trio.current_time() - started >= BOUND / 2
     started = trio.current_time()

@@ -31,10 +31,17 @@ from cdpengine._javascript import own
 from cdpengine._page.announcing import announce_node
 from cdpengine._page.finding import FoundNode, Locator
 from cdpengine._page.frames import Frame, renderer_id
+from cdpengine._page.navigation.arriving import (
+    confirm_input,
+    describe_navigation,
+    read_present,
+    wait_for_documents,
+    wait_for_effects,
+)
 from cdpengine._page.navigation.liveness import explain_deadline, find_unresponsive
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.running_actions import SideEffects
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
+from cdpengine._page.side_effects import SideEffects
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.capture import Capture, Scope, capture
@@ -293,10 +300,14 @@ class PageCore:
         return resolve(self.target, self.refs, target)
 
     async def find_node(self, target: ElementTarget, budget: Budget) -> Node:
-        """Return the node that `target` names, or that is found within the budget. Raises as `resolve`."""
+        """Return the node that `target` names, or that is found within the budget, once its frame has arrived."""
         if isinstance(target, Locator):
             target = await target._find_now(budget.deadline)
-        return self.node(target)
+        node, navigation = self.node(target), self.target.navigation
+        if navigation.pending or navigation.fresh:
+            await wait_for_documents(self.target, (node.frame_id,), budget)
+            return self.node(target)
+        return node
 
     def role_of(self, target: ElementTarget) -> str:
         """Return the role that a ref had in its snapshot; "" for targets that are no refs."""
@@ -331,20 +342,32 @@ class PageCore:
         )
 
     async def read(self, action: str, source: str, timeout: float, *args: object) -> object:
-        """Evaluate a script of the engine's own, in its own world."""
+        """Evaluate a script of the engine's own, in its own world.
+
+        Without `args` it only reads: where a navigation has begun meanwhile, the next document is read.
+        """
         budget = Budget.start(action, timeout)
         async with explain_deadline(self.target, budget.deadline):
             evaluated = Script(source, args, own=True)
             with action_span(f"page.{action}"):
-                return await self.evaluator.evaluate(evaluated, budget)
+                if args:
+                    return await self.evaluator.evaluate(evaluated, budget)
+                await confirm_input(self.target, budget.remaining)
+                return await read_present(
+                    self.target,
+                    lambda: (self.target.frames.main.id,),
+                    lambda: self.evaluator.evaluate(evaluated, budget),
+                    budget,
+                )
 
     @asynccontextmanager
     async def action(
-        self, action: str, timeout: float, *, also_unready: bool = False
+        self, action: str, timeout: float, *, also_unready: bool = False, everywhere: bool = False
     ) -> AsyncIterator[Budget]:
-        """Run one action under its budget, once the page is ready for it.
+        """Run one action under its budget, once the page is ready for it, and its next document is there.
 
-        With `also_unready`, a page that is crashed or stuck will do: the action brings it back.
+        With `also_unready`, a page that is crashed, stuck or on its way elsewhere will do: the action brings it
+        back. With `everywhere`, documents on their way to its frames are waited for as well.
         """
         try:
             with (
@@ -354,6 +377,10 @@ class PageCore:
             ):
                 running = self.target.running
                 await (running.started() if also_unready else running.ready())
+                navigation = self.target.navigation
+                if not also_unready and (navigation.pending or navigation.fresh):
+                    frames = self.target.frames if everywhere else (self.target.frames.main,)
+                    await wait_for_documents(self.target, (frame.id for frame in frames), budget)
                 try:
                     yield budget
                 except StaleRefError as error:
@@ -369,6 +396,7 @@ class PageCore:
         async with self.action(action, timeout) as budget:
             with self.target.running.record() as effects:
                 try:
+                    self.target.navigation.unconfirmed = True
                     yield InputAction(self, self.context(budget, effects), effects)
                 except CoveredError as error:
                     error.covered_ref = self._ref_of(error.covering_node, self.session.id)
@@ -450,17 +478,20 @@ class InputAction:
         return node
 
     async def with_effects(self, outcome: ActionOutcome) -> ActionOutcome:
-        """Return the outcome with what happened on the page meanwhile."""
+        """Return the outcome with what happened on the page meanwhile, once the next documents are there."""
         effects, page = self.effects, self._core.target
         if effects.shown:
             await page.dialogs.wait_for_answer()
         if effects.navigations:
             page.navigation.add_set_off(effects.frames_that_leave())
+            await wait_for_effects(page, effects, self.context.budget)
+            if effects.shown:
+                await page.dialogs.wait_for_answer()
         return attrs.evolve(
             outcome,
-            dialogs=effects.dialogs,
+            dialogs=tuple(shown.dialog for shown in effects.shown),
             dialog_opened=outcome.dialog_opened or bool(effects.shown),
-            navigation=next(iter(effects.navigations), None),
+            navigation=describe_navigation(page, effects) if effects.navigations else None,
             popup=next(iter(effects.popups), None),
             download=next(iter(effects.downloads), None),
             healed=self.healed,

@@ -17,6 +17,7 @@ from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.finding import FoundNode, Wanted, find_nodes
 from cdpengine._page.frames import Frame
+from cdpengine._page.navigation.arriving import read_present
 from cdpengine._page.navigation.documents import FrameWatches
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words
@@ -79,8 +80,8 @@ async def look_for(
     seconds = check_timeout(timeout)
     latest: list[list[FoundNode]] = []
     try:
-        async with core.action(f"find {wanted}", seconds or _LOOK) as budget:
-            found = await _look(core, wanted, frame)
+        async with core.action(f"find {wanted}", seconds or _LOOK, everywhere=True) as budget:
+            found = await _look(core, wanted, frame, budget)
             if len(found) >= needed or not seconds:
                 return found
             latest.append(found)
@@ -95,8 +96,13 @@ async def look_for(
     return latest[0]
 
 
-async def _look(core: PageCore, wanted: Wanted, frame: Frame | None) -> list[FoundNode]:
-    return await find_nodes(core.target, core.worlds, wanted, _frames_in(core, frame))
+async def _look(core: PageCore, wanted: Wanted, frame: Frame | None, budget: Budget) -> list[FoundNode]:
+    return await read_present(
+        core.target,
+        lambda: (each.id for each in _frames_in(core, frame)),
+        lambda: find_nodes(core.target, core.worlds, wanted, _frames_in(core, frame)),
+        budget,
+    )
 
 
 async def _wait_for_nodes(
@@ -116,7 +122,7 @@ async def _wait_for_nodes(
         while len(latest[0]) < needed:
             await core.target.wait_for(lambda: watches.rounds != seen)  # noqa: B023
             seen = watches.rounds
-            latest[0] = await _look(core, wanted, frame)
+            latest[0] = await _look(core, wanted, frame, budget)
 
 
 def _frames_in(core: PageCore, frame: Frame | None) -> list[Frame]:

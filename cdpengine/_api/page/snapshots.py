@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import get_args
 
 import attrs
+import trio
 
 from cdpengine._api.page.core import ElementTarget, PageCore
 from cdpengine._api.page.finding import FrameTarget, find_frame, find_root
@@ -19,6 +20,7 @@ from cdpengine._budget import Budget
 from cdpengine._collector import pause_collector
 from cdpengine._page.finding import Locator
 from cdpengine._page.frames import Frame
+from cdpengine._page.navigation.arriving import PATIENCE, wait_for_documents
 from cdpengine._snapshot.arrival import Arrival, has_nothing
 from cdpengine._snapshot.capture import Capture, Scope, capture
 from cdpengine._snapshot.content import Block, shorten
@@ -93,7 +95,7 @@ async def read_snapshot(
     if since is not None:
         check_comparable(since, options.mode)
     started = time.perf_counter()
-    async with core.action("snapshot", timeout) as budget:
+    async with core.action("snapshot", timeout, everywhere=True) as budget:
         captured = await capture_arrived(core, lambda: section.scope(core, options), has_nothing, budget)
         partial = section.root is not None
         return make_snapshot(captured, core.refs, options, started, partial=partial, since=since)
@@ -119,7 +121,7 @@ async def extract(
     """Read what a reader sees of the page, or of `target` only."""
     reader = readable_reader(main_only=options.main_only and target is None)
     section = PageSection(root=target)
-    async with core.action(action, timeout) as budget:
+    async with core.action(action, timeout, everywhere=True) as budget:
 
         async def choose() -> Scope:
             return attrs.evolve(await section.scope(core, SnapshotOptions()), reader=reader)
@@ -138,6 +140,7 @@ async def capture_arrived(
     """Capture what `choose` chooses, once a navigation that was asked for has come, and there is something."""
     arrival = Arrival(core.target, core.worlds, budget.remaining, is_empty)
     await arrival.wait_begun()
+    waited_until = trio.current_time() + PATIENCE
     while True:
         scope = await choose()
         budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
@@ -146,6 +149,10 @@ async def capture_arrived(
         captured = await capture(core.target, core.worlds, scope, seconds)
         if captured is None:
             budget.step("the document was replaced meanwhile; reading the new one")
+            continue
+        if (left := waited_until - trio.current_time()) > 0 and await wait_for_documents(
+            core.target, (scope.frame.id,), budget, left
+        ):
             continue
         if scope.root is not None or not await arrival.may_come(captured):
             arrival.remark(captured)

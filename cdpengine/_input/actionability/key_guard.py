@@ -18,7 +18,6 @@ import msgspec
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.held_back import unless_held_back
 from cdpengine._javascript import own
-from cdpengine._page.running_actions import SideEffects
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
     SETTLED_VALUE,
@@ -28,6 +27,7 @@ from cdpengine._page.scripts.page_functions import (
     object_of,
     value_of,
 )
+from cdpengine._page.side_effects import SideEffects
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import (
     ConnectionLostError,

@@ -26,7 +26,6 @@ from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point, Quad
 from cdpengine._input.held_back import unless_held_back
 from cdpengine._javascript import own, script
-from cdpengine._page.running_actions import SideEffects
 from cdpengine._page.scripts.page_functions import (
     SETTLED_OBJECT,
     SETTLED_VALUE,
@@ -39,6 +38,7 @@ from cdpengine._page.scripts.page_functions import (
     context_gone,
     value_of,
 )
+from cdpengine._page.side_effects import SideEffects
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (

@@ -9,9 +9,9 @@ moment is no reason.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -19,16 +19,7 @@ from cdpengine._logs import get_logger
 from cdpengine._page.running_actions import KNOWN_UNRESPONSIVE, QUICK_PROBE
 from cdpengine._page.scripts.page_functions import post_nothing, post_shared_nothing
 from cdpengine._protocol.calls import SharedCall
-from cdpengine._protocol.domains.page import (
-    FrameClearedScheduledNavigation,
-    FrameDetached,
-    FrameNavigated,
-    FrameRequestedNavigation,
-    FrameStartedNavigating,
-    FrameStoppedLoading,
-)
 from cdpengine._protocol.session import Session
-from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
     DeadlineExceededError,
@@ -37,7 +28,6 @@ from cdpengine.errors import (
     RemoteError,
     SessionGoneError,
     TargetCrashedError,
-    UndecodableReplyError,
 )
 
 if TYPE_CHECKING:
@@ -113,103 +103,6 @@ async def _one_of(
                 unanswered.append(call)
             else:
                 call.abandon()
-
-
-class PendingNavigation:
-    """Knows whether the page waits for another document, and which of its frames do.
-
-    Chrome holds back what is for the page's process until that document comes or the navigation is stopped
-    (termination excepted), so such a page does not answer, and hangs not at all. `under_way` is of the main frame,
-    once the navigation has begun. `asked` are all frames for which one was asked for: True where it has begun.
-    `arrived` says for each frame when its present document came (trio's clock).
-    """
-
-    def __init__(
-        self, session: Session, main_frame_id: str, notify: Callable[[], None] = lambda: None
-    ) -> None:
-        self.under_way = False
-        self.asked: dict[str, bool] = {}
-        self.arrived: dict[str, float] = {}
-        self._set_off: set[str] = set()
-        self._main_frame_id = main_frame_id
-        self._notify = notify
-        self.listen(session)
-
-    def listen(self, session: Session) -> None:
-        """Follow what a session of the page tells."""
-        session.on_event("Page.frameRequestedNavigation", self._note_request)
-        session.on_event("Page.frameStartedNavigating", self._note_start)
-        session.on_event("Page.frameClearedScheduledNavigation", self._note_clearing)
-        session.on_event("Page.frameStoppedLoading", self._note_end)
-        session.on_event("Page.frameNavigated", self._note_arrival)
-        session.on_event("Page.frameDetached", self._note_detachment)
-
-    def _note_request(self, event: Event) -> None:
-        requested = _decode(event, FrameRequestedNavigation)
-        if requested is not None and requested.disposition == "currentTab":
-            self.asked.setdefault(requested.frame_id, False)
-
-    def _note_start(self, event: Event) -> None:
-        started = _decode(event, FrameStartedNavigating)
-        if started is not None and started.navigation_type not in _WITHIN_DOCUMENT:
-            self.asked[started.frame_id] = True
-            if started.frame_id == self._main_frame_id:
-                self.under_way = True
-
-    def _note_clearing(self, event: Event) -> None:
-        cleared = _decode(event, FrameClearedScheduledNavigation)
-        if cleared is not None and self.asked.get(cleared.frame_id) is False:
-            del self.asked[
-                cleared.frame_id
-            ]  # nothing came of it: a navigation that begins is reported before
-            self._notify()
-
-    def _note_end(self, event: Event) -> None:
-        ended = _decode(event, FrameStoppedLoading)
-        if ended is not None:
-            self._end(ended.frame_id)
-
-    def _note_arrival(self, event: Event) -> None:
-        navigated = _decode(event, FrameNavigated)
-        if navigated is not None:
-            self.arrived[navigated.frame.id] = trio.current_time()
-            self._end(navigated.frame.id)
-
-    def _note_detachment(self, event: Event) -> None:
-        detached = _decode(event, FrameDetached)
-        if detached is not None and detached.reason != "swap":
-            self.arrived.pop(detached.frame_id, None)
-            self._set_off.discard(detached.frame_id)
-            self._end(detached.frame_id)
-
-    def add_set_off(self, frame_ids: Iterable[str]) -> None:
-        """Note which frames an action made navigate, for the next snapshot of the page."""
-        self._set_off.update(frame_ids)
-
-    def take_set_off(self) -> set[str]:
-        """Return the frames that actions made navigate since this was asked last."""
-        taken, self._set_off = self._set_off, set()
-        return taken
-
-    def _end(self, frame_id: str) -> None:
-        if frame_id == self._main_frame_id:
-            self.under_way = False
-        self.asked.pop(frame_id, None)
-        self._notify()
-
-
-T = TypeVar("T")
-
-
-def _decode(event: Event, kind: type[T]) -> T | None:
-    """Return the event; None where it has another shape: it is passed over."""
-    try:
-        return event.decode(kind)
-    except UndecodableReplyError:
-        return None
-
-
-_WITHIN_DOCUMENT = ("sameDocument", "historySameDocument")
 
 
 class Ping:

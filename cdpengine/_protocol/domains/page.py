@@ -68,12 +68,20 @@ class NavigatedWithinDocument(msgspec.Struct, rename="camel"):
     url: str = ""
 
 
+FIRST_NAVIGATION = "initialFrameNavigation"
+"""The reason of the first navigation of a new frame: it replaces no document that anybody has seen."""
+
+
 @event("Page.frameRequestedNavigation")
 class FrameRequestedNavigation(msgspec.Struct, rename="camel"):
-    """The page asks for a navigation; `disposition` says where to: "currentTab", "newTab", "download", ..."""
+    """The page asks for a navigation; `disposition` says where to: "currentTab", "newTab", "download", ...
+
+    `reason` is such as "anchorClick" and "formSubmissionPost".
+    """
 
     frame_id: str
     url: str = ""
+    reason: str = ""
     disposition: str = "currentTab"
 
 

@@ -19,8 +19,8 @@ from cdpengine import Page
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.announcing import ActionCall
 from cdpengine._page.dialogs import default_answer
-from cdpengine._page.running_actions import SideEffects
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
+from cdpengine._page.side_effects import SideEffects
 from cdpengine.act.reading_requests import Dialog, FileChooser
 from cdpengine.cache.changes import PageFeatures, read_features
 from cdpengine.cache.entries import MOST_STEPS, Step, Viewport

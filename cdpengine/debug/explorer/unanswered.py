@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import attrs
 import trio
 
-from cdpengine._page.navigation.liveness import PendingNavigation, Ping, answers, terminate
+from cdpengine._page.navigation.liveness import Ping, answers, terminate
+from cdpengine._page.navigation.pending import PendingNavigation
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.debug.explorer.console import Work

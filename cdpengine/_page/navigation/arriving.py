@@ -1,0 +1,221 @@
+"""Arriving: what comes after a navigation that the page itself began waits for its document.
+
+Rule: a wait ends when the frame shows its next document and has parsed it, when Chrome reports that no document
+comes (status 204, a download, a navigation that was stopped), when a dialog opens, or after PATIENCE seconds. A
+page that replaces its document again (a script or a refresh goes on) is followed. A question settles whether the
+main frame still waits: Chrome answers none while it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from typing import TypeVar
+
+import attrs
+import trio
+
+from cdpengine._budget import Budget
+from cdpengine._nursery import open_body_nursery
+from cdpengine._page.frames import Frame
+from cdpengine._page.navigation.liveness import answers
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.side_effects import NavigationStarted, NavigationState, SideEffects
+from cdpengine.errors import ConnectionLostError, EvaluationTerminatedError, SessionGoneError
+
+T = TypeVar("T")
+
+PATIENCE = 5.0
+"""Seconds at most that an action, or a read, waits for documents that are on their way."""
+
+PARSING = 1.5
+"""Seconds, from when a document came, that it gets to be parsed before it is read."""
+
+_ANSWER_TIMEOUT = 0.5
+"""Seconds that a new document gets to answer; one whose script is busy for longer is read later."""
+
+_LOAD_TIMEOUT = 0.05
+"""Seconds that a parsed document gets to have loaded. A refresh of one that loads nothing more begins then."""
+
+_CONFIRM_TIMEOUT = 0.1
+"""Seconds that a page gets to answer after input, before a script is sent to it anyway."""
+
+_MARGIN = 0.1
+"""Seconds before its deadline, at most a tenth of what is left, at which an action stops waiting."""
+
+_DOWNLOAD_TIMEOUT = 0.1
+"""Seconds in which Chrome reports a download whose navigation has ended. Measured: 2 ms."""
+
+
+async def wait_for_documents(
+    page: PageTarget, frame_ids: Iterable[str], budget: Budget, seconds: float = PATIENCE
+) -> bool:
+    """Wait until none of these frames is about to get another document, at most `seconds`. False: none was.
+
+    Callers look at `pending` and `fresh` of the navigation first, which are empty as a rule. Navigations that take
+    longer than PATIENCE are not waited for again. Raises why the page ended.
+    """
+    navigation, frame_ids = page.navigation, list(frame_ids)
+    if not navigation.is_awaited(frame_ids):
+        return False
+    budget.step("waiting for the next document")
+    with trio.move_on_after(seconds) as waiting:
+        while navigation.is_awaited(frame_ids) and not page.running.dialog_is_open:
+            seen = navigation.leaving(frame_ids).union(navigation.fresh).intersection(frame_ids)
+            await _wait_until_over(page, frame_ids)
+            await _wait_until_read(page, seen)
+    if waiting.cancelled_caught and seconds >= PATIENCE:
+        navigation.give_up(frame_ids)
+    return True
+
+
+async def read_present(
+    page: PageTarget,
+    frame_ids: Callable[[], Iterable[str]],
+    read: Callable[[], Awaitable[T]],
+    budget: Budget,
+) -> T:
+    """Return what `read` reads of these frames; of the next documents, where a navigation has begun meanwhile.
+
+    Raises as `read` does, but for EvaluationTerminatedError by such a navigation.
+    """
+    end = trio.current_time() + PATIENCE
+    while True:
+        before = page.frames.main.loader_id
+        try:
+            value = await read()
+        except EvaluationTerminatedError:
+            left = end - trio.current_time()
+            awaited = left > 0 and await wait_for_documents(page, frame_ids(), budget, left)
+            if not awaited and page.frames.main.loader_id == before:
+                raise
+        else:
+            left = end - trio.current_time()
+            if left <= 0 or not await wait_for_documents(page, frame_ids(), budget, left):
+                return value
+        budget.step("the document was replaced meanwhile; reading the new one")
+
+
+async def confirm_input(page: PageTarget, seconds: float) -> None:
+    """Have the page answer once after input, so that a navigation that the input set off is known.
+
+    Chrome answers input by another way than the page's events come, and can be ahead of them.
+    """
+    if page.navigation.unconfirmed:
+        page.navigation.unconfirmed = False
+        with trio.move_on_after(min(_CONFIRM_TIMEOUT, seconds / 2)):
+            await answers(page.session)
+
+
+async def _wait_until_over(page: PageTarget, frame_ids: list[str]) -> None:
+    """Wait until no navigation of these frames is pending, or a dialog is open."""
+    navigation = page.navigation
+    if not navigation.leaving(frame_ids):
+        return
+    async with open_body_nursery() as nursery:
+        if page.target_id in frame_ids:
+            nursery.start_soon(_ask_main_frame, page, name="ask whether a navigation is over")
+        await page.wait_for(lambda: page.running.dialog_is_open or not navigation.leaving(frame_ids))
+
+
+async def _ask_main_frame(page: PageTarget) -> None:
+    """End the navigation in the model once the page answers, until cancelled.
+
+    Where the document before it was still loading, Chrome reports no end of a navigation that brings no document.
+    """
+    navigation = page.navigation
+    with suppress(SessionGoneError, ConnectionLostError):
+        while True:
+            await page.wait_for(lambda: navigation.under_way)
+            known = navigation.pending[page.target_id]
+            since = known.since
+            await answers(page.session)
+            if known.begun and known.since == since and navigation.pending.get(page.target_id) is known:
+                navigation.end(page.target_id)
+
+
+async def _wait_until_read(page: PageTarget, frame_ids: Iterable[str]) -> None:
+    """Wait until the documents that came can be read, and have each answer once.
+
+    What a document sets off while it is parsed, such as a redirect by script or by a refresh, is known then. So is
+    a document that Chrome reports only after the end of its loading, as one from the back/forward cache.
+    """
+    navigation = page.navigation
+    frames = [frame for each in frame_ids if (frame := page.frames.get(each)) is not None]
+    came = {frame.id: navigation.fresh[frame.id] for frame in frames if frame.id in navigation.fresh}
+
+    async def wait_until_reached(name: str) -> None:
+        def has_reached(frame: Frame) -> bool:
+            return frame.id in navigation.pending or name in frame.lifecycle.get(frame.loader_id, ())
+
+        await page.wait_for(
+            lambda: (
+                page.running.dialog_is_open or all(has_reached(frame) for frame in frames if frame.id in came)
+            )
+        )
+
+    if came:
+        with trio.move_on_at(max(came.values()) + PARSING):
+            await wait_until_reached("DOMContentLoaded")
+            with trio.move_on_after(_LOAD_TIMEOUT):
+                await wait_until_reached("load")
+    with trio.move_on_after(_ANSWER_TIMEOUT):
+        for session in {frame.session: None for frame in frames if not frame.session.ended}:
+            if page.running.dialog_is_open:
+                return
+            with suppress(
+                SessionGoneError
+            ):  # of a frame that goes on in another process; the page's own is asked later
+                await answers(session)
+    for frame_id, when in came.items():
+        if navigation.fresh.get(frame_id) == when:
+            del navigation.fresh[frame_id]
+
+
+# --- what an action set off ----------------------------------------------------------------------------------
+
+
+async def wait_for_effects(page: PageTarget, effects: SideEffects, budget: Budget) -> None:
+    """Wait for the documents of the navigations that an action set off.
+
+    Raises nothing: the action is done. So it ends before the budget does.
+    """
+    frame_ids = effects.frames_that_leave() - effects.new_frames
+    seconds = min(PATIENCE, budget.remaining - min(_MARGIN, budget.remaining / 10))
+    end = trio.current_time() + seconds
+    with suppress(SessionGoneError, ConnectionLostError):
+        await wait_for_documents(page, frame_ids, budget, seconds)
+        for frame_id in frame_ids:
+            if _state_of(page, frame_id, effects) == "no document" and not effects.downloads:
+                with trio.move_on_at(min(end, trio.current_time() + _DOWNLOAD_TIMEOUT)):
+                    await page.wait_for(lambda: bool(effects.downloads))
+                break
+
+
+def describe_navigation(page: PageTarget, effects: SideEffects) -> NavigationStarted | None:
+    """Return the navigation that an action set off, with what came of it; None where there was none.
+
+    Of several, that of the main frame counts, then the first one. First documents of new frames do not count.
+    """
+    begun = [each for each in effects.navigations if each.frame_id not in effects.new_frames]
+    if not begun:
+        return None
+    frame_id = next((each.frame_id for each in begun if each.frame_id == page.target_id), begun[0].frame_id)
+    own = [each for each in begun if each.frame_id == frame_id]
+    leaving = [each for each in own if not each.within_document]
+    frame = page.frames.get(frame_id)
+    if not leaving:
+        return attrs.evolve(own[-1], url=own[-1].url if frame is None else frame.url)
+    state = _state_of(page, frame_id, effects)
+    if state == "arrived" and frame is not None:
+        if frame.unreachable_url:
+            return NavigationStarted(frame_id, frame.unreachable_url, state="failed")
+        return NavigationStarted(frame_id, frame.url)
+    return NavigationStarted(frame_id, leaving[-1].url, state=state)
+
+
+def _state_of(page: PageTarget, frame_id: str, effects: SideEffects) -> NavigationState:
+    navigation = page.navigation
+    if frame_id in navigation.pending:
+        return "under way"
+    return "arrived" if navigation.arrived.get(frame_id, -1.0) >= effects.since else "no document"

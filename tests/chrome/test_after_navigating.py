@@ -1,0 +1,442 @@
+"""What follows an action that leads elsewhere: reads, actions and navigations belong to the next document.
+
+The server is slow: between the action and its response, Chrome holds back what is asked of the page, or lets the
+document before answer. The titles, the page's own events and the server's log say whose answer it was.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+import cdpengine
+from cdpengine.act import dispatch
+from cdpengine.errors import EvaluationTerminatedError, StaleRefError
+
+DELAY = 0.25
+"""Seconds that the server takes."""
+
+REST = "<button id=b onclick='this.dataset.on = 1'>{0} button</button><input id=i>"
+OLD = "<!doctype html><title>old</title>" + REST.format("old")
+NEW = "<!doctype html><title>new</title>" + REST.format("new")
+
+LEADS = {
+    "link": "<a id=x href=/slow>Go</a>",
+    "form": "<form action=/slow><button id=x>Send</button></form>",
+    "posted form": "<form action=/slow method=post><button id=x>Send</button></form>",
+    "Enter": "<form action=/slow><input id=x></form>",
+    "script": "<button id=x onclick=\"location = '/slow'\">Go</button>",
+    "submitting script": "<form action=/slow></form><button id=x onclick='document.forms[0].submit()'>Go</button>",
+    "microtask": "<button id=x onclick=\"Promise.resolve().then(() => location = '/slow')\">Go</button>",
+    "redirect": "<a id=x href=/redirect>Go</a>",
+    "redirect of a posted form": "<form action=/redirect method=post><button id=x>Send</button></form>",
+    "refresh": "<a id=x href=/refresh>Go</a>",
+    "redirecting script": "<a id=x href=/hop>Go</a>",
+    "question before leaving": "<a id=x href=/slow>Go</a><script>onbeforeunload = e => e.preventDefault()</script>",
+}
+STAYS = {
+    "no content": "<a id=x href=/none>Go</a>",
+    "download": "<a id=x href=/file>Go</a>",
+    "fragment": "<a id=x href=#there>Go</a>",
+    "pushState": "<button id=x onclick=\"history.pushState(1, '', '/pushed')\">Go</button>",
+    "new tab": "<a id=x href=/slow target=_blank>Go</a>",
+}
+
+
+class Site:
+    """A slow site. `asked` are the paths that were asked for, with the method."""
+
+    def __init__(self, server: HTTPServer) -> None:
+        self.server = server
+        self.asked: list[str] = []
+        self.arrived = threading.Event()
+        self.delay = DELAY
+        self.start = ""
+        server.expect_request("/start").respond_with_handler(
+            lambda _request: Response(self.start, content_type="text/html")
+        )
+        for path, answer in {
+            "/slow": lambda: Response(NEW, content_type="text/html"),
+            "/redirect": lambda: Response(status=303, headers={"Location": "/slow"}),
+            "/late": lambda: Response("<title>late</title>", content_type="text/html"),
+            "/none": lambda: Response(status=204),
+            "/file": lambda: Response(b"abc", headers={"Content-Disposition": "attachment; filename=a.txt"}),
+        }.items():
+            server.expect_request(path).respond_with_handler(self._answering(answer))
+        server.expect_request("/refresh").respond_with_data(
+            "<meta http-equiv=refresh content='0;url=/slow'><title>hop</title>", content_type="text/html"
+        )
+        server.expect_request("/hop").respond_with_data(
+            "<title>hop</title><script>location = '/slow'</script>", content_type="text/html"
+        )
+        for path in ("/first", "/third", "/pushed"):
+            server.expect_request(path).respond_with_data(
+                f"<title>{path[1:]}</title>{REST.format(path[1:])}", content_type="text/html"
+            )
+
+    def _answering(self, answer: Callable[[], Response]) -> Callable[[Request], Response]:
+        def handle(request: Request) -> Response:
+            self.asked.append(f"{request.method} {request.path}")
+            self.arrived.set()
+            time.sleep(self.delay)
+            return answer()
+
+        return handle
+
+    def url(self, path: str) -> str:
+        return self.server.url_for(path)
+
+    async def show(self, page: cdpengine.Page, html: str) -> None:
+        """Show a page with that in it, with another one before it in the history."""
+        self.start = OLD + html
+        await page.goto(self.url("/first"))
+        await page.goto(self.url("/start"))
+        self.asked.clear()
+        self.arrived.clear()
+
+    async def wait_until_asked(self) -> None:
+        """Wait until the page has asked for one of the slow documents."""
+        with trio.fail_after(10):
+            await trio.to_thread.run_sync(self.arrived.wait, 9, abandon_on_cancel=True)
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> Site:
+    return Site(httpserver)
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A server that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+async def go(page: cdpengine.Page, way: str) -> cdpengine.ActionOutcome:
+    """Do what leads elsewhere."""
+    target = await page.find(css="#x")
+    return await (page.press("Enter", target) if way == "Enter" else page.click(target))
+
+
+# --- what follows ------------------------------------------------------------------------------------------------
+
+
+async def title(page: cdpengine.Page, _site: Site) -> str:
+    return await page.title()
+
+
+async def evaluate(page: cdpengine.Page, _site: Site) -> str:
+    return str(await page.evaluate("document.title"))
+
+
+async def find(page: cdpengine.Page, _site: Site) -> str:
+    return (await page.find(css="#b")).description
+
+
+async def snapshot(page: cdpengine.Page, _site: Site) -> str:
+    return (await page.snapshot()).text
+
+
+async def click(page: cdpengine.Page, _site: Site) -> str:
+    await page.click(page.locate(css="#b"))
+    return str(await page.evaluate("document.querySelector('[data-on]').textContent"))
+
+
+async def fill(page: cdpengine.Page, _site: Site) -> str:
+    await page.fill(page.locate(css="#i"), "text")
+    return str(await page.evaluate("document.querySelector('#i').value && document.title"))
+
+
+async def screenshot(page: cdpengine.Page, _site: Site) -> str:
+    assert await page.screenshot()
+    return await page.title()
+
+
+async def goto(page: cdpengine.Page, site: Site) -> str:
+    assert (await page.goto(site.url("/third"))).url == site.url("/third")
+    return await page.title()
+
+
+async def reload(page: cdpengine.Page, _site: Site) -> str:
+    before = page.url
+    assert (await page.reload()).url == before
+    return await page.title()
+
+
+async def go_back(page: cdpengine.Page, _site: Site) -> str:
+    await page.go_back()
+    return await page.title()
+
+
+READS: list[Callable[[cdpengine.Page, Site], Awaitable[str]]] = [
+    title, evaluate, find, snapshot, click, fill, screenshot, goto, reload, go_back,
+]  # fmt: skip
+
+
+def expected(read: object, way: str) -> str:
+    """Return the word that what follows gives: of the document that it belongs to."""
+    if read is goto:
+        return "third"
+    if read is go_back and way in LEADS:
+        return "old"
+    if read is go_back and way not in ("fragment", "pushState"):
+        return "first"
+    return "new" if way in LEADS else "old"
+
+
+async def check(page: cdpengine.Page, site: Site, way: str, reads: list[int]) -> None:
+    for number in reads:
+        read = READS[number % len(READS)]
+        await site.show(page, (LEADS | STAYS)[way])
+        with trio.fail_after(20):
+            await go(page, way)
+            seen = await read(page, site)
+        word = expected(read, way)
+        assert word in seen, (way, read, seen)
+        assert not ({"old", "new"} - {word}) & set(seen.replace('"', " ").split()), (way, read, seen)
+        for popup in page.popups:
+            await popup.close()
+
+
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("way", [*LEADS, *STAYS])
+async def test_what_follows_belongs_to_the_next_document(
+    used_page: cdpengine.Page, site: Site, way: str
+) -> None:
+    first = [*LEADS, *STAYS].index(way) * 3
+    await check(used_page, site, way, [0, first + 1, first + 2])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", [*LEADS, *STAYS])
+async def test_everything_that_follows_belongs_to_the_next_document(
+    used_page: cdpengine.Page, site: Site, way: str
+) -> None:
+    site.delay = 0.7
+    await check(used_page, site, way, list(range(len(READS))))
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("milliseconds", [0, 15, 50, 150, 300])
+async def test_a_navigation_after_the_action_breaks_no_read(
+    used_page: cdpengine.Page, site: Site, milliseconds: int
+) -> None:
+    """A read is of one of the two documents; once the navigation has begun, it is of the next one."""
+    later = f"<button id=x onclick=\"setTimeout(() => location = '/slow', {milliseconds})\">Go</button>"
+    for read in (title, find, snapshot):
+        await site.show(used_page, later)
+        await go(used_page, "")
+        seen = await read(used_page, site)
+        assert ("old" in seen) != ("new" in seen), seen
+        await site.wait_until_asked()
+        seen = await read(used_page, site)
+        assert "new" in seen, seen
+        assert "old" not in seen
+    for path in (
+        ("/third", "/late") if milliseconds < DELAY * 1000 else ("/third",)
+    ):  # the page interrupts /late
+        await site.show(used_page, later)
+        await go(used_page, "")
+        assert (await used_page.goto(site.url(path))).url == site.url(path)
+        assert await used_page.title() == path[1:]
+    await site.show(used_page, later)
+    await go(used_page, "")
+    assert (await used_page.reload()).url == used_page.url
+
+
+async def test_a_script_of_the_caller_is_not_run_twice(used_page: cdpengine.Page, site: Site) -> None:
+    await site.show(used_page, "")
+    await used_page.evaluate("sessionStorage.runs = 0")
+    script = "sessionStorage.runs++; setTimeout(() => location = '/slow', 20); new Promise(() => {})"
+    with pytest.raises(EvaluationTerminatedError, match="navigated away"):
+        await used_page.evaluate(script)
+    assert await used_page.evaluate("document.title + sessionStorage.runs") == "new1"
+
+
+# --- frames ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["127.0.0.1", "localhost"])
+async def test_a_link_in_a_frame(used_page: cdpengine.Page, site: Site, where: str) -> None:
+    origin = f"http://{where}:{site.server.port}"
+    site.server.expect_request("/inner").respond_with_data(
+        "<title>inner</title><a id=x href=/slow>Go</a>", content_type="text/html"
+    )
+    await site.show(used_page, f"<iframe src={origin}/inner></iframe>")
+    outcome = await go(used_page, "link")
+    assert outcome.navigation is not None
+    assert outcome.navigation.url == f"{origin}/slow"
+    assert outcome.navigation.state == "arrived"
+    (frame,) = [each for each in used_page.frames if each.id == outcome.navigation.frame_id]
+    assert await used_page.evaluate("document.title", frame=frame) == "new"
+    assert "new" in (await used_page.find(css="#b", frame=frame)).description
+    assert await used_page.title() == "old"
+
+
+async def test_a_frame_whose_server_never_answers_holds_reads_up_once(
+    used_page: cdpengine.Page, site: Site, silent_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cdpengine._page.navigation.arriving.PATIENCE", 0.4)
+    link = (
+        f"<a id=x href=http://127.0.0.1:{silent_port}/ target=f>Go</a><iframe name=f srcdoc=inner></iframe>"
+    )
+    await site.show(used_page, link)
+    outcome = await used_page.click(used_page.locate(css="#x"), timeout=2)
+    assert outcome.navigation is not None
+    assert outcome.navigation.state == "under way"
+    with trio.fail_after(20):
+        for _ in range(3):
+            assert "old" in (await used_page.find(css="#b")).description
+            assert await used_page.title() == "old"
+
+
+# --- what came of it ---------------------------------------------------------------------------------------------
+
+
+async def test_the_outcome_names_where_the_page_went(used_page: cdpengine.Page, site: Site) -> None:
+    main = used_page.frames[0].id
+    seen = {}
+    site.delay = 0.05
+    for way in (
+        "redirect of a posted form",
+        "redirecting script",
+        "refresh",
+        "no content",
+        "fragment",
+        "pushState",
+    ):
+        await site.show(used_page, (LEADS | STAYS)[way])
+        seen[way] = (await go(used_page, way)).navigation
+    started = cdpengine.NavigationStarted
+    assert seen == {
+        "redirect of a posted form": started(main, site.url("/slow")),
+        "redirecting script": started(main, site.url("/slow")),
+        "refresh": started(main, site.url("/slow")),
+        "no content": started(main, site.url("/none"), state="no document"),
+        "fragment": started(main, site.url("/start") + "#there", within_document=True),
+        "pushState": started(main, site.url("/pushed"), within_document=True),
+    }
+
+
+async def test_a_download_and_a_refused_connection(used_page: cdpengine.Page, site: Site) -> None:
+    await site.show(used_page, STAYS["download"])
+    outcome = await go(used_page, "download")
+    assert outcome.navigation is not None
+    assert outcome.navigation.state == "no document"
+    assert outcome.download is not None, "Chrome reports it after the end of the navigation"
+    await site.show(used_page, "<a id=x href=http://127.0.0.1:1/>Go</a>")
+    refused = (await go(used_page, "link")).navigation
+    assert refused == cdpengine.NavigationStarted(
+        used_page.frames[0].id, "http://127.0.0.1:1/", state="failed"
+    )
+
+
+async def test_a_document_that_still_loads_does_not_hide_the_end_of_a_navigation(
+    used_page: cdpengine.Page, site: Site, silent_port: int
+) -> None:
+    """Chrome reports no end of a navigation without a document then."""
+    await site.show(used_page, STAYS["no content"])
+    await used_page.evaluate("url => { new Image().src = url }", f"http://127.0.0.1:{silent_port}/")
+    with trio.fail_after(4):
+        outcome = await go(used_page, "no content")
+        assert await used_page.title() == "old"
+    assert outcome.navigation is not None
+    assert outcome.navigation.state == "no document"
+
+
+async def test_a_server_that_never_answers_holds_up_no_action(
+    used_page: cdpengine.Page, site: Site, silent_port: int
+) -> None:
+    await site.show(used_page, f"<a id=x href=http://127.0.0.1:{silent_port}/>Go</a>")
+    with trio.fail_after(10):
+        outcome = await used_page.click(used_page.locate(css="#x"), timeout=1)
+        assert outcome.navigation is not None
+        assert outcome.navigation.state == "under way"
+        with pytest.raises(cdpengine.PageUnresponsiveError, match="waits for another document"):
+            await used_page.title(timeout=0.7)
+        arrival = await used_page.goto(site.url("/third"))
+    assert arrival.url == site.url("/third")
+    assert await used_page.title() == "third"
+
+
+async def test_a_dialog_ends_the_wait(used_page: cdpengine.Page, site: Site) -> None:
+    """The next document asks something before it can be read: the action returns, and says so."""
+    site.server.expect_request("/asks").respond_with_data(
+        "<title>asks</title><script>alert('hello')</script>", content_type="text/html"
+    )
+    await site.show(used_page, "<a id=x href=/asks>Go</a>")
+    with trio.fail_after(10):
+        outcome = await go(used_page, "link")
+    assert [dialog.message for dialog in outcome.dialogs] == ["hello"]
+    assert outcome.navigation is not None
+    assert outcome.navigation.url == site.url("/asks")
+
+
+async def test_a_question_before_leaving_that_is_dismissed_ends_the_wait(
+    used_page: cdpengine.Page, site: Site
+) -> None:
+    await site.show(used_page, LEADS["question before leaving"])
+    async with used_page.expect_dialog(accept=False):
+        outcome = await used_page.click(used_page.locate(css="#x"))
+    assert outcome.navigation is not None
+    assert outcome.navigation.state == "no document"
+    assert await used_page.title() == "old"
+    assert not site.asked
+
+
+async def test_a_cancelled_wait_leaves_a_page_that_can_be_used(used_page: cdpengine.Page, site: Site) -> None:
+    verbs: list[Callable[[], Awaitable[object]]] = [
+        lambda: used_page.click(used_page.locate(css="#x")),
+        used_page.title,
+        lambda: used_page.evaluate("1"),
+        lambda: used_page.find(css="#b"),
+    ]
+    for number, verb in enumerate(verbs):
+        await site.show(used_page, LEADS["posted form"])
+        if number:
+            await used_page.evaluate("setTimeout(() => document.forms[0].submit())")
+            await site.wait_until_asked()
+        ended = False
+        async with trio.open_nursery() as nursery:
+
+            async def run() -> None:
+                nonlocal ended
+                await verb()  # noqa: B023
+                ended = True
+
+            nursery.start_soon(run)
+            await site.wait_until_asked()
+            nursery.cancel_scope.cancel()
+        assert not ended, number
+        assert await used_page.title() == "new", number
+        assert site.asked == ["POST /slow"], number
+
+
+async def test_a_ref_of_the_document_before_is_stale(used_page: cdpengine.Page, site: Site) -> None:
+    await site.show(used_page, LEADS["link"])
+    ref = (await used_page.snapshot()).find("button", "old button")
+    await used_page.evaluate("setTimeout(() => location = '/slow')")
+    await site.wait_until_asked()
+    with pytest.raises(StaleRefError):
+        await used_page.click(ref)
+    assert (
+        await used_page.evaluate("document.title + document.querySelectorAll('[data-on]').length") == "new0"
+    )
+
+
+async def test_requests_say_where_the_page_went(used_page: cdpengine.Page, site: Site) -> None:
+    browser, target_id = used_page.browser, used_page.target_id
+    await site.show(used_page, LEADS["redirect of a posted form"])
+    answer = await dispatch(browser, {"kind": "click", "selector": "#x", "targetId": target_id})
+    assert answer.url == site.url("/slow")
+    assert answer.to_json()["effects"]["navigation"] == {"url": site.url("/slow")}
+    await site.show(used_page, STAYS["no content"])
+    answer = await dispatch(browser, {"kind": "click", "selector": "#x", "targetId": target_id})
+    assert answer.to_json()["effects"]["navigation"] == {"url": site.url("/none"), "state": "no document"}
