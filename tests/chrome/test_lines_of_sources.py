@@ -134,11 +134,17 @@ SAID = {
     ),
     "what aria-hidden hides in a label": (
         "<h1 id=h>x <sub aria-hidden=true><button>b</button></sub></h1><i tabindex=0 aria-labelledby=h>i</i>",
-        ['- heading "x" [level=1]', '- generic "x": "i"'],
+        ['- heading "x" [level=1]', "  - subscript [aria-hidden]", '    - button "b"', '- generic "x": "i"'],
     ),
     "what Chrome keeps of what aria-hidden hides": (
         "<h1>x <sub aria-hidden=true>t <label>lone</label> <button>b</button> <i id=d>d</i></sub></h1><p aria-describedby=d>p</p>",
-        ['- heading "x lone b d" [level=1]', '- paragraph: "p"'],
+        [
+            '- heading "x lone b d" [level=1]',
+            "  - subscript [aria-hidden]",
+            '    - text: "t"',
+            '    - button "b"',
+            '- paragraph: "p"',
+        ],
     ),
     "items of a list that is something else": (
         "<ul role=article><li tabindex=0>a</li><li>b</li></ul>",

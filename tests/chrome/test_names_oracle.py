@@ -55,7 +55,11 @@ def failures(snapshot: cdpengine.Snapshot, tree: list[dict[str, Any]], source: s
     told = {
         node["backendDOMNodeId"]: node for node in tree if not node["ignored"] and "backendDOMNodeId" in node
     }
-    shown = {node.ref.backend_node_id: node for node in snapshot.nodes if node.ref is not None}
+    hidden: list[bool] = []  # by aria-hidden: shown all the same, and not in Chrome's tree
+    for node in snapshot.nodes:
+        hidden.append("aria-hidden" in node.states or (node.parent is not None and hidden[node.parent]))
+    nodes = [node for node, left_out in zip(snapshot.nodes, hidden, strict=True) if not left_out]
+    shown = {node.ref.backend_node_id: node for node in nodes if node.ref is not None}
     wrong = []
     for number, node in shown.items():
         if number not in told:

@@ -43,7 +43,8 @@
 
   const [value, before] = [isField ? host.value : "", caret()];
   const already = has(active());
-  if (!already) DOM.focus(host, { preventScroll: false });
+  // A body that is edited is the active element of its frame, whether that has the focus or not.
+  if (!already || !DOM.hasFocus(document)) DOM.focus(host, { preventScroll: false });
   const after = caret();
 
   function finish(masked) {

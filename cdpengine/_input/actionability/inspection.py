@@ -223,12 +223,15 @@ class Inspection:
         wanted = usability or Usability()
         return await self._until(lambda: self._run_usable(source, request, kind, wanted))
 
-    async def focus_when_usable(self) -> bool:
+    async def focus_when_usable(self, *, visible: bool = True) -> bool:
         """Wait until the node can be used, and give it the focus; False where it does not keep it.
+
+        `visible`: it has to be seen, too.
 
         Raises as `wait_for_focus` does.
         """
-        return (await self.run_when_usable(_focus_source(), {"atEnd": False, "guard": None}, _Focus)).focused
+        wanted, request = Usability(visible=visible), {"atEnd": False, "guard": None}
+        return (await self.run_when_usable(_focus_source(), request, _Focus, wanted)).focused
 
     async def wait_until_usable(self, *, visible: bool = True) -> None:
         """Wait until the node is visible (unless that does not matter) and enabled.

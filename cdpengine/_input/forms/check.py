@@ -14,7 +14,7 @@ import msgspec
 from cdpengine._input.action import ActionContext, ActionOutcome, click
 from cdpengine._input.actionability.measuring import TAKEN
 from cdpengine._input.forms.text_entry import press
-from cdpengine._javascript import script, script_with
+from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError, StaleRefError, ValueRefusedError
 
@@ -27,12 +27,6 @@ class _Seen(msgspec.Struct):
 
     kind: str
     checked: bool | None = None
-
-
-class _Focus(msgspec.Struct):
-    """What focus.js answers."""
-
-    focused: bool
 
 
 async def set_checked(
@@ -99,8 +93,7 @@ async def _click(node: Node, action: str, context: ActionContext, force: bool) -
 
 async def _takes_focus(node: Node, action: str, context: ActionContext) -> bool:
     async with context.inspect(node, action) as inspection:
-        source = script_with("_input/actionability/focus", "_page/scripts/secret_field")
-        return (await inspection.run(source, {"atEnd": False}, _Focus)).focused
+        return await inspection.focus_when_usable(visible=False)
 
 
 async def _probe(

@@ -68,7 +68,8 @@
       host = DOM.parentElement(host);
     }
     const root = DOM.getRootNode(host);
-    if (DOM.activeElement(root) !== host) DOM.focus(host, { preventScroll: false });
+    // A body that is edited is the active element of its frame, whether that has the focus or not.
+    if (DOM.activeElement(root) !== host || !DOM.hasFocus(document)) DOM.focus(host, { preventScroll: false });
     return DOM.activeElement(root) === host && DOM.hasFocus(document) ? host : null;
   }
 

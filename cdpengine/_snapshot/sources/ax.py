@@ -8,30 +8,31 @@ bound is 0; of an element that is gone, or beyond the first `MOST_ASKED`, a boun
 What a page made clickable without saying so is found by the walk that also reads documents
 (_snapshot/sources/walk_clickables.js), without names. Each such element is known by its backend node id, in the
 order of the page, and on request by its place in the flat tree. One that Chrome's accessibility tree leaves out is
-put into it by that place alone: what is inside the element goes below it, and nothing else moves.
+put into it by that place alone: what is inside the element goes below it, and nothing else moves. What a person
+sees and the tree leaves out comes from the DOM (_snapshot/sources/ax_grafts.py).
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-import attrs
 import msgspec
 import trio
 
 from cdpengine._collector import pause_collector
 from cdpengine._page.scripts.page_functions import context_gone
-from cdpengine._protocol.domains.accessibility import AXNode, AXTree, AXValue
+from cdpengine._protocol.domains.accessibility import AXNode, AXTree
 from cdpengine._protocol.domains.dom import DescribedNode, DescribeNodeReply
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
+from cdpengine._snapshot.sources.ax_grafts import Graft, Place, add_grafts, add_missing
 from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
 from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, keep_warm
-from cdpengine._snapshot.sources.computed import role_and_name_source
+from cdpengine._snapshot.sources.computed import read_dom, role_and_name_source
 from cdpengine._snapshot.sources.listeners import Listening
 from cdpengine._snapshot.sources.numbers import number_elements
 from cdpengine._snapshot.sources.walk import (
@@ -80,11 +81,12 @@ async def read_ax(request: FrameRequest) -> Document:
             doubtful: list[Node] = []
             document = _make_document(reply, within, request, doubtful, ids)
             missing = _find_missing(document, clickables, reply)
-        if missing and clickables is not None:
-            places = await clickables.places(missing)
+        grafts = [] if clickables is None else await clickables.grafts()
+        if clickables is not None and (missing or grafts):
+            places = await clickables.places(missing) if missing else []
             with pause_collector():
                 doubtful = []
-                document = _make_document(reply, within, request, doubtful, ids, places)
+                document = _make_document(reply, within, request, doubtful, ids, places, grafts)
     except ValueError as error:
         raise UndecodableReplyError(method=method, reason=str(error), raw=bytes(reply)) from None
     if doubtful:
@@ -184,10 +186,11 @@ def _make_document(
     doubtful: list[Node],
     clickables: frozenset[int] = frozenset(),
     missing: Sequence[Place] = (),
+    grafts: Sequence[Graft] = (),
 ) -> Document:
     """Make the document of a reply. The whole tree is held in memory only where it is asked for."""
     frame_id, owners = request.frame_id, request.owners
-    if within is None and not request.raw and not missing:
+    if within is None and not request.raw and not missing and not grafts:
         return fold(
             ax_nodes(reply), frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful
         )
@@ -196,11 +199,18 @@ def _make_document(
         tree = add_missing(tree, missing)
         if within is not None:
             within |= clickables
+    tree, ready = add_grafts(tree, grafts) if grafts else (tree, {})
     document = (
-        fold(tree, frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful)
+        fold(tree, frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful, ready=ready)
         if within is None
         else fold_within(
-            tree, within, frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful
+            tree,
+            within.union(*(graft.ids for graft in grafts)),
+            frame_id=frame_id,
+            owners=owners,
+            clickables=clickables,
+            doubtful=doubtful,
+            ready=ready,
         )
     )
     if request.raw:
@@ -256,6 +266,7 @@ async def find_clickables(request: FrameRequest) -> Clickables:
                             found.numbers,
                             listening.refusal,
                             skipped=(found.skipped, found.acting),
+                            beyond=found.beyond,
                         )
                     continue  # closed shadow roots were found
         except RemoteError as refused:
@@ -274,6 +285,7 @@ class _Found(msgspec.Struct):
     last: int = 0
     skipped: int = 0
     acting: int = 0
+    beyond: tuple[int, ...] = ()
 
 
 class _Place(msgspec.Struct):
@@ -306,6 +318,7 @@ class Clickables:
         refusal: str,
         *,
         skipped: tuple[int, int] = (0, 0),
+        beyond: tuple[int, ...] = (),
     ) -> None:
         self._request = request
         self._installed = installed
@@ -313,11 +326,26 @@ class Clickables:
         self.ids: AbstractSet[int] = self._numbers.keys()
         self.refusal = refusal
         self.skipped = skipped
+        self._beyond = beyond
+
+    async def grafts(self) -> list[Graft]:
+        """Return what Chrome's tree lacks, with its places, from the DOM. Raises as `read_dom` does."""
+        if not self._beyond:
+            return []
+        ids = self._installed.ids
+        document = await read_dom(self._request)
+        nodes = {node.backend_node_id: node for node in walk(document.roots)}
+        pairs = zip(self._beyond[::2], self._beyond[1::2], strict=True)
+        found = [(nodes[ids[number]], place) for number, place in pairs if ids[number] in nodes]
+        places = await self._ask_places([place for _, place in found])
+        return [Graft(node, place) for (node, _), place in zip(found, places, strict=False)]
 
     async def places(self, ids: Sequence[int]) -> list[Place]:
         """Return where these of them are in the flat tree. Raises as `Session.call` does."""
+        return await self._ask_places([self._numbers[each] for each in ids])
+
+    async def _ask_places(self, numbers: Sequence[int]) -> list[Place]:
         installed = self._installed
-        numbers = [self._numbers[each] for each in ids]
         text = await ask_walk(self._request, installed, {"do": "places", "numbers": numbers})
         if text is None:
             return []
@@ -331,44 +359,5 @@ class Clickables:
                 tuple(known[number] for number in place.above),
                 frozenset(known[number] for number in place.after),
             )
-            for each, place in zip(ids, found.places, strict=False)
+            for each, place in zip((known[number] for number in numbers), found.places, strict=False)
         ]
-
-
-@attrs.frozen
-class Place:
-    """Where an element is in the flat tree, in backend node ids.
-
-    `inside` has what is in it, `above` what it is in, from the inside out, `after` what comes after it.
-    """
-
-    backend_node_id: int
-    inside: AbstractSet[int]
-    above: tuple[int, ...]
-    after: AbstractSet[int]
-
-
-def add_missing(tree: AXTree, places: Iterable[Place]) -> AXTree:
-    """Return the tree with a node `generic` for each of these that it has none for; outer ones come first."""
-    nodes = [msgspec.structs.replace(node) for node in tree.nodes]
-    by_backend: dict[int, AXNode] = {}
-    for node in nodes:
-        if node.backend_node_id is not None:
-            by_backend.setdefault(node.backend_node_id, node)
-    backend_of = {node.node_id: node.backend_node_id for node in nodes}
-    for place in places:
-        number = place.backend_node_id
-        holder = next((by_backend[above] for above in place.above if above in by_backend), None)
-        if number in by_backend or holder is None:
-            continue
-        children = holder.child_ids
-        taken = tuple(child for child in children if backend_of.get(child) in place.inside)
-        behind = taken or tuple(child for child in children if backend_of.get(child) in place.after)
-        at = children.index(behind[0]) if behind else len(children)
-        new = AXNode(f"element {number}", role=AXValue("generic"), child_ids=taken, backend_node_id=number)
-        rest = [child for child in children[at:] if child not in set(taken)]
-        holder.child_ids = (*children[:at], new.node_id, *rest)
-        nodes.append(new)
-        by_backend[number] = new
-        backend_of[new.node_id] = number
-    return AXTree(tuple(nodes))

@@ -7,7 +7,7 @@ is visited once, so neither cycles nor ids that lead nowhere do any harm.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from cdpengine._protocol.domains.accessibility import (
@@ -33,14 +33,16 @@ def fold(
     owners: AbstractSet[int] = frozenset(),
     doubtful: list[Node] | None = None,
     clickables: AbstractSet[int] = frozenset(),
+    ready: Mapping[str, Node] | None = None,
 ) -> Document:
     """Return the shown nodes of a reply: a whole tree, or its nodes a few at a time, which are released at once.
 
     `frame_id` is given to each; by default the one that the root names. `owners` are the backend node ids of what
     owns a frame, `clickables` of what the page made clickable: both are always shown, whatever role they have.
     `doubtful` is filled with the nodes that have a bound of 0, which Chrome reports also where there is none.
+    `ready` are nodes that are made already, with all that is in them, by the ids of their nodes in the tree.
     """
-    folding = _Folding(frame_id, owners, clickables, doubtful)
+    folding = _Folding(frame_id, owners, clickables, doubtful, ready)
     for chunk in (nodes.nodes,) if isinstance(nodes, AXTree) else nodes:
         folding.take_in(chunk)
     return folding.document(folding.outermost())
@@ -54,6 +56,7 @@ def fold_within(
     owners: AbstractSet[int] = frozenset(),
     doubtful: list[Node] | None = None,
     clickables: AbstractSet[int] = frozenset(),
+    ready: Mapping[str, Node] | None = None,
 ) -> Document:
     """Return the shown nodes of a reply as far as their backend node ids are `within`.
 
@@ -61,7 +64,7 @@ def fold_within(
     """
     inside = [ax for ax in tree.nodes if ax.backend_node_id in within]
     below = {child_id for ax in inside for child_id in ax.child_ids}
-    folding = _Folding(frame_id, owners, clickables, doubtful)
+    folding = _Folding(frame_id, owners, clickables, doubtful, ready)
     folding.take_in(tree.nodes)
     return folding.document([ax.node_id for ax in inside if ax.node_id not in below])
 
@@ -80,11 +83,13 @@ class _Folding:
         owners: AbstractSet[int],
         clickables: AbstractSet[int],
         doubtful: list[Node] | None = None,
+        ready: Mapping[str, Node] | None = None,
     ) -> None:
         self._frame_id = frame_id
         self._owners = owners
         self._clickables = clickables
         self._doubtful = [] if doubtful is None else doubtful
+        self._ready = ready or {}
         # By node id; a bare content has nothing inside of it.
         self._unvisited: dict[str, _Content | tuple[_Content, tuple[str, ...]]] = {}
         self._first_id: str | None = None
@@ -107,6 +112,10 @@ class _Folding:
         for ax in nodes:
             node_id, child_ids = ax.node_id, ax.child_ids
             if node_id in known:
+                continue
+            if node_id in self._ready:
+                left_out.update(child_ids)
+                known[node_id] = self._ready[node_id]
                 continue
             if ax.ignored and ax.backend_node_id not in self._clickables:
                 known[node_id] = (EDGE, child_ids) if child_ids else None

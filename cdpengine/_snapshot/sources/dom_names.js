@@ -53,6 +53,7 @@
   const SPACE = /^[ \t\n\f\r]*$/;
   const SPACES = /[ \t\n\f\r]+/g;
 
+  const ARIA_HIDDEN = "[aria-hidden='true' i]";
   const KEEPABLE = "a,area,button,input,label,summary,th,td,[id],[tabindex],[role],[contenteditable]";
 
   const names = new WeakMap();
@@ -62,8 +63,14 @@
     return text.replace(SPACES, " ").replace(/^ | $/g, "");
   }
 
+  const unhidden = new WeakSet(); // elements whose aria-hidden counts for nothing
+
   function isHidden(element) {
-    return closest(element, "[aria-hidden='true' i]") !== null || !isDrawn(element);
+    for (let at = closest(element, ARIA_HIDDEN); at !== null; at = closest(kit.own.parentNode(at), ARIA_HIDDEN)) {
+      if (!unhidden.has(at)) return true;
+      if (!(kit.own.parentNode(at) instanceof Element)) break;
+    }
+    return !isDrawn(element);
   }
 
   function isDrawn(element) {
@@ -395,7 +402,7 @@
     const style = getComputedStyle(element);
     if (!trail.hidden) {
       if (style.display === "none") return "";
-      if (getAttribute(element, "aria-hidden") === "true") return keptInHidden(element, trail);
+      if (getAttribute(element, "aria-hidden") === "true" && !unhidden.has(element)) return keptInHidden(element, trail);
       if (style.visibility !== "visible") return ""; // with all that is in it
     }
     trail.steps.count += 1;
@@ -487,5 +494,5 @@
     return name;
   }
 
-  return { roleOf, nameOf };
+  return { roleOf, nameOf, unhide: (element) => void unhidden.add(element) };
 })

@@ -34,7 +34,7 @@
 // Each element that gets a line has a number, from 1, for as long as it lives. The page sees nothing of all this.
 (function (
   kit, tables, makeSecret, makeDom, makeElements, makeClickables, makeColumns, makeDetails, makeLabels, makeStyles,
-  makeSteady, makeReuse, makeMarks, makePlain,
+  makeSteady, makeReuse, makeMarks, makePlain, makeBeyond,
 ) {
   "use strict";
 
@@ -81,13 +81,16 @@
   const { isBlock, saysJust, isFocusable, hasNameAttribute, isPointer } = elements;
   const { hear, unhear, presume, presumed, presumeNothing, refute, handling, ...clicks } = makeClickables(dom);
   const { isNative, isPointing, isClickable, isLooseOption, placesOf } = clicks;
+  const { controlOf, findScripted, areasOf, mayCount, isCounted } = makeBeyond(dom, elements, clicks.listens);
   const isSecret = makeSecret();
   const detailsFor = makeDetails(dom, isSecret);
   const labelsFor = makeLabels(dom, elements);
   const styles = makeStyles(dom);
   const plain = makePlain(dom, styles);
   const worded = new WeakSet(); // elements of which it was read how their text is written
-  const reuse = makeReuse(dom, makeSteady(dom), { isNative, isWorded: (at) => worded.has(at) });
+  const looked = new WeakSet(); // elements that depend on more than themselves: labels of hidden controls, aria-hidden
+  const ways = { isNative, isWorded: (at) => worded.has(at), isLooked: (at) => looked.has(at) };
+  const reuse = makeReuse(dom, makeSteady(dom), ways);
   const { mark, unmark, mayHost } = makeMarks(dom);
 
   function numberOf(element) {
@@ -148,6 +151,7 @@
     const deadline = performance.now() + request.milliseconds;
     const globals = () => `${ofDocument("baseURI")} ${ofDocument("designMode")} ${request.clickables}`;
     const only = request.found;
+    const beyond = []; // with `only`: numbers of what Chrome's tree lacks, each with that of what is in its place there
     if (!only && !request.waited && start === null && !isLaidOut()) return `{"bare":true,"last":${last}}`;
     const state = () => `${ofDocument("URL")} ${ofDocument("title")} ${innerWidth} ${innerHeight} ${globals()}`;
     if (request.held !== null && kit === null && presumed.size === 0) {
@@ -239,6 +243,9 @@
     let disturbed = false; // by a modal dialog in a shadow root: all else in the document may have lost its name
     let about = ""; // what the trunk's element that is being read is: what is in it may depend on it
     const { details, descriptionOf } = detailsFor({ extra, focused, isDisabling: () => disabling });
+    const scripted = new Map(); // element -> the hidden control that it names
+    const behind = new Set(); // hidden controls that have their line
+    let beneath = false; // what is being read is under aria-hidden, and counts
     const owned = new Map(); // element -> the one that aria-owns it
     const ownersSeen = new Set();
 
@@ -298,6 +305,7 @@
         if (above !== null) parts.watch(root);
         noteOwners(root);
         noteSecrets(root);
+        findScripted(root, scripted);
         if (request.clickables) handling(root).forEach(numberOf); // they will be told to listen: by number that is cheap
         decorated = decorated || styles.hasDecorations(root);
         disabling = disabling || query(root, "[aria-disabled]").length > 0;
@@ -410,10 +418,12 @@
       const around = pointing;
       const inControl = within;
       const inBare = bare;
+      const inHidden = beneath;
       elementAndInside(at, depth, level);
       pointing = around;
       within = inControl;
       bare = inBare;
+      beneath = inHidden;
     }
 
     function elementAndInside(at, depth, level) {
@@ -436,8 +446,13 @@
         visible = visibility === "visible" || visibility === ""; // "": the options of a closed list have no style
       }
       const attributed = at.hasAttributes();
+      let unhidden = false; // it is the outermost one under aria-hidden
       if (attributed) {
-        if (at.getAttribute("aria-hidden") === "true" && tag !== "body" && tag !== "html") return;
+        if (at.getAttribute("aria-hidden") === "true" && tag !== "body" && tag !== "html") {
+          if (!unhide(at, visible)) return;
+          unhidden = !beneath;
+          beneath = true;
+        }
         if (at.inert && !(modal !== null && at.contains(modal))) return;
       }
       const around = pointing;
@@ -455,11 +470,17 @@
         if (!EMPTY.has(tag) && tag !== "select") children(at, depth, level + 1, false);
         return;
       }
+      const control = tag === "label" ? controlOf(at) : scripted.size ? scripted.get(at) ?? null : null;
+      const leading = control !== null && hiddenControl(control, at, depth);
+      if (leading) depth++;
       const clickable =
         request.clickables &&
         !native &&
+        (control === null || tag === "label") &&
         (isClickable(at, tag, pointing, around, inControl) || (attributed && !inControl && isLooseOption(at, tag, roleOf)));
       if (only) {
+        if (unhidden) return void beyond.push(numberOf(at), numberOf(at));
+        if (leading) return;
         if (away) {
           skippedCount++;
           if (clickable || native || isFocusable(at, attributed)) skippedActing++;
@@ -469,8 +490,9 @@
         if (!EMPTY.has(tag)) children(at, depth, level + 1, true);
         return;
       }
+      const strange = away || beneath; // for Chrome, which has neither role nor name of it
       let role = sureRole(at, tag, attributed);
-      if (role === undefined) role = (away ? farNames() : near).roleOf(at);
+      if (role === undefined) role = (strange ? farNames() : near).roleOf(at);
       if (tag === "foreignObject") role = "generic";
       if (role === "") role = namelessRole(at, tag);
       if (clickable && (role === "none" || role === "presentation")) role = "generic";
@@ -483,8 +505,8 @@
       const focusable = isFocusable(at, attributed);
       let name = "";
       if (!(what & BY_ATTRIBUTE) || focusable || (attributed && hasNameAttribute(at))) {
-        name = (away ? farNames() : near).nameOf(at);
-        if (!away && names === null && !isPlain && isNamedFromAfar(at, attributed, what, name)) name = farNames().nameOf(at);
+        name = (strange ? farNames() : near).nameOf(at);
+        if (!strange && names === null && !isPlain && isNamedFromAfar(at, attributed, what, name)) name = farNames().nameOf(at);
       }
       if (parts !== null && !parts.inside) about = `${role} ${focusable} ${name}`;
       const fullName = name;
@@ -496,7 +518,8 @@
       const marked = clickable || (request.pointer && isPointer(at));
       // Items of a list that is something else: Chrome shows none of them, whatever they can do.
       const unlisted = tag === "li" && role === "none" && !marked;
-      if (((!focusable && !marked) || unlisted) && (what & (INLINE | LAYOUT) || (what & FOLDED && name === ""))) {
+      const areas = tag === "img" && attributed && at.hasAttribute("usemap") ? areasOf(at) : [];
+      if (!unhidden && !areas.length && ((!focusable && !marked) || unlisted) && (what & (INLINE | LAYOUT) || (what & FOLDED && name === ""))) {
         if (EMPTY.has(tag)) return;
         if (bare && attributed) {
           const hint = descriptionOf(at);
@@ -520,14 +543,59 @@
         noteBox(line, at.getBoundingClientRect());
       }
       if (marked) extra(line, "clickable", true);
+      if (unhidden) extra(line, "aria-hidden", true);
       if (name !== "" && (attributed || tag !== "a")) noteLabels(at, tag, name, attributed);
       const interactive = focusable || clickable || (what & INTERACTIVE) !== 0;
       if (interactive) bare = !SAYING.test(name);
       details(at, tag, role, what, interactive, name, line, attributed, fullName);
       if (tag === "input" && PUSHED.has(at.type) && at.value) addText(depth + 1, at.value);
+      for (const each of areas) area(each, depth + 1);
       if (EMPTY.has(tag)) return;
       if (what & REPEATED && name !== "" && saysJust(at, name)) return;
       children(at, depth + 1, level + 1, true);
+    }
+
+    // Whether an element that is aria-hidden is shown all the same.
+    function unhide(at, visible) {
+      if (!visible || !mayCount(at)) return false;
+      looked.add(at);
+      if (!isCounted(at)) return false;
+      if (isPlain) plain.giveUp();
+      const far = only ? null : farNames();
+      if (far?.unhide) far.unhide(at);
+      return true;
+    }
+
+    // Gives a control that is hidden behind a label its line, once; what the label says comes below it.
+    function hiddenControl(at, label, depth) {
+      looked.add(label);
+      if (behind.has(at)) return false;
+      behind.add(at);
+      if (only) {
+        beyond.push(numberOf(at), numberOf(label));
+        return true;
+      }
+      const far = farNames();
+      const role = sureRole(at, "input", true) ?? far.roleOf(at);
+      let name = far.nameOf(at);
+      if (at.type === "file") name = name.slice(0, Math.max(0, name.lastIndexOf(": ")));
+      const line = row(depth, roleNumber(role) * 2 + 1, numberOf(at), name);
+      if (request.boxes) noteBox(line, label.getBoundingClientRect());
+      details(at, "input", role, bits.get(role) || 0, true, name, line, true, far.nameOf(at));
+      return true;
+    }
+
+    function area(at, depth) {
+      if (isPlain) plain.giveUp();
+      const clickable = !at.hasAttribute("href") && request.clickables && isClickable(at, "area", false, false, false);
+      if (!at.hasAttribute("href") && !clickable) return;
+      seen++;
+      const { roleOf, nameOf } = beneath ? farNames() : near;
+      const role = at.hasAttribute("href") ? "link" : roleOf(at) || "generic";
+      const name = nameOf(at);
+      const line = row(depth, roleNumber(role) * 2 + (clickable ? 0 : 1), numberOf(at), name);
+      if (clickable) extra(line, "clickable", true);
+      details(at, "area", role, bits.get(role) || 0, true, name, line, true, name);
     }
 
     // A form, whose own properties are the page's to name.
@@ -538,14 +606,22 @@
       const visible = own("checkVisibility")(VISIBLE);
       if (!visible && !own("checkVisibility")() && getComputedStyle(at).display !== "contents") return;
       const away = !own("checkVisibility")(WITH_BOX) && own("checkVisibility")();
-      if (own("getAttribute")("aria-hidden") === "true" || (own("inert") && modal === null)) return;
+      if (own("inert") && modal === null) return;
+      let unhidden = false;
+      const inHidden = beneath;
+      if (own("getAttribute")("aria-hidden") === "true") {
+        if (!unhide(at, visible)) return;
+        if (only && !beneath) return void beyond.push(numberOf(at), numberOf(at));
+        unhidden = !beneath;
+        beneath = true;
+      }
       let below = depth;
       const around = pointing;
       pointing = request.clickables && isPointing(at);
       const shown = (visible || (away && own("checkVisibility")(NOT_HIDDEN))) && (modal === null || insideModal(at));
       if (shown && away && only) skippedCount++;
       if (shown && !only) {
-        const chrome = kit === null && !away;
+        const chrome = kit === null && !away && !beneath;
         if (isPlain) {
           if (away) plain.giveUp();
           plain.checkForm(at);
@@ -554,10 +630,11 @@
         const name = isPlain ? "" : chrome ? veil(at, own("computedName")) : farNames().nameOf(at);
         const what = bits.get(role) || 0;
         const focusable = own("hasAttribute")("tabindex");
-        if (!focusable && (what & INLINE || (what & FOLDED && name === ""))) {
+        if (!unhidden && !focusable && (what & INLINE || (what & FOLDED && name === ""))) {
           addEdge(depth, 0);
         } else {
           const line = row(depth, roleNumber(role) * 2 + (focusable ? 1 : 0), numberOf(at), name);
+          if (unhidden) extra(line, "aria-hidden", true);
           if (at === focused) extra(line, "focused", true);
           if (own("getAttribute")("aria-busy") === "true") extra(line, "busy", true);
           if (request.boxes) noteBox(line, own("getBoundingClientRect")());
@@ -572,6 +649,7 @@
       if (above !== null) parts.context = above;
       if (shown && below === depth) addEdge(depth, 0);
       pointing = around;
+      beneath = inHidden;
     }
 
     function insideModal(at) {
@@ -587,6 +665,7 @@
       const root = whole ? ofDocument("documentElement") : start;
       noteOwners(whole ? document : getRootNode.call(start));
       noteSecrets(whole ? document : getRootNode.call(start));
+      findScripted(whole ? document : getRootNode.call(start), scripted);
       if (root !== null) visit(root, 0, 0, true);
     } catch (error) {
       if (error === plain.NOT_PLAIN) {
@@ -597,7 +676,7 @@
       cut = true; // out of stack: what is whole so far stands
       shorten();
     }
-    if (only) return JSON.stringify({ numbers: only, last, cut, skipped: skippedCount, acting: skippedActing });
+    if (only) return JSON.stringify({ numbers: only, last, cut, skipped: skippedCount, acting: skippedActing, beyond });
     if (lacking) return `{"lacking":true,"last":${last}}`;
     if (disturbed) {
       reuse.forgetAll();

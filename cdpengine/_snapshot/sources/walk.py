@@ -158,6 +158,7 @@ _PARTS = (
     "reuse",
     "marks",
     "plain",
+    "beyond",
 )
 """The functions that walk.js takes after secret_field.js, in this order: the files walk_*.js."""
 

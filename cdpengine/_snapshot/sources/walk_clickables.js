@@ -6,14 +6,15 @@
 //   listen on behalf of what is in it, as a list, a document or the root of an application does (`listensForOthers`);
 // - its cursor is a pointer and that of what it is in is not. Inside of a link or button that is a part of it, and
 //   where all text belongs to links and buttons inside, it is only their surroundings.
-// Links, buttons and fields say themselves what they are; `html`, `body`, labels and options never are clickables.
+// Links, buttons and fields say themselves what they are; `html`, `body` and options never are clickables, and labels
+// only where they listen themselves.
 (function (dom) {
   "use strict";
 
   const MOST_INSIDE = 20; // what listens, and holds more elements than this, listens for them
   const MOST_LOOKED_AT = 500;
 
-  const NEVER = new Set(["body", "frame", "head", "html", "iframe", "label", "optgroup", "option"]);
+  const NEVER = new Set(["body", "frame", "head", "html", "iframe", "optgroup", "option"]);
   const NATIVE = new Set(["button", "input", "select", "summary", "textarea"]);
   const HANDLERS = [
     "onclick", "ondblclick", "onmousedown", "onmouseup", "onpointerdown", "onpointerup", "ontouchstart", "ontouchend",
@@ -155,6 +156,7 @@
   // `within` that it is in a native control.
   function isClickable(at, tag, points, around, within) {
     if (NEVER.has(tag)) return false;
+    if (tag === "label") return listening.has(at) && (hasHandler(at) || !listensForOthers(at));
     if (listening.has(at)) {
       if (points || takesFocus(at) || hasHandler(at)) return true;
       if (!listensForOthers(at)) return true;
@@ -166,7 +168,7 @@
 
   // What calls itself an option where no list box is around it: Chrome gives it no such role.
   function isLooseOption(at, tag, roleOf) {
-    if (NEVER.has(tag)) return false;
+    if (NEVER.has(tag) || tag === "label") return false;
     const given = getAttribute.call(at, "role");
     if (given === null || !OPTIONS.has(given.trim().split(/\s+/)[0].toLowerCase())) return false;
     return !OPTIONS.has(roleOf(at));
@@ -203,7 +205,7 @@
   const handling = (root) => query(root, HANDLING);
 
   return {
-    hear, unhear, presume, presumed, presumeNothing, refute, handling, isNative, isPointing, isClickable, isLooseOption,
+    listens: (at) => listening.has(at), hear, unhear, presume, presumed, presumeNothing, refute, handling, isNative, isPointing, isClickable, isLooseOption,
     placesOf,
   };
 })

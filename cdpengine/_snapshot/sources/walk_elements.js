@@ -81,6 +81,7 @@
   function isFocusable(at, attributed) {
     if (at.tabIndex >= 0 && (at.localName !== "a" || at.hasAttribute("href"))) return !at.matches(":disabled");
     if (at.localName === "dialog") return true;
+    if (at.localName === "body" && at.isContentEditable) return true; // also by designMode
     if (!attributed) return false;
     if (at.hasAttribute("contenteditable") && isEditingHost(at)) return true;
     return at.hasAttribute("tabindex") && !Number.isNaN(parseInt(at.getAttribute("tabindex"), 10));

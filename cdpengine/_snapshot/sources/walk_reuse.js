@@ -327,7 +327,7 @@
           partOf.set(part.root, part);
           takeDown(part, (at, tag, style) => {
             if (tag === "li" && at === part.root && getAttribute.call(at, "role") !== null) return true;
-            return at === focused || isRestless(at, tag, style);
+            return at === focused || ways.isLooked(at) || isRestless(at, tag, style);
           }, ways);
           if (part.stale) spoil(part);
           partsRead.push(part);
