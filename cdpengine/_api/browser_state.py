@@ -18,7 +18,7 @@ from cdpengine._emulation.emulation import Emulations
 from cdpengine._emulation.options import Settings
 from cdpengine._emulation.permissions import Permissions
 from cdpengine._evaluate.evaluation import EvaluationCounters
-from cdpengine._evaluate.script import receive_value
+from cdpengine._evaluate.replies import receive_value
 from cdpengine._page.downloads.downloads import Downloads
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import object_group

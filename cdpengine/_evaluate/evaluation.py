@@ -29,7 +29,8 @@ import trio
 
 from cdpengine._budget import Budget
 from cdpengine._evaluate.recovery import Recovery, check_recovery, recover
-from cdpengine._evaluate.script import JSHandle, Script, explain_refusal, holds_objects, receive_value
+from cdpengine._evaluate.replies import explain_refusal, holds_objects, receive_value
+from cdpengine._evaluate.script import JSHandle, Script
 from cdpengine._logs import get_logger
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.arriving import PATIENCE, confirm_input, wait_for_documents

@@ -188,7 +188,7 @@ class Binding:
         try:
             with trio.move_on_after(self._limit) as deadline:
                 if plain:
-                    args = decode_payload(plain.encode("utf-8", "surrogatepass"), list[object])
+                    args = _read_plain(plain)
                 else:
                     args = await self._read(session, context, self._call("args", json.dumps(number)))
                     if args is None:
@@ -276,6 +276,13 @@ class InitScript:
             return [_post_removal(session, call)]
         except (RemoteError, msgspec.DecodeError):
             return []  # it never was there
+
+
+def _read_plain(text: str) -> list[object]:
+    try:
+        return decode_payload(text.encode(), list[object])
+    except UnicodeEncodeError:  # halves of surrogate pairs, which UTF-8 does not have
+        return list(json.loads(text))
 
 
 async def _call_function(function: ExposedFunction, args: Sequence[object]) -> object:

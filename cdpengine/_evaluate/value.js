@@ -3,20 +3,52 @@
 //   "deep", value, details   anything else, to be serialized by V8; details: object, detail, object, detail, ...
 //   "large" or "nested"      too many characters, too many levels: nothing is sent
 // Called on the value, in the value's own world, with { mayBeJSON, size, jsonLevels, deepLevels }. There the page may have
-// changed every built-in, so what V8 tells by itself is left to V8; details add only what V8 leaves out.
+// changed every built-in, so what V8 tells by itself is left to V8; details add only what V8 leaves out. Built-ins that do
+// not do what they should are not used: the value goes without details then. Whether JSON.stringify is V8's own cannot be
+// seen from here: the caller asks for that (see replies.py).
 (function (request) {
   "use strict";
 
   const value = this;
-  const isArray = Array.isArray;
-  const prototypeOf = Object.getPrototypeOf;
-  const plainPrototype = prototypeOf({});
-  const isOwn = plainPrototype.hasOwnProperty;
-  // The own name of a typed array's class, also of a subclass; undefined for a DataView.
-  const arrayType = Object.getOwnPropertyDescriptor(prototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
+  const own = builtins();
+  if (own === null) return ["deep", value, []];
+  const { isArray, prototypeOf, plainPrototype, isOwn, arrayType } = own;
   const LARGE = {};
   const NESTED = {};
   let room = request.size;
+
+  // The built-ins that decide what a value is; none where one of them was replaced by something that does not do the same.
+  // What is syntax cannot be replaced: literals, loops, `in`.
+  function builtins() {
+    try {
+      const { isArray } = Array;
+      const { getPrototypeOf } = Object;
+      const plain = getPrototypeOf({});
+      const isOwn = plain.hasOwnProperty;
+      // The own name of a typed array's class, also of a subclass; undefined for a DataView.
+      const type = Object.getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
+      const probe = { key: 1, nested: {} };
+      const seen = new Set();
+      const entries = new Map();
+      seen.add(probe);
+      entries.set(probe, seen);
+      let found = 0;
+      for (const [key, entry] of entries) found += key === probe && entry === seen ? 1 : 2;
+      for (const entry of seen) found += entry === probe ? 1 : 2;
+      for (const key of Object.keys(probe)) found += key in probe ? 1 : 9;
+      const works =
+        found === 4 && seen.has(probe) && !seen.has(probe.nested) &&
+        isArray([]) === true && isArray({ length: 0 }) === false &&
+        getPrototypeOf({ __proto__: probe }) === probe && getPrototypeOf({ __proto__: null }) === null &&
+        getPrototypeOf([]) !== plain && getPrototypeOf(seen) !== plain &&
+        isOwn.call(probe, "key") === true && isOwn.call({ __proto__: probe }, "key") === false &&
+        plain.toString.call(/x/) === "[object RegExp]" && plain.toString.call(seen) === "[object Set]" &&
+        type.call(new Uint8Array(1)) === "Uint8Array";
+      return works ? { isArray, prototypeOf: getPrototypeOf, plainPrototype: plain, isOwn, arrayType: type } : null;
+    } catch {
+      return null;
+    }
+  }
 
   // The rough size that a value takes in the reply; throws when there is no room left.
   function take(characters) {
@@ -28,7 +60,7 @@
   // be asked (a window of another origin) is not, either.
   function looksPlain(object) {
     try {
-      if (object.toJSON !== undefined) return false;
+      if (object.toJSON !== undefined) return false; // JSON.stringify would ask it
       if (isArray(object)) return true;
       // No prototype is no proof: a Date can be robbed of its own. V8 knows.
       return prototypeOf(object) === plainPrototype && object[Symbol.toStringTag] === undefined;
@@ -78,6 +110,14 @@
       if (!isJSON(item[key], here, level + 1)) return false;
     }
     return true;
+  }
+
+  function written() {
+    try {
+      return JSON.stringify(value);
+    } catch {
+      return undefined; // it is not V8's own
+    }
   }
 
   function text(thing) {
@@ -158,10 +198,16 @@
       const name = className(object);
       return name === "" || name === "Object" ? undefined : ["object", name];
     }
-    if (typeof object.toJSON !== "function") return ["object", tag, primitives(object)];
+    const isOfPage = object.toJSON === plainPrototype.toJSON; // or there is none
+    if (typeof object.toJSON !== "function" || isOfPage) return ["object", tag, primitives(object)];
     const json = object.toJSON();
     if (typeof json === "string") return ["text", tag, text(json)];
     return ["object", tag, primitives(typeof json === "object" && json !== null ? json : object)];
+  }
+
+  function add(details, item, detail) {
+    details[details.length] = item;
+    details[details.length] = detail;
   }
 
   // Walks as V8 will, and gathers details. Getters may throw: that is the script's error.
@@ -170,7 +216,7 @@
     if (typeof item === "string") take(item.length);
     if (typeof item === "symbol" && !seen.has(item)) {
       seen.add(item);
-      details.push(item, ["symbol", text(item.description)]);
+      add(details, item, ["symbol", text(item.description)]);
     }
     if ((typeof item !== "object" && typeof item !== "function") || item === null || seen.has(item)) return;
     seen.add(item);
@@ -186,7 +232,7 @@
       const detail = describe(item, brand);
       if (detail) {
         take(100);
-        details.push(item, detail);
+        add(details, item, detail);
       }
     } catch (error) {
       // An object that does not let itself be described is told by V8 alone.
@@ -209,7 +255,7 @@
 
   try {
     if (request.mayBeJSON && isJSON(value, null, 0)) {
-      const json = JSON.stringify(value);
+      const json = written();
       if (typeof json === "string") return ["json", json];
     }
     room = request.size;

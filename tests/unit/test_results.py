@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from cdpengine._evaluate.script import explain_refusal, to_python
+from cdpengine._evaluate.replies import explain_refusal, to_python
 from cdpengine._protocol.domains.runtime import EvaluateReply
 from cdpengine.errors import EngineError, EvaluationFailedError, EvaluationTerminatedError, RemoteError
 

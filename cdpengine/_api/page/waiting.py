@@ -41,6 +41,9 @@ from cdpengine.errors import (
 _STOP_TIMEOUT = 0.08
 """Seconds that a condition of the user's gets to end when it is told to; then its script is terminated."""
 
+_LONGEST_SEEN = 220
+"""Characters of what an expression gave that are kept for the error."""
+
 _AGAIN = 0.05
 """Seconds until an expression that a navigation hit is evaluated again."""
 
@@ -332,7 +335,7 @@ class Expression:
 
     def _take(self, answer: object) -> None:
         if isinstance(answer, dict):
-            self.true, self.last = bool(answer.get("holds")), str(answer.get("seen"))
+            self.true, self.last = bool(answer.get("holds")), str(answer.get("seen"))[:_LONGEST_SEEN]
 
     def _stop(self) -> None:
         if (handle := self._handle) is not None:

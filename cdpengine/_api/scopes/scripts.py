@@ -19,7 +19,7 @@ from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope, 
 from cdpengine._budget import within
 from cdpengine._evaluate.injection import Binding, BindingFailure, ExposedFunction, InitScript
 from cdpengine._evaluate.literals import to_literal
-from cdpengine._evaluate.script import holds_objects, receive_value
+from cdpengine._evaluate.replies import holds_objects, receive_value
 from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import SessionOverride
