@@ -32,10 +32,13 @@ from cdpengine._page.side_effects import (
 from cdpengine._protocol.calls import Turn
 from cdpengine._protocol.domains.page import (
     FIRST_NAVIGATION,
+    NEW_TAB,
+    WITHIN_DOCUMENT,
     FrameRequestedNavigation,
     FrameStartedNavigating,
     NavigatedWithinDocument,
     PageDownloadWillBegin,
+    WindowOpen,
 )
 from cdpengine._protocol.domains.target import TargetCreated
 from cdpengine._protocol.session import Session
@@ -92,6 +95,8 @@ class RunningActions:
         self._questions = _EarlyQuestions(ask, session, nursery)
         self._records: list[SideEffects] = []
         self._dialog_listeners: list[Callable[[], None]] = []
+        self._tab_listeners: list[Callable[[str], None]] = []
+        self._window_url = ""
         self._dialog: Shown | None = None
         self._dialogs_opened = 0
         self._turns: dict[Session, Turn] = {}
@@ -240,6 +245,8 @@ class RunningActions:
         for method in NAVIGATION_EVENTS:
             session.on_event(method, self._note_navigation)
         session.on_event("Page.downloadWillBegin", self._note_download)
+        session.on_event("Page.windowOpen", self._note_window)
+        session.on_event("Page.frameRequestedNavigation", self._note_tab)
 
     def _note_navigation(self, event: Event) -> None:
         if (found := self._decode(event, NAVIGATION_EVENTS[event.method])) is None:
@@ -248,7 +255,7 @@ class RunningActions:
         if isinstance(found, FrameRequestedNavigation) and found.disposition != "currentTab":
             return
         if isinstance(found, FrameStartedNavigating):
-            within = found.navigation_type == "sameDocument"
+            within = found.navigation_type in WITHIN_DOCUMENT
         first = isinstance(found, FrameRequestedNavigation) and found.reason == FIRST_NAVIGATION
         started = NavigationStarted(found.frame_id, found.url, within)
         for effects in self._records:
@@ -267,14 +274,38 @@ class RunningActions:
                 effects.downloads.append(DownloadStarted(found.guid, found.url, found.suggested_filename))
         self._changes.notify()
 
+    def _note_window(self, event: Event) -> None:
+        if (found := self._decode(event, WindowOpen)) is not None:
+            self._window_url = found.url
+
     def _note_target(self, event: Event) -> None:
         if (found := self._decode(event, TargetCreated)) is None:
             return
         info = found.target_info
         if info.opener_id == self._session.target_id and info.type == "page":
+            # At its creation the target itself has no URL yet.
+            self.note_popup(info.target_id, info.url or self._window_url)
+
+    def note_popup(self, target_id: str, url: str) -> None:
+        """Note that the page opened another one."""
+        for effects in self._records:
+            effects.popups.append(PopupOpened(target_id, url))
+        self._changes.notify()
+
+    def on_new_tab(self, listener: Callable[[str], None]) -> None:
+        """Have `listener` called with the URL of each tab that the page requests without becoming its opener."""
+        self._tab_listeners.append(listener)
+
+    def _note_tab(self, event: Event) -> None:
+        try:
+            found = event.decode(FrameRequestedNavigation)
+        except UndecodableReplyError:
+            return  # said by `_note_navigation`
+        if found.disposition in NEW_TAB:
             for effects in self._records:
-                effects.popups.append(PopupOpened(info.target_id, info.url))
-            self._changes.notify()
+                effects.new_tabs += 1
+            for listener in self._tab_listeners:
+                listener(found.url)
 
     def _decode(self, event: Event, kind: type[T]) -> T | None:
         if not self._records:

@@ -59,7 +59,8 @@ class DownloadStarted:
 class SideEffects:
     """What has begun on a page while an action runs, and the dialogs that opened. Filled while it runs.
 
-    `new_frames` are the frames that were made meanwhile, by id; `since` is when it began (trio's clock).
+    `new_frames` are the frames that were made meanwhile, by id; `new_tabs` counts the tabs that the page requested
+    without becoming their opener; `since` is when it began (trio's clock).
     """
 
     changes: Notifier
@@ -67,6 +68,7 @@ class SideEffects:
     shown: list[Shown] = attrs.field(factory=list)
     navigations: list[NavigationStarted] = attrs.field(factory=list)
     new_frames: set[str] = attrs.field(factory=set)
+    new_tabs: int = 0
     popups: list[PopupOpened] = attrs.field(factory=list)
     downloads: list[DownloadStarted] = attrs.field(factory=list)
 

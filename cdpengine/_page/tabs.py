@@ -18,6 +18,7 @@ from cdpengine._notifier import Notifier
 from cdpengine._page.dialogs import DialogPolicy
 from cdpengine._page.downloads.downloads import Downloads
 from cdpengine._page.file_choosers import post_interception
+from cdpengine._page.new_tabs import NewTabs
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener, EvaluationSessions
 from cdpengine._page.scripts.remote_resources import RemoteResources
@@ -81,6 +82,7 @@ class Tabs:
         self.downloads = Downloads(connection.root, self.pages, nursery)
         self._set_ups: list[SetUp] = []
         self._page_listeners: list[Callable[[PageTarget], None]] = []
+        self._new_tabs = NewTabs()
         self._nursery = nursery
 
     def set_dialog_policy(self, policy: DialogPolicy) -> None:
@@ -117,6 +119,7 @@ class Tabs:
         await self.evaluation_sessions.start()
         root = self.connection.root
         root.on_end(self.changes.notify)
+        root.on_event("Target.targetCreated", self._new_tabs.note_target)
         root.on_event("Target.targetDestroyed", lambda _event: self.changes.notify())
         self._nursery.start_soon(self._follow, self.connection.targets, name="tabs")
         calls = [
@@ -202,11 +205,12 @@ class Tabs:
 
     def _add_page(self, attachment: Attachment) -> None:
         # A popup can ask before anybody has set its policy: it has its opener's.
-        opener = self.pages.get(attachment.info.opener_id or "")
+        info = self._new_tabs.with_opener(attachment.info)
+        opener = self.pages.get(info.opener_id or "")
         policy = self._dialog_policy if opener is None else opener.dialogs.policy
         page = PageTarget(
             attachment.session,
-            attachment.info,
+            info,
             Notifier(self.changes),
             self._nursery,
             policy,
@@ -215,6 +219,8 @@ class Tabs:
             owner_of=self._dialog_owner,
         )
         self.pages[page.target_id] = page
+        self._new_tabs.follow(page)
+        self._new_tabs.report(page.target_id)
 
         def ended() -> None:
             self.pages.pop(page.target_id, None)

@@ -188,6 +188,8 @@ def expected(read: object, way: str) -> str:
         return "old"
     if read is go_back and way not in ("fragment", "pushState"):
         return "first"
+    if read is reload and way == "pushState":
+        return "pushed"
     return "new" if way in LEADS else "old"
 
 

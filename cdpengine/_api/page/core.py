@@ -482,7 +482,7 @@ class InputAction:
         effects, page = self.effects, self._core.target
         if effects.shown:
             await page.dialogs.wait_for_answer()
-        if effects.navigations:
+        if effects.navigations or effects.new_tabs:
             page.navigation.add_set_off(effects.frames_that_leave())
             await wait_for_effects(page, effects, self.context.budget)
             if effects.shown:

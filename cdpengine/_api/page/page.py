@@ -149,7 +149,7 @@ class Page(PageActions, PageReading):
 
     @property
     def popups(self) -> list[Page]:
-        """The open pages that this page opened, oldest first, those with `noopener` included."""
+        """The open pages that this page opened, oldest first, those that cannot reach it (`noopener`) included."""
         return [page for page in self.browser.pages if page.opener is self]
 
     @property
@@ -331,7 +331,8 @@ class Page(PageActions, PageReading):
     ) -> AsyncIterator[Expected[Page]]:
         """Expect that the block opens a page whose opener this page is: `window.open`, `target=_blank`.
 
-        With or without `noopener`. As `Browser.expect_page` in everything else.
+        With or without `noopener`, or by a click with Control, Shift or the middle button. As
+        `Browser.expect_page` in everything else.
         """
         own = self.browser.page(self.target_id)
         if own is None:

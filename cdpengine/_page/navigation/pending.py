@@ -16,6 +16,7 @@ import trio
 
 from cdpengine._protocol.domains.page import (
     FIRST_NAVIGATION,
+    WITHIN_DOCUMENT,
     FrameClearedScheduledNavigation,
     FrameDetached,
     FrameNavigated,
@@ -28,8 +29,6 @@ from cdpengine._protocol.streams import Event
 from cdpengine.errors import UndecodableReplyError
 
 T = TypeVar("T")
-
-_WITHIN_DOCUMENT = ("sameDocument", "historySameDocument")
 
 
 @attrs.define(eq=False)
@@ -164,7 +163,7 @@ class PendingNavigation:
 
     def _note_start(self, event: Event) -> None:
         started = _decode(event, FrameStartedNavigating)
-        if started is not None and started.navigation_type not in _WITHIN_DOCUMENT:
+        if started is not None and started.navigation_type not in WITHIN_DOCUMENT:
             expected = started.frame_id in self.pending
             known = self._obtain(started.frame_id, started.url)
             known.requested, known.begun = False, True

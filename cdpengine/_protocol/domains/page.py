@@ -72,6 +72,20 @@ FIRST_NAVIGATION = "initialFrameNavigation"
 """The reason of the first navigation of a new frame: it replaces no document that anybody has seen."""
 
 
+NEW_TAB = ("newTab", "newWindow")
+"""Dispositions of a navigation that opens a tab of its own, as after a click with Control."""
+
+WITHIN_DOCUMENT = ("sameDocument", "historySameDocument")
+"""Types of navigations that leave the document in place."""
+
+
+@event("Page.windowOpen")
+class WindowOpen(msgspec.Struct):
+    """The page opens a window, by `window.open` or a link with a target."""
+
+    url: str = ""
+
+
 @event("Page.frameRequestedNavigation")
 class FrameRequestedNavigation(msgspec.Struct, rename="camel"):
     """The page asks for a navigation; `disposition` says where to: "currentTab", "newTab", "download", ...
