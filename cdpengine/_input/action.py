@@ -111,7 +111,7 @@ class ActionOutcome:
     `state` is what came of it.
 
     `set_by_script` says that a value was set by script, because keys did not bring it about: the page's input and
-    change events were not trusted ones then.
+    change events were not trusted ones then. The text of a code editor comes by a paste event of the script.
 
     `healed` is the Ref (`cdpengine.Ref`) that the action was done to instead of a stale one, with `heal=True`;
     None where the target was what it had been. `healed_destination` is the same of the node that a drag ends on.

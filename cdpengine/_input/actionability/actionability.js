@@ -18,7 +18,7 @@
   const OF_A_KEYFRAME = ["offset", "computedOffset", "easing", "composite"];
 
   const node = this;
-  const { element, imageOf, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf, takers } = tools;
+  const { element, imageOf, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf, takers, editorInput } = tools;
 
   function position() {
     return rects().map((r) => r.x + " " + r.y + " " + r.width + " " + r.height).join();
@@ -83,7 +83,7 @@
     }
     const boxes = rects();
     if (boxes.length === 0) return "it has no box";
-    if (!boxes.some((box) => box.width > 0 && box.height > 0)) {
+    if (!boxes.some((box) => box.width > 0 && box.height > 0) && !editorInput()) {
       return "its size is " + boxes[0].width + " x " + boxes[0].height;
     }
     return "";
@@ -119,7 +119,7 @@
     if (DOM.localName(control) === "input" && !textual.includes(control.type)) {
       return { never: "an input of type " + control.type + " takes no typed text", readonly: "" };
     }
-    if (!field && !DOM.isContentEditable(control)) {
+    if (!field && !DOM.isContentEditable(control) && !editorInput()) {
       return { never: "it is a " + describe(control) + ", which takes no typed text", readonly: "" };
     }
     const readonly = (field && control.readOnly) || DOM.getAttribute(control, "aria-readonly") === "true";

@@ -9,6 +9,9 @@
   if (!element) return { focused: false, holder: "" };
   if (DOM.localName(element) === "label" && element.control) element = element.control;
 
+  const editor = keys?.editorInput(element);
+  if (editor) element = editor;
+
   isSecret(element); // a password that is typed now is known as one when the page shows it later
 
   // Within an editing host it is the host that takes the focus.
@@ -59,7 +62,8 @@
     // Where the page has put the caret at the focus, it has a reason to. All of the text it selects for convenience.
     const begun = masked && (already || (caret() === "0 0" && masks.isBlank(host.value)));
     const placed = begun || before !== after || after !== caret();
-    if (request.atEnd && (!placed || (isWhole() && !masked))) {
+    // The caret of a code editor is its own.
+    if (request.atEnd && !editor && (!placed || (isWhole() && !masked))) {
       const selection = getSelection();
       if (element !== host) {
         selection.selectAllChildren(element);

@@ -5,6 +5,7 @@
 //                                  `tabs`: there are Tabs among the keys
 //   lost(id)                       answers once a key was held back, or the focus went where keys cannot be held back
 //   report(id)                     answers what became of the keys: see `KeyReport`. Ends the guard, unless a key was lost
+//   editorInput(node)              answers the input of a code editor, as node_tools.js does: for those that get this library
 //   stray(id)                      answers the element that had the focus in place of the holder, and ends the guard
 // The keys themselves are sent in batches, so the page can pass the focus on between two of them. The first one that
 // would reach another element is held back, and so are all that follow: their defaults are prevented, and no listener
@@ -190,6 +191,7 @@
 
   return {
     arm,
+    editorInput: (node) => toolsOf(node).editorInput(),
     lost: (id) => guards.get(id)?.wait(),
     report(id) {
       const guard = guards.get(id);

@@ -198,6 +198,18 @@
     return request.points.map(([x, y]) => [x + offsetLeft, y + offsetTop]);
   }
 
+  const EDITORS = ".monaco-editor, .CodeMirror, .cm-editor, .ace_editor";
+  const INPUTS =
+    ".monaco-editor .native-edit-context, .monaco-editor textarea.inputarea, .CodeMirror > div > textarea, " +
+    ".CodeMirror-code[contenteditable], .cm-editor .cm-content, .ace_editor > textarea.ace_text-input";
+
+  // The input of the code editor that the node is, or is the input of: what takes its keys, and shows a part of its text
+  // or none of it. Null for other nodes.
+  function editorInput() {
+    if (DOM.matches(element, INPUTS)) return element;
+    return DOM.matches(element, EDITORS) ? DOM.querySelector(element, INPUTS) : null;
+  }
+
   // The entry of an observer (see input_observer.js), made when it is first expected. What ends it removes it, and a
   // probe that ends only after that arms nothing any more.
   function expected(id) {
@@ -215,6 +227,6 @@
 
   return {
     expected, ended, element, imageOf, areaRect, flatParent, flatAncestors, describe, rects, roots, elementAt, reaches,
-    receives, pointsOf, innerRects, takers, hasArea,
+    receives, pointsOf, innerRects, takers, hasArea, editorInput,
   };
 })

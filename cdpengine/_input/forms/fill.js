@@ -10,6 +10,7 @@
 //   reason   why it was refused; nothing was changed then
 //   holds    what the control holds instead, where it was refused; null for a secret field
 //   fresh    it is a field that held something else than the text until now
+//   editor   it is a code editor, which has the focus: its text is elsewhere
 //   masked   it looks like the field of a mask: it has the focus, and the caret where the page put it, or all is selected
 //   literals the characters that a mask shows between its blanks
 (function (request, keys, isSecret, values, masks) {
@@ -21,6 +22,9 @@
   let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
   if (!element) return { kind: "none", reason: "it is no element", holds: null };
   if (DOM.localName(element) === "label" && element.control) element = element.control;
+
+  const editor = keys.editorInput(element);
+  if (editor) element = editor;
 
   const isInput = DOM.localName(element) === "input";
   const isField = isInput || DOM.localName(element) === "textarea";
@@ -111,6 +115,11 @@
     return { ...answer("set", left), scripted };
   }
 
+  if (editor) {
+    const host = focused();
+    if (host) keys.arm(request.guard, host, host);
+    return { ...answer("text", host ? "" : unfocused()), editor: true };
+  }
   if (!DOM.isContentEditable(element) && !(isInput && TYPED.includes(element.type)) && DOM.localName(element) !== "textarea") {
     if (["checkbox", "switch", "radio", "menuitemcheckbox", "menuitemradio"].includes(role)) return answer("toggle", "");
     if (["listbox", "combobox"].includes(role) || DOM.getAttribute(element, "aria-haspopup") === "listbox") {

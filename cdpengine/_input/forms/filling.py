@@ -55,6 +55,7 @@ class Made(msgspec.Struct):
     fresh: bool = False
     masked: bool = False
     literals: str = ""
+    editor: bool = False
 
 
 class _Held(msgspec.Struct):
@@ -63,6 +64,13 @@ class _Held(msgspec.Struct):
     taken: bool
     holds: str | None
     unchanged: bool = False
+
+
+class _Clipboard(msgspec.Struct):
+    """What editor.js answers."""
+
+    handled: bool
+    same: bool
 
 
 def refusal(node: Node, reason: str, holds: str | None) -> ValueRefusedError:
@@ -124,6 +132,8 @@ class Filling:
         made = self.made
         if made.reason:
             raise refusal(self.node, made.reason, made.holds)
+        if made.editor:
+            return await self._write_in_editor()
         if made.masked and self.text:
             outcome, held = await self._type_keys(_without(self.text, made.literals))
         else:
@@ -140,6 +150,32 @@ class Filling:
         if held is None or held.taken:
             return outcome
         raise refusal(self.node, "the control, or the page's script, made something else of it", held.holds)
+
+    async def _write_in_editor(self) -> ActionOutcome:
+        """Replace the whole text of a code editor, as by Control+A and Control+V, and compare it by Control+C."""
+        dialog = await self.keyboard.press("ControlOrMeta+a")
+        by_script = bool(self.text) and (await self._ask_editor(paste=True)).handled
+        if not self.text:
+            dialog = await self.keyboard.press("Delete") or dialog
+        elif not by_script:
+            dialog = await self.keyboard.insert_text(self.text) or dialog
+        dialog = await self.keyboard.press("ControlOrMeta+a") or dialog
+        taken = (await self._ask_editor(paste=False)).same
+        # The selection is taken back; the caret is at the end then.
+        dialog = await self.keyboard.press("ArrowRight") or dialog
+        await self.guard.conclude(
+            self.context.interruptions,
+            self.context.navigation,
+            sent=1,
+            count=lambda _: (0, len(self.text)),
+        )
+        if not taken:
+            raise refusal(self.node, "the code editor made something else of it", None)
+        return ActionOutcome("fill", self.node.description, dialog_opened=dialog, set_by_script=by_script)
+
+    async def _ask_editor(self, *, paste: bool) -> _Clipboard:
+        request = {"paste": paste, "text": self.text}
+        return await self.inspection.run(_source(("_input/forms/editor",)), request, _Clipboard)
 
     async def _replace(self) -> tuple[ActionOutcome, _Held | None]:
         """Put the text in the place of what is selected, and read the control back."""
