@@ -92,6 +92,25 @@ class KeyGuard:
         """Whether the page has reported a key that was held back, since `watch`."""
         return self._loss is not None and self._loss.done
 
+    def check_document(self, typed: int, total: int) -> None:
+        """Raise FocusMovedError when the page has another document by now, and not all of the text was sent.
+
+        `typed` is how many of its `total` characters were, as far as is known.
+        """
+        if typed == total or self._loss is None or not self._loss.done:
+            return
+        try:
+            self._loss.raw_nowait()
+        except RemoteError:
+            raise FocusMovedError(
+                action=self.action,
+                target=self.node.description,
+                reason="its document was replaced",
+                received_by="another document",
+                typed=typed,
+                total=total,
+            ) from None
+
     async def conclude(
         self,
         interruptions: Interruptions,

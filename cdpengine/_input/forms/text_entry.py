@@ -58,9 +58,10 @@ async def type_text(
 
     try:
         await _focus(node, "type into", True, context, guard)
-        if delay or len(split) > _FEW_KEYS:
+        if delay or len(split) > _FEW_KEYS or "\n" in text:
             guard.watch()
         dialog = await keyboard.type_pieces(parts(), delay, lambda: guard.lost)
+        guard.check_document(*count_typed(split, sent))
         if submit and not dialog and not guard.lost:
             dialog = await keyboard.press("Enter", layout=layout)
             sent += 1

@@ -202,3 +202,20 @@ async def test_focus_that_goes_to_a_frame_of_another_site(
     with pytest.raises(FocusMovedError, match="typed 7 of 21 characters; the focus moved to iframe#f"):
         await page.type(page.locate(css="#a"), TEXT, timeout=5)
     assert await page.evaluate("a.value") == TEXT[:7]
+
+
+async def test_text_behind_enter_does_not_go_to_the_next_document(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request("/next").respond_with_data(
+        "<input id=next autofocus>", content_type="text/html"
+    )
+    httpserver.expect_request("/").respond_with_data(
+        f"<form action=/next>{FIELD}</form>", content_type="text/html"
+    )
+    await page.goto(httpserver.url_for("/"))
+    with pytest.raises(FocusMovedError, match="the focus moved to another document"):
+        await page.type(page.locate(css="#a"), "ada\n" + TEXT, delay=0.05, timeout=20)
+    await page.goto(httpserver.url_for("/"))
+    outcome = await page.type(page.locate(css="#a"), "ada\n", delay=0.05, timeout=20)
+    assert outcome.navigation is not None
