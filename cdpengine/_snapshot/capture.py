@@ -369,7 +369,7 @@ class _Capturing:
                 if reading.parent.document is not None and reading.parent.document.shared is not None:
                     reading.parent.document.shared.framed = True
                 if taken is not None:
-                    owner.document, owner.children = taken, taken.roots
+                    owner.document, owner.children, owner.remark = taken, taken.roots, taken.kind
                 else:
                     owner.remark = reading.remark or NOT_READABLE
             if taken is not None:

@@ -80,7 +80,8 @@ class Document:
     document is in (_page/frames.py); of the documents that one program reads, all have it or none has. `unknown`
     says what could not be asked, `skipped` counts what `content-visibility: auto` keeps from the source,
     `skipped_acting` what of that can be acted on. `shared` is there where later documents may have the same nodes
-    (`once_more`). `loading` says what was still on its way when it was read, "" for nothing.
+    (`once_more`). `kind` says what the document is if it is no page of HTML, such as "a PDF"; `content_type` is
+    its MIME type then. `loading` says what was still on its way when it was read, "" for nothing.
     """
 
     roots: list[Node]
@@ -104,6 +105,8 @@ class Document:
     unknown: str = ""
     skipped: int = 0
     skipped_acting: int = 0
+    kind: str = ""
+    content_type: str = ""
 
     def once_more(self) -> Document:
         """Return a document of the same nodes, that may have another session, source, reason and time."""
@@ -124,6 +127,8 @@ class Document:
             self.viewport,
             self.ax,
             self.shared,
+            kind=self.kind,
+            content_type=self.content_type,
         )
 
 

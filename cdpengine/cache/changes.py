@@ -112,18 +112,27 @@ def read_features(snapshot: Snapshot, *, scripts: int | None = None) -> PageFeat
     if not nodes and any(not line.startswith("#") for line in snapshot.text.splitlines()):
         raise InvalidArgumentError("snapshot", "one without nodes", "one that page.snapshot() made")
     roles = Counter(node.role for node in nodes if node.role != "text")
+    counted = Counter(node.role for node in _without_hidden(nodes))
     return PageFeatures(
-        forms=roles["form"],
-        buttons=roles["button"],
-        links=roles["link"],
-        headings=roles["heading"],
-        fields=sum(roles[role] for role in _FIELDS),
+        forms=counted["form"],
+        buttons=counted["button"],
+        links=counted["link"],
+        headings=counted["heading"],
+        fields=sum(counted[role] for role in _FIELDS),
         scripts=scripts,
         roles=dict(sorted(roles.items())),
         structure=_hash_structure(nodes),
         content=_hash_content(nodes),
         partial=bool(snapshot.gaps),
     )
+
+
+def _without_hidden(nodes: Sequence[SnapshotNode]) -> list[SnapshotNode]:
+    """Return the nodes without those under `aria-hidden`: the probe of a page does not count them either."""
+    hidden: list[bool] = []
+    for node in nodes:
+        hidden.append("aria-hidden" in node.states or (node.parent is not None and hidden[node.parent]))
+    return [node for node, left_out in zip(nodes, hidden, strict=True) if not left_out]
 
 
 def compare_features(before: PageFeatures, now: PageFeatures) -> PageChange:

@@ -6,6 +6,8 @@ import re
 from typing import get_args
 
 import pytest
+import trio
+from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine._snapshot.node import Source
@@ -183,3 +185,47 @@ async def test_an_editor_in_a_frame_is_filled_in(page: cdpengine.Page, sandbox: 
             await page.type(editor, " text", timeout=20)
             said = await page.evaluate("document.body.innerText", frame=page.frames[-1])
             assert said.strip() == "new text", (body, source)
+
+
+GIF = bytes.fromhex("47494638396101000100800000ffffff00000021f90400000000002c00000000010001000002024401003b")
+PDF = b"""%PDF-1.1
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 144]>>endobj
+trailer<</Root 1 0 R>>
+%%EOF"""
+
+
+async def test_documents_that_are_no_pages_say_what_they_are(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    for path, content, kind in (
+        ("/a.gif", GIF, "image/gif"),
+        ("/a.txt", b"one\ntwo", "text/plain"),
+        ("/a.pdf", PDF, "application/pdf"),
+    ):
+        httpserver.expect_request(path).respond_with_data(content, content_type=kind)
+    frames = "<iframe src=/a.gif title=G></iframe><iframe src=/a.txt title=T></iframe><iframe src=/a.pdf title=P></iframe>"
+    httpserver.expect_request("/").respond_with_data(frames, content_type="text/html")
+    first = {
+        "/a.gif": "# this document is a picture of 1 x 1 pixels (image/gif)",
+        "/a.txt": "# this document is plain text (text/plain)",
+        "/a.pdf": "# this document is a PDF, which only the browser's viewer shows (application/pdf)",
+    }
+    for path, line in first.items():
+        await page.goto(httpserver.url_for(path))
+        for source in SOURCES:
+            assert lines(await page.snapshot(source=source))[0] == line
+        for mode in MODES:
+            assert str(await page.snapshot(mode=mode)).startswith(line)
+    await page.goto(httpserver.url_for("/"))
+    kinds = {
+        "G": "a picture of 1 x 1 pixels",
+        "T": "plain text",
+        "P": "a PDF, which only the browser's viewer shows",
+    }
+    with trio.fail_after(20):
+        while True:  # until all of the frames are there
+            snapshot = await page.snapshot()
+            if {node.name: node.remark for node in snapshot.nodes if node.role == "iframe"} == kinds:
+                break
+    assert snapshot.gaps == []

@@ -43,7 +43,7 @@ NESTED = {
         <iframe srcdoc="<h2>Srcdoc</h2>{button("Srcdoc").replace('"', "'")}"></iframe>
         <iframe src="OTHER/far"></iframe>
         <iframe src="OTHER/far?hidden" style="display: none"></iframe>
-        <div aria-hidden="true"><iframe src="HERE/near"></iframe></div>
+        <div aria-hidden="true" style="opacity: 0"><iframe src="HERE/near"></iframe></div>
         <div id="host"><template shadowrootmode="open"><iframe class="in" src="HERE/near"></iframe></template></div>""",
     "far": f"""<title>Far</title>{button("Far")}<iframe src="OTHER/near"></iframe>
         <iframe src="HERE/back" width=300 height=100></iframe>""",

@@ -101,6 +101,8 @@ def _render(
     repeated = lines.leave_out_repeated(with_texts=not options.interactive)
     remarks = list(lines.remarks)
     heading = [f"# {document.loading}"] if document.loading else []
+    if document.kind:
+        heading.append(f"# this document is {document.kind} ({document.content_type})")
     gaps = _find_gaps(document, refs)
     if document.cut:
         remarks.append("# this document was read only in part, for want of time; root= takes a part of it")
@@ -117,7 +119,7 @@ def _render(
         if left_out:
             remarks.append(left_out)
     texts = lines.texts + remarks
-    if not texts:
+    if not texts and not (document.kind and not options.interactive):
         what = "nothing that can be acted on" if options.interactive else "nothing to show"
         texts = [f"# {what} in the accessibility tree of this document"]
     text = "\n".join(heading + texts)
@@ -161,9 +163,10 @@ def _find_gaps(document: Document, refs: Mapping[Node, Ref]) -> list[str]:
     if document.loading:
         gaps.append(document.loading)
     for node in _owners(document):
-        if node.remark or (node.document is not None and node.document.cut):
+        unread = node.document is None  # a remark on another one says what its document is
+        if (node.remark and unread) or (node.document is not None and node.document.cut):
             ref = refs.get(node)
-            what = node.remark or "read only in part, for want of time"
+            what = node.remark if unread else "read only in part, for want of time"
             gaps.append(f"{'frame' if ref is None else ref}: {what}")
     return gaps
 

@@ -33,6 +33,7 @@ from cdpengine._snapshot.sources.ax_grafts import Graft, Place, add_grafts, add_
 from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
 from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, keep_warm
 from cdpengine._snapshot.sources.computed import read_dom, role_and_name_source
+from cdpengine._snapshot.sources.document_kinds import describe_kind
 from cdpengine._snapshot.sources.listeners import Listening
 from cdpengine._snapshot.sources.numbers import number_elements
 from cdpengine._snapshot.sources.walk import (
@@ -94,6 +95,7 @@ async def read_ax(request: FrameRequest) -> Document:
     document.unknown = unknown
     if clickables is not None:
         document.skipped, document.skipped_acting = clickables.skipped
+        document.kind, document.content_type = clickables.kind
     document.session_id = request.session.id
     document.loader_id = request.loader_id
     document.source = "ax"
@@ -267,6 +269,7 @@ async def find_clickables(request: FrameRequest) -> Clickables:
                             listening.refusal,
                             skipped=(found.skipped, found.acting),
                             beyond=found.beyond,
+                            kind=(describe_kind(found.type, found.size), found.type),
                         )
                     continue  # closed shadow roots were found
         except RemoteError as refused:
@@ -286,6 +289,8 @@ class _Found(msgspec.Struct):
     skipped: int = 0
     acting: int = 0
     beyond: tuple[int, ...] = ()
+    type: str = ""
+    size: tuple[float, float] | None = None
 
 
 class _Place(msgspec.Struct):
@@ -308,6 +313,7 @@ class Clickables:
 
     `refusal` says what could not be asked, "" when all could. `skipped` counts what `content-visibility:
     auto` skips, so that the accessibility tree does not have it, and how much of that can be acted on.
+    `kind` is what the document is, and its MIME type, where it is no page of HTML.
     """
 
     def __init__(
@@ -319,6 +325,7 @@ class Clickables:
         *,
         skipped: tuple[int, int] = (0, 0),
         beyond: tuple[int, ...] = (),
+        kind: tuple[str, str] = ("", ""),
     ) -> None:
         self._request = request
         self._installed = installed
@@ -327,6 +334,7 @@ class Clickables:
         self.refusal = refusal
         self.skipped = skipped
         self._beyond = beyond
+        self.kind = kind
 
     async def grafts(self) -> list[Graft]:
         """Return what Chrome's tree lacks, with its places, from the DOM. Raises as `read_dom` does."""

@@ -19,6 +19,7 @@ from cdpengine._collector import pause_collector
 from cdpengine._snapshot import roles
 from cdpengine._snapshot.node import Document, Kind, Node
 from cdpengine._snapshot.roles import kind_of, role_and_kind, role_name
+from cdpengine._snapshot.sources.document_kinds import describe_kind
 from cdpengine._snapshot.sources.finish import (
     EDGE,
     Child,
@@ -51,7 +52,8 @@ class Walk(msgspec.Struct, gc=False):
     all the rest, too: the walk was given no source for roles and names that Chrome does not have; and so does
     `bare`: Chrome has not laid the document out; and `not_plain`: its roles and names have to be Chrome's own
     (_snapshot/sources/walk_plain.js). `marks` is what the types of the listeners begin with that were put on new
-    elements, "" for none (_snapshot/sources/walk_marks.js).
+    elements, "" for none (_snapshot/sources/walk_marks.js). `type` is the document's MIME type where that is not
+    HTML's, `size` that of a picture.
     """
 
     depths: tuple[int, ...] = ()
@@ -75,6 +77,8 @@ class Walk(msgspec.Struct, gc=False):
     bare: bool = False
     not_plain: bool = msgspec.field(default=False, name="notPlain")
     marks: str = ""
+    type: str = ""
+    size: tuple[float, float] | None = None
 
 
 _decode = msgspec.json.Decoder(Walk).decode
@@ -354,6 +358,8 @@ def _nodes_of(
         source="computed",
         cut=walk.cut,
         viewport=walk.viewport,
+        kind=describe_kind(walk.type, walk.size),
+        content_type=walk.type,
     )
 
 

@@ -676,7 +676,7 @@
       cut = true; // out of stack: what is whole so far stands
       shorten();
     }
-    if (only) return JSON.stringify({ numbers: only, last, cut, skipped: skippedCount, acting: skippedActing, beyond });
+    if (only) return JSON.stringify({ numbers: only, last, cut, skipped: skippedCount, acting: skippedActing, beyond, ...kindOfDocument() });
     if (lacking) return `{"lacking":true,"last":${last}}`;
     if (disturbed) {
       reuse.forgetAll();
@@ -695,6 +695,7 @@
       ...columns, // see walk_columns.js
       labels,
       presumed: unsure,
+      ...kindOfDocument(),
     });
     const number = parts === null ? 0 : parts.end(cut); // that it is kept under; 0 when it is not
     if (number === 0) return `{${marking.slice(1)}${marking && ","}${said.slice(1)}`;
@@ -703,6 +704,14 @@
       return `{"number":${number},"same":true,"last":${last}${marking}}`;
     }
     return `{"number":${number}${marking},${said.slice(1)}`;
+  }
+
+  // What the document is if it is no page: its MIME type, and the size of a picture.
+  function kindOfDocument() {
+    const type = ofDocument("contentType");
+    if (type === "text/html") return {};
+    const image = type.startsWith("image/") ? query(document, "body > img:only-child")[0] : undefined;
+    return image === undefined || image.naturalWidth === 0 ? { type } : { type, size: [image.naturalWidth, image.naturalHeight] };
   }
 
   function answer(request, ...objects) {

@@ -30,7 +30,7 @@
   const MOST_POINTS = 5; // that have to be behind a dialog
   const LONGEST = 300; // characters that are compared with what is around them
   const LONGEST_AROUND = 3000;
-  const SEEN = { opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true };
+  const SEEN = { opacityProperty: true, visibilityProperty: true };
 
   const { flatParent, query, byId, ofDocument, getter, getAttribute, getRootNode, contains } = dom;
   const localName = getter(Element.prototype, "localName");
