@@ -22,6 +22,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import attrs
 import msgspec
@@ -148,7 +149,13 @@ class Evaluator:
         if budget.timeout > 0:
             with budget.scope() as scope:
                 try:
-                    return await self._evaluate(run, script, budget)
+                    try:
+                        value = await self._evaluate(run, script, budget)
+                    except EvaluationFailedError:
+                        await self.page.exposed_calls_begun(budget.deadline)
+                        raise
+                    await self.page.exposed_calls_begun(budget.deadline)
+                    return value
                 except (ConnectionLostError, SessionGoneError):
                     # Its frame's session ended under it: how the script ends is not reported, and others stop it.
                     if run.sent and self.page.session.error() is None:
@@ -371,16 +378,22 @@ async def _find_main_context(asked: Session, session: Session, frame_id: str) ->
     Chrome is asked each time: the numbers of contexts start anew with every renderer process, so a remembered one
     could name another frame's. It is asked on `asked`, the target's evaluation session, where nothing else uses
     `Runtime`: contexts are reported only when that is enabled anew. The numbers are the same on all sessions of a
-    process. Raises as `Session.subscribe` and `Session.enabled` do.
+    process. One task at a time: one that came while another has `Runtime` enabled would be told of no context.
+    Raises as `Session.subscribe` and `Session.enabled` do.
     """
+    turn = _TURNS.setdefault(asked, trio.Lock())
     # Enabling reports all contexts that there are, before it is answered.
-    async with asked.subscribe(_CREATED, enable=False) as events, asked.enabled("Runtime"):
+    async with turn, asked.subscribe(_CREATED, enable=False) as events, asked.enabled("Runtime"):
         found = None
         while events.statistics().waiting:
             context = (await events.receive()).decode(_ContextCreated).context
             if context.aux_data.is_default and context.aux_data.frame_id == frame_id:
                 found = ExecutionContext(session, context.id)
     return found
+
+
+_TURNS: WeakKeyDictionary[Session, trio.Lock] = WeakKeyDictionary()
+"""Who may have the contexts of a session reported."""
 
 
 # --- counting ------------------------------------------------------------------------------------------------

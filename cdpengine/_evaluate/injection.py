@@ -1,9 +1,9 @@
 """Injection: scripts that run in every new document (InitScript), and exposed functions (Binding).
 
 Rule: a script is added to each session once and removed once, whenever Chrome answers with its number. An exposed
-function is foreign code called by a foreign page. What it raises is the page's rejection, and on record; one that
-hangs keeps neither the page nor another task waiting. When it is removed, the name is what it was before, and the
-promises that still wait are rejected.
+function is foreign code called by a foreign page. Calls begin in the page's order (`exposed_calls`). What a
+function raises is the page's rejection, and on record; one that hangs keeps neither the page nor another task
+waiting. When it is removed, the name is what it was before, and the promises that still wait are rejected.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import trio
 from cdpengine._javascript import script
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._notifier import BoundedHistory
+from cdpengine._page.exposed_calls import ExposedCall, note_call
 from cdpengine._page.scripts.page_functions import ExecutionContext, context_gone
 from cdpengine._page.tabs import Posted, Tabs
 from cdpengine._pickling import not_picklable
@@ -178,11 +179,12 @@ class Binding:
         # Empty: a document that now has the function. Anything but a number does not come from binding.js.
         if not self._closed and (call := _CALL.fullmatch(called.payload)) is not None:
             self.calls += 1
+            turn = note_call(session)
             self._nursery.start_soon(
-                self._run, session, context, call[1], call[2] or "", name=f"exposed {self.name}"
+                self._run, session, context, call[1], call[2] or "", turn, name=f"exposed {self.name}"
             )
 
-    async def _run(self, session: Session, context: int, number: str, plain: str) -> None:
+    async def _run(self, session: Session, context: int, number: str, plain: str, turn: ExposedCall) -> None:
         failed: Exception | None = None
         literal = "undefined"
         try:
@@ -193,11 +195,15 @@ class Binding:
                     args = await self._read(session, context, self._call("args", json.dumps(number)))
                     if args is None:
                         return  # the document has the function no more, and the page knows it
+                await turn.wait_turn()
+                turn.begin()
                 literal = self._literal(await _call_function(self._function, args))
         except Exception as error:  # noqa: BLE001 - foreign code: a rejection in the page, and on record
             if session.ended or (isinstance(error, RemoteError) and context_gone(error)):
                 return  # and with it the promise that waits for the value
             failed = error
+        finally:
+            turn.end()
         if deadline.cancelled_caught:
             failed = TimeoutError(f"{self.name} gave no answer within {self._limit:g} s")
         with suppress(SessionGoneError, ConnectionLostError):

@@ -17,6 +17,7 @@ import trio
 from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._page.dialogs import DialogPolicy, PageDialogs
+from cdpengine._page.exposed_calls import wait_until_begun
 from cdpengine._page.file_choosers import FileChoosers
 from cdpengine._page.frames import FRAME_EVENTS, FrameEvent, FrameTree
 from cdpengine._page.navigation.liveness import Ping
@@ -328,6 +329,13 @@ class PageTarget:
 
         await self.running.ready()
         return await self.wait_for(usable)
+
+    async def exposed_calls_begun(self, deadline: float) -> None:
+        """Wait until the calls of exposed functions have begun that the page made so far, or the deadline is over.
+
+        No checkpoint where there are none.
+        """
+        await wait_until_begun(self.frame_sessions.values(), deadline)
 
     def _own_session(self, target_id: str) -> Session:
         own = next((each for each in self.frame_sessions.values() if each.target_id == target_id), None)

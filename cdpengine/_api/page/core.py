@@ -383,6 +383,7 @@ class PageCore:
                     await wait_for_documents(self.target, (frame.id for frame in frames), budget)
                 try:
                     yield budget
+                    await self.target.exposed_calls_begun(budget.deadline)
                 except StaleRefError as error:
                     raise await explain_stale(self.target, self.refs, self.worlds, error) from error.__cause__
         except DeadlineExceededError as late:  # as explain_deadline, without the cost of another generator

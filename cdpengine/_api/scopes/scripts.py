@@ -105,7 +105,9 @@ class Scripts:
 
         It is there in every document: those of now, new ones before their own scripts, frames (of other sites,
         too: any script in the page can call it), pages that the page opens. Arguments come as `evaluate` returns
-        values; what the async function returns goes back as `evaluate` takes arguments. What it raises rejects the
+        values; what the async function returns goes back as `evaluate` takes arguments. Calls of one process begin
+        in the page's order, and overlap from their first checkpoint on; `evaluate`, `click` and the like return
+        after the calls have begun that the page made before. What it raises rejects the
         promise with an Error of that name and text; a call that takes more than `limit` seconds is rejected with a
         TimeoutError. Such failures are in `bindings.failures` and in the log. At the end the name is
         what it was before, and promises that still wait are rejected.
