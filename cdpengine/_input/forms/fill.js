@@ -12,7 +12,7 @@
 //   fresh    it is a field that held something else than the text until now
 //   editor   it is a code editor, which has the focus: its text is elsewhere
 //   masked   it looks like the field of a mask: it has the focus, and the caret where the page put it, or all is selected
-//   literals the characters that a mask shows between its blanks
+//   literals the characters that a mask shows between its blanks; `prefix`: what it shows before the first one
 (function (request, keys, isSecret, values, masks) {
   "use strict";
 
@@ -147,8 +147,9 @@
     if (!isField) getSelection().selectAllChildren(element);
     else if (!masked || request.select || !masks.isBlank(element.value)) element.select();
     keys.arm(request.guard, host, host);
-    const literals = masked ? element.value.replace(/[\p{L}\p{N}_]/gu, "") : "";
-    return { ...answer("text", ""), fresh: fresh && !masked, masked, literals };
+    const literals = masked ? element.value.replace(/[\p{L}\p{N}_#•·]/gu, "") : "";
+    const [prefix] = masked && masks.isBlank(element.value) ? /^[^_#•·]*/.exec(element.value) : [""];
+    return { ...answer("text", ""), fresh: fresh && !masked, masked, literals, prefix };
   }
 
   if (!isInput || !masks.isMasked(element, before)) return take(false);

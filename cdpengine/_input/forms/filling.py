@@ -55,6 +55,7 @@ class Made(msgspec.Struct):
     fresh: bool = False
     masked: bool = False
     literals: str = ""
+    prefix: str = ""
     editor: bool = False
 
 
@@ -134,13 +135,13 @@ class Filling:
             raise refusal(self.node, made.reason, made.holds)
         if made.editor:
             return await self._write_in_editor()
+        typed = _without(self.text.removeprefix(made.prefix), made.literals)
         if made.masked and self.text:
-            outcome, held = await self._type_keys(_without(self.text, made.literals))
+            outcome, held = await self._type_keys(typed)
         else:
             outcome, held = await self._replace()
         if held is None or held.taken:
             return outcome
-        typed = _without(self.text, made.literals) if made.masked else self.text
         if made.type in _TYPED and not held.unchanged and 0 < len(typed) <= _MOST_TYPED:
             # As a person who begins again. Some fields take one key after the other only.
             again = await self._prepare(select=True)

@@ -5,28 +5,21 @@
 
   const FRAME_LIMIT_MS = 100; // where frames do not come (a throttled page), time takes their place
   const DATE = /^(?=.*[dmyh])[dmyhs\W]+$/i; // dd/mm/yyyy
-  const BLANKS = /_[^\p{L}\p{N}]*_/u;
-  const BEGUN = /^(?=[\ddmyhs\W]*$)\d.*[/.:-].*[dmyhs]$/i; // 31/1m/yyyy
+  const BEGUN = /^(?=[\ddmyhs\W_]*$)\d.*[/.:-].*[dmyhs_#•·]$/i; // 31/1m/yyyy, 12:3_
   const PATTERN = /^(?=(?:.*[09#xX_]){4})[09#xX_\W]*[^\p{L}\p{N}#_\s][09#xX_\W]*$/u; // 99/99/9999, ###-##-####
+  const BLANKS = [/_[^\p{L}\p{N}]*_/u, /[#•·][^\p{L}\p{N}\s#•·]+[#•·]/u]; // __ or #/#
+  const hasBlanks = (value) => BLANKS.some((blanks) => blanks.test(value)) || DATE.test(value);
 
-  // Whether a value has blanks, and nothing else was typed yet.
-  const isBlank = (value) => /^_[^\p{L}\p{N}]*_$/u.test(value) || DATE.test(value);
+  // Whether a value has blanks, and nothing else was typed yet. A phone number may begin with a country's.
+  const isBlank = (value) => DATE.test(value) || (hasBlanks(value) && /^(?:\+\d{1,3})?[^\p{L}\p{N}]*$/u.test(value));
 
   // Whether a field that got the focus looks like one of a mask; `value` is what it held before.
   function isMasked(field, value) {
     if (DOM.localName(field) !== "input") return false;
     const named = field.getAttributeNames().some((name) => /mask/i.test(name));
     const { placeholder } = field;
-    return (
-      named ||
-      DOM.value(field) !== value ||
-      BLANKS.test(value) ||
-      DATE.test(value) ||
-      BEGUN.test(value) ||
-      BLANKS.test(placeholder) ||
-      DATE.test(placeholder) ||
-      PATTERN.test(placeholder)
-    );
+    const shown = hasBlanks(value) || BEGUN.test(value) || hasBlanks(placeholder) || PATTERN.test(placeholder);
+    return named || shown || DOM.value(field) !== value;
   }
 
   // Resolves when a library had the time to put its blanks and the caret there, which it does a moment after the focus.
@@ -39,7 +32,7 @@
           resolve();
         });
       });
-    return nextFrame().then(nextFrame);
+    return nextFrame().then(nextFrame).then(nextFrame);
   }
 
   return { isBlank, isMasked, settle };

@@ -52,6 +52,26 @@ APART = """<input id=field><script>
   };
 </script>"""
 
+# Keys fill the next blank from the caret on. What the page shows, it shows in many ways.
+BY_KEYS = """<input id=field value='SHOWN'><script>
+  field.onkeydown = event => {
+    if (event.key.length > 1 || event.ctrlKey) return;
+    event.preventDefault();
+    const at = field.value.indexOf('BLANK', field.selectionStart);
+    if (at < 0 || !/[0-9]/.test(event.key)) return;
+    field.value = field.value.slice(0, at) + event.key + field.value.slice(at + 1);
+    field.setSelectionRange(at + 1, at + 1);
+  };
+</script>"""
+SHOWN = [
+    ("__:__", "_", "1230", "12:30"),
+    ("(___) ___-____", "_", "9012345678", "(901) 234-5678"),
+    ("+7(___)___-__-__", "_", "9012345678", "+7(901)234-56-78"),
+    ("____ ____ ____ ____", "_", "4111111111111111", "4111 1111 1111 1111"),
+    ("##/##/####", "#", "31122026", "31/12/2026"),
+    ("\u2022\u2022/\u2022\u2022", "\u2022", "1226", "12/26"),
+]
+
 MASKS = {"overwriting": OVERWRITING, "late": LATE, "apart": APART}
 
 
@@ -69,6 +89,20 @@ async def test_a_mask_is_typed_and_filled(page: cdpengine.Page, mask: str) -> No
     await page.type(field, "311", timeout=5)
     await page.type(field, "22026", timeout=5)
     assert await page.evaluate("field.value") == "31/12/2026"
+
+
+async def test_blanks_of_many_kinds(page: cdpengine.Page) -> None:
+    field = page.locate(css="#field")
+    for shown, blank, text, full in SHOWN:
+        markup = BY_KEYS.replace("SHOWN", shown).replace("BLANK", blank)
+        for way in (text, full):
+            await page.set_content(markup)
+            await page.fill(field, way, timeout=5)
+            assert await page.evaluate("field.value") == full
+        await page.set_content(markup)
+        await page.type(field, text[:3], timeout=5)
+        await page.type(field, text[3:], timeout=5)
+        assert await page.evaluate("field.value") == full
 
 
 async def test_a_mask_is_filled_anew(page: cdpengine.Page) -> None:
