@@ -41,6 +41,11 @@
     const read = getter(Node.prototype, name);
     DOM[name] = (node) => read.call(node);
   }
+  // A node of the protocol can be a CSSPseudoElement here, the marker of a carousel for one, which is no Node.
+  const isNode = (node) => node instanceof Node;
+  DOM.nodeType = (node) => (isNode(node) ? nodeType.call(node) : 0);
+  const parentElement = DOM.parentElement;
+  DOM.parentElement = (node) => (isNode(node) ? parentElement(node) : node.element ?? null);
   for (const name of READ.split(" ")) {
     DOM[name] = (node) => {
       const prototype = prototypeFor(node);

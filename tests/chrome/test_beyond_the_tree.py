@@ -12,6 +12,7 @@ from pytest_httpserver import HTTPServer
 import cdpengine
 from cdpengine._snapshot.node import Source
 from cdpengine._snapshot.render.lines import Mode
+from cdpengine.errors import NotInteractableError
 
 pytestmark = pytest.mark.chrome
 
@@ -229,3 +230,45 @@ async def test_documents_that_are_no_pages_say_what_they_are(
             if {node.name: node.remark for node in snapshot.nodes if node.role == "iframe"} == kinds:
                 break
     assert snapshot.gaps == []
+
+
+CAROUSEL = """<style>.c { width: 300px; overflow-x: scroll; scroll-marker-group: after; display: flex; scrollbar-width: none }
+.c::scroll-button(right) { content: '>' / 'Next' } .c::scroll-button(left) { content: '<' / 'Previous' }
+.c::scroll-marker-group { display: flex } .c p { min-width: 300px; height: 50px }
+.c p::scroll-marker { content: '' / 'Go there'; width: 10px; height: 10px; background: red; display: block }</style>
+<main><h1>Top</h1><div class=c><p>One <a href='http://x.example/'>a</a><p>Two<p>Three</div><b>End</b></main>"""
+
+
+async def test_buttons_and_markers_of_a_carousel(page: cdpengine.Page) -> None:
+    await page.set_content(CAROUSEL)
+    expected = [
+        "- main",
+        '  - heading "Top" [level=1]',
+        '  - button "Previous" [disabled]',
+        '  - button "Next"',
+        "  - paragraph",
+        '    - text: "One"',
+        '    - link "a" [url="http://x.example/"]',
+        '  - paragraph: "Two"',
+        '  - paragraph: "Three"',
+        "  - navigation",
+        '    - link "Go there"',
+        '    - link "Go there" [nth=1]',
+        '    - link "Go there" [nth=2]',
+        '  - text: "End"',
+    ]
+    for source in SOURCES:
+        snapshot = await page.snapshot(source=source)
+        assert lines(snapshot) == expected, source
+    scrolled = "document.querySelector('.c').scrollLeft"
+    marker = snapshot.find_all(role="link")[-1]
+    for target, wanted in ((snapshot.find(role="button", name="Next"), "> 0"), (marker, "=== 600")):
+        assert (await page.click(target, timeout=20)).delivered
+        script = f"new Promise((done) => {{ const look = () => {scrolled} {wanted} ? done(1) : setTimeout(look, 9); look() }})"
+        assert await page.evaluate(script, timeout=20) == 1
+    after = await page.snapshot()
+    assert '- button "Next" [ref=e' in str(after)
+    assert [node.name for node in after.nodes if node.states.get("disabled")] == ["Next"]
+    assert str(after) == str(await page.snapshot(fresh=True))
+    with pytest.raises(NotInteractableError, match="does not take the keyboard focus"):
+        await page.focus(marker, timeout=20)

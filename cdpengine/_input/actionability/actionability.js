@@ -18,7 +18,7 @@
   const OF_A_KEYFRAME = ["offset", "computedOffset", "easing", "composite"];
 
   const node = this;
-  const { element, imageOf, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf, takers, editorInput } = tools;
+  const { element, imageOf, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf, takers, editorInput, pseudo } = tools;
 
   function position() {
     return rects().map((r) => r.x + " " + r.y + " " + r.width + " " + r.height).join();
@@ -66,6 +66,7 @@
   }
 
   function invisibleBecause() {
+    if (pseudo) return "";
     const never = neverBecause();
     if (never) return never;
     if (DOM.localName(element) === "input" && element.type === "hidden") return "it is an input of type hidden";
@@ -227,7 +228,7 @@
   }
 
   // In another frame's document it is at other coordinates than those that were asked about.
-  if (!element || !DOM.isConnected(node) || DOM.ownerDocument(element) !== document) {
+  if (!element || !DOM.isConnected(pseudo ? element : node) || DOM.ownerDocument(element) !== document) {
     return { connected: false, element: element ? describe(element) : "#" + DOM.nodeName(node) };
   }
   if (request.observer) tools.expected(request.observer.id);
@@ -243,7 +244,7 @@
   return nextFrame().then((first) => {
     const between = position();
     return nextFrame().then((second) => {
-      if (!DOM.isConnected(node)) return { connected: false, element: describe(element) };
+      if (!DOM.isConnected(pseudo ? element : node)) return { connected: false, element: describe(element) };
       const unseen = !(first && second) && animating();
       return answer(unseen || before !== between || between !== position());
     });

@@ -13,10 +13,14 @@
   ].join();
   const { matches, querySelectorAll, checkVisibility } = Element.prototype;
 
-  const element =
-    DOM.nodeType(node) === Node.ELEMENT_NODE
+  // A pseudo element that takes presses, such as the button or marker of a carousel: events come to its element.
+  const type = DOM.nodeType(node);
+  const pseudo = type === 0 || (type === Node.ELEMENT_NODE && DOM.localName(node).startsWith("::"));
+  const element = pseudo
+    ? DOM.parentElement(node)
+    : type === Node.ELEMENT_NODE
       ? node
-      : DOM.nodeType(node) === Node.DOCUMENT_NODE
+      : type === Node.DOCUMENT_NODE
         ? DOM.documentElement(node)
         : flatParent(node);
 
@@ -129,6 +133,7 @@
   }
 
   function rects() {
+    if (pseudo) return []; // only the protocol knows
     const shape = areaRect(element);
     if (shape) return [shape];
     if (DOM.nodeType(node) === Node.ELEMENT_NODE && getComputedStyle(node).display !== "contents") {
@@ -174,6 +179,7 @@
   // Whether what happens at the first of these elements, each inside of the next one, happens to the node. A click on a
   // label is a click on its control, but not where it hits a link, button or field inside of the label.
   function reaches(path) {
+    if (pseudo) return path[Symbol.iterator]().next().value === element;
     let taken = false;
     for (const at of path) {
       if (at === element) return !(isLabel && taken);
@@ -227,6 +233,6 @@
 
   return {
     expected, ended, element, imageOf, areaRect, flatParent, flatAncestors, describe, rects, roots, elementAt, reaches,
-    receives, pointsOf, innerRects, takers, hasArea, editorInput,
+    receives, pointsOf, pseudo, innerRects, takers, hasArea, editorInput,
   };
 })

@@ -16,7 +16,8 @@ Corners: TypeAlias = tuple[float, float, float, float, float, float, float, floa
 class DescribedNode(msgspec.Struct, rename="camel"):
     """A node, with what is within it where that was asked for (`DOM.Node`).
 
-    `attributes` are names and values, one after the other; `frame_id` is that of the frame that an element holds.
+    `attributes` are names and values, one after the other; `frame_id` is that of the frame that an element holds,
+    `pseudo_type` what a pseudo element is, such as "before".
     """
 
     backend_node_id: int
@@ -24,6 +25,7 @@ class DescribedNode(msgspec.Struct, rename="camel"):
     children: list[DescribedNode] = []
     shadow_roots: list[DescribedNode] = []
     pseudo_elements: list[DescribedNode] = []
+    pseudo_type: str = ""
     frame_id: str | None = None
 
 

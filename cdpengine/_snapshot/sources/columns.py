@@ -53,7 +53,7 @@ class Walk(msgspec.Struct, gc=False):
     `bare`: Chrome has not laid the document out; and `not_plain`: its roles and names have to be Chrome's own
     (_snapshot/sources/walk_plain.js). `marks` is what the types of the listeners begin with that were put on new
     elements, "" for none (_snapshot/sources/walk_marks.js). `type` is the document's MIME type where that is not
-    HTML's, `size` that of a picture.
+    HTML's, `size` that of a picture. `carousels` counts the rows that stand for parts of carousels (carousels.py).
     """
 
     depths: tuple[int, ...] = ()
@@ -79,6 +79,7 @@ class Walk(msgspec.Struct, gc=False):
     marks: str = ""
     type: str = ""
     size: tuple[float, float] | None = None
+    carousels: int = 0
 
 
 _decode = msgspec.json.Decoder(Walk).decode

@@ -22,6 +22,7 @@ from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import context_gone
 from cdpengine._protocol.calls import pending_group
 from cdpengine._snapshot.node import Document, FrameRequest, SharedNodes, Source
+from cdpengine._snapshot.sources.carousels import fill_carousels
 from cdpengine._snapshot.sources.columns import (
     PartChanged,
     Parts,
@@ -109,6 +110,8 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
                         installed.kept = NOTHING_KEPT
                         continue  # what was to be used once more cannot be: all of it is read
                     document = made.complete(request, installed)
+                    if walk.carousels:
+                        await fill_carousels(request, document)
                     if await listening.has_changed(walk.presumed, still=walk.same):
                         if remaining:
                             continue  # what began to listen may be in need of a line

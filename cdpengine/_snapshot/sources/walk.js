@@ -222,6 +222,8 @@
     let veiled = false;
     let skipped = false;
     let decorated = styles.hasDecorations(document);
+    let scrolling = styles.hasCarousels(document); // there may be carousels
+    let carousels = 0; // rows that stand for their buttons and markers
     let disabling = query(document, "[aria-disabled]").length > 0;
 
     let pointing = false; // the cursor is a pointer over what is being read
@@ -308,6 +310,7 @@
         findScripted(root, scripted);
         if (request.clickables) handling(root).forEach(numberOf); // they will be told to listen: by number that is cheap
         decorated = decorated || styles.hasDecorations(root);
+        scrolling = scrolling || styles.hasCarousels(root);
         disabling = disabling || query(root, "[aria-disabled]").length > 0;
         from = root;
       }
@@ -419,11 +422,28 @@
       const inControl = within;
       const inBare = bare;
       const inHidden = beneath;
+      const carousel = scrolling && !only && !UNSEEN.has(at.localName) && isShown(at) ? styles.carouselOf(at) : null;
+      if (carousel !== null) {
+        looked.add(at);
+        if (carousel.buttons) carouselRow(at, "ScrollButtons", depth);
+        if (carousel.markers === "before") carouselRow(at, "ScrollMarkers", depth);
+      }
       elementAndInside(at, depth, level);
+      if (carousel !== null && carousel.markers === "after") carouselRow(at, "ScrollMarkers", depth);
       pointing = around;
       within = inControl;
       bare = inBare;
       beneath = inHidden;
+    }
+
+    const isShown = (at) => at.checkVisibility(VISIBLE) && at.getAttribute("aria-hidden") !== "true" &&
+      !at.inert && (modal === null || insideModal(at));
+
+    // Stands for a carousel's pseudo elements, of which no script knows more: see carousels.py.
+    function carouselRow(at, what, depth) {
+      carousels++;
+      const line = row(depth, roleNumber(what) * 2 + 1, numberOf(at), "");
+      extra(line, "scrolled", `${at.scrollLeft} ${at.scrollTop}`);
     }
 
     function elementAndInside(at, depth, level) {
@@ -695,6 +715,7 @@
       ...columns, // see walk_columns.js
       labels,
       presumed: unsure,
+      ...(carousels ? { carousels } : {}),
       ...kindOfDocument(),
     });
     const number = parts === null ? 0 : parts.end(cut); // that it is kept under; 0 when it is not

@@ -6,7 +6,7 @@
   const MOST_RULES = 2000;
   const PIECES = /"(?:\\.|[^"\\])*"|[\w-]+(?:\([^)]*\))?/g;
 
-  const { ofRoot, query } = dom;
+  const { ofRoot, query, styleOf } = dom;
 
   // Whether the element is so far from the viewport that content-visibility: auto skips what is in it. Only a guess: an
   // element that is skipped knows it, and nobody else.
@@ -42,6 +42,47 @@
     return false;
   }
 
+  const carousels = new WeakMap(); // style sheet -> the number of its rules, and whether they make buttons or markers
+  const DIRECTIONS = ["inline-start", "inline-end", "block-start", "block-end"];
+
+  function makesCarousels(rules, budget) {
+    for (const rule of rules) {
+      if (--budget.left < 0 || (rule.selectorText && /::scroll-(?:button|marker)/i.test(rule.selectorText))) return true;
+      if (rule.cssRules && rule.cssRules.length && makesCarousels(rule.cssRules, budget)) return true;
+      if (rule.styleSheet) return true;
+    }
+    return false;
+  }
+
+  // Whether style sheets may give scrollers buttons or markers; when in doubt, yes.
+  function hasCarousels(root) {
+    for (const sheet of [...ofRoot(root, "styleSheets"), ...ofRoot(root, "adoptedStyleSheets")]) {
+      let rules;
+      try {
+        rules = sheet.cssRules;
+      } catch {
+        return true; // of another origin
+      }
+      let known = carousels.get(sheet);
+      if (known === undefined || known.length !== rules.length) {
+        known = { length: rules.length, found: makesCarousels(rules, { left: MOST_RULES }) };
+        carousels.set(sheet, known);
+      }
+      if (known.found) return true;
+    }
+    return false;
+  }
+
+  // What a scroller has of a carousel: whether there are buttons, and where its markers are ("before", "after" or "").
+  function carouselOf(element) {
+    const style = styleOf(element);
+    if (style.overflowX === "visible" && style.overflowY === "visible") return null;
+    const group = /^(?:before|after)/.exec(style.scrollMarkerGroup ?? "");
+    const written = (which) => !/^(?:none|normal|)$/.test(getComputedStyle(element, `::scroll-button(${which})`).content);
+    const buttons = DIRECTIONS.some(written);
+    return group === null && !buttons ? null : { buttons, markers: group === null ? "" : group[0] };
+  }
+
   // What a style sheet writes before or after an element's own contents.
   function decoration(element, which) {
     const content = getComputedStyle(element, which).content;
@@ -71,5 +112,5 @@
     return text;
   }
 
-  return { isFarOff, hasDecorations, sheetsDecorate, decoration, transformed };
+  return { isFarOff, hasDecorations, sheetsDecorate, decoration, transformed, hasCarousels, carouselOf };
 })
