@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Literal, TypeAlias, TypedDict
+from weakref import WeakKeyDictionary
 
 from cdpengine._page.downloads.output_file import chrome_stream
+from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.page import PrintToPDFReply
 from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError, RemoteError
@@ -127,14 +129,26 @@ def inches(length: Length, what: str) -> float:
     return length / _PER_INCH["px"]
 
 
+_printing: WeakKeyDictionary[Session, SharedCall] = WeakKeyDictionary()
+"""The newest printing of each session."""
+
+
 @asynccontextmanager
 async def print_pdf(session: Session, params: Mapping[str, object]) -> AsyncIterator[AsyncIterator[bytes]]:
     """Print, and give the PDF piece by piece. `params` are those of `print_params`.
 
     Raises InvalidArgumentError for pages that the document does not have, and as `Session.request`.
     """
+    # Chrome never answers a second one that comes while it prints.
+    while (earlier := _printing.get(session)) is not None and not earlier.done:
+        with suppress(RemoteError):
+            await earlier.wait()
+    if (gone := session.error("Page.printToPDF")) is not None:
+        raise gone
+    printing = session.connection._post_shared("Page.printToPDF", dict(params), session.id)
+    _printing[session] = printing  # a caller that is cancelled does not end it
     try:
-        reply = await session.request("Page.printToPDF", params, PrintToPDFReply)
+        reply = await printing.decoded(PrintToPDFReply)
     except RemoteError as error:
         if "age range" in error.message:  # only Chrome knows how many pages there are
             raise InvalidArgumentError(
