@@ -78,3 +78,14 @@ def test_a_source_that_uses_dom_is_given_it_once() -> None:
     assert with_dom(source) == source
     assert source.endswith(f"({script('_dom')})")
     assert with_dom("() => 'the DOM.'") == "() => 'the DOM.'"
+
+
+def test_what_is_asked_of_dom_is_there() -> None:
+    asked = {
+        name
+        for path in [*ROOT.rglob("*.js"), *ROOT.rglob("*.py")]
+        if path.name not in ("_dom.js", "_javascript.py")
+        for name in re.findall(r"\bDOM\.(\w+)\(", path.read_text("utf-8"))
+    }
+    made = {name for names in re.findall(r'"([\w ]+)"', script("_dom")) for name in names.split()}
+    assert asked <= made
