@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from source_lines import lines, request_of
 
 import cdpengine
 from cdpengine._page.scripts.page_functions import IsolatedWorlds
-from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
+from cdpengine._snapshot.node import Document, Node, walk
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.computed import read_computed
 
@@ -24,13 +25,6 @@ pytestmark = pytest.mark.chrome
 
 CORPUS = sorted(Path(__file__).with_name("corpus").glob("*.html"))
 BEYOND_THE_TREE = {"hidden_attributes", "without_tree"}  # what Chrome's tree lacks comes with the clickables
-
-
-def request_of(page: cdpengine.Page, worlds: IsolatedWorlds, **more: Any) -> FrameRequest:
-    frame = page.frames[0]
-    return FrameRequest(
-        session=page.session, worlds=worlds, frame_id=frame.id, loader_id=frame.loader_id, **more
-    )
 
 
 def in_the_browsers_own_trees(node: dict[str, Any], inside: bool = False) -> Iterator[int]:
@@ -48,31 +42,6 @@ def without(nodes: list[Node], ids: set[int]) -> None:
     nodes[:] = [node for node in nodes if node.backend_node_id not in ids]
     for node in nodes:
         without(node.children, ids)
-
-
-def described(node: Node) -> str:
-    """Return all that the sources have to agree on, but for how deep it is."""
-    ref = node.backend_node_id if node.wants_ref else None
-    says = [f"{node.role} {node.name!r}", f"backend={ref}", f"kind={node.kind}"]
-    says += [f"{state}={value}" for state, value in sorted(node.states, key=str)]
-    says += [
-        f"{key}={getattr(node, key)!r}"
-        for key in ("value", "url", "description", "placeholder")
-        if getattr(node, key)
-    ]
-    return " ".join(says)
-
-
-def lines(document: Document) -> list[str]:
-    """Return what is shown but texts, each line under what it is in."""
-
-    def below(nodes: list[Node], depth: int) -> Iterator[str]:
-        for node in nodes:
-            if node.kind != "text":
-                yield "  " * depth + described(node)
-                yield from below(node.children, depth + 1)
-
-    return list(below(document.roots, 0))
 
 
 def letters(text: str) -> str:

@@ -69,6 +69,11 @@ def fold_within(
     return folding.document([ax.node_id for ax in inside if ax.node_id not in below])
 
 
+def node_of(ax: AXNode, *, frame_id: str, clickables: AbstractSet[int] = frozenset()) -> Node | None:
+    """Return the node of one element, without what is in it; None where it has no line."""
+    return _Folding(frame_id, frozenset(), clickables)._node(ax, _string(ax.role))  # noqa: SLF001 - of this module
+
+
 _Content = str | Edge | Node | None
 """What an AX node is by itself: a piece of text, the border of a folded block, a shown node, or None for one
 whose children take its place."""

@@ -51,9 +51,11 @@ class Walk(msgspec.Struct, gc=False):
     is kept. `same` stands for all the rest: it is what the walk before said. `lacking` stands for
     all the rest, too: the walk was given no source for roles and names that Chrome does not have; and so does
     `bare`: Chrome has not laid the document out; and `not_plain`: its roles and names have to be Chrome's own
-    (_snapshot/sources/walk_plain.js). `marks` is what the types of the listeners begin with that were put on new
-    elements, "" for none (_snapshot/sources/walk_marks.js). `type` is the document's MIME type where that is not
-    HTML's, `size` that of a picture. `carousels` counts the rows that stand for parts of carousels (carousels.py).
+    (_snapshot/sources/walk_plain.js). `customs` are the numbers of custom elements of which Chrome's tree may
+    say more (_snapshot/sources/internals.py). `marks` is what the types of the listeners begin with that were put
+    on new elements, "" for none (_snapshot/sources/walk_marks.js). `type` is the document's MIME type where that
+    is not HTML's, `size` that of a picture. `carousels` counts the rows that stand for parts of carousels
+    (carousels.py).
     """
 
     depths: tuple[int, ...] = ()
@@ -65,6 +67,7 @@ class Walk(msgspec.Struct, gc=False):
     boxes: tuple[float, ...] = ()
     labels: tuple[int | str, ...] = ()
     presumed: tuple[int, ...] = ()
+    customs: tuple[int, ...] = ()
     url: str = ""
     title: str = ""
     viewport: tuple[float, float] | None = None
@@ -157,6 +160,9 @@ def role_bits() -> dict[str, int]:
 Unnumbered = list[tuple["Node", int]]
 """Nodes whose ids were not known yet, and their numbers."""
 
+Customs = dict[int, Node | None]
+"""The nodes of custom elements, by number; None for those without a line."""
+
 
 def nodes_of(
     walk: Walk,
@@ -165,18 +171,22 @@ def nodes_of(
     frame_id: str | None = None,
     parts: Parts | None = None,
     unnumbered: Unnumbered | None = None,
+    customs: Customs | None = None,
 ) -> Document:
     """Return the shown nodes.
 
     `ids` maps the walk's numbers to backend node ids; 0 where there is none. Nodes whose numbers are not there yet
-    are put into `unnumbered`, for `give_ids`. `parts` has those that rows may reuse, and gets those of this walk.
+    are put into `unnumbered`, for `give_ids`, and those of custom elements into `customs`. `parts` has those that
+    rows may reuse, and gets those of this walk.
 
     Rows that contradict one another (a depth without the row that would be above it) are put one level up.
     Raises PartChanged when a part that is reused would read differently now.
     """
     later: Unnumbered = [] if unnumbered is None else unnumbered
+    found: Customs = {} if customs is None else customs
+    found.update(dict.fromkeys(walk.customs))
     with pause_collector():
-        document = _nodes_of(walk, ids, frame_id, Parts() if parts is None else parts, later)
+        document = _nodes_of(walk, ids, frame_id, Parts() if parts is None else parts, later, found)
     if unnumbered is None:
         give_ids(later, ids)
     return document
@@ -280,7 +290,7 @@ class Parts:
 
 
 def _nodes_of(
-    walk: Walk, ids: Sequence[int], frame_id: str | None, parts: Parts, unnumbered: Unnumbered
+    walk: Walk, ids: Sequence[int], frame_id: str | None, parts: Parts, later: Unnumbered, customs: Customs
 ) -> Document:
     known = len(ids)
     role_of: list[str] = []
@@ -333,8 +343,10 @@ def _nodes_of(
         if uid < known:
             node.backend_node_id = ids[uid] or None
         else:
-            unnumbered.append((node, uid))
+            later.append((node, uid))
         children.append(node)
+        if uid in customs:
+            customs[uid] = node
         if box_of:
             node.box = box_of.get(row)
         if row in extras:

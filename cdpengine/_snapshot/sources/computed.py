@@ -24,6 +24,7 @@ from cdpengine._protocol.calls import pending_group
 from cdpengine._snapshot.node import Document, FrameRequest, SharedNodes, Source
 from cdpengine._snapshot.sources.carousels import fill_carousels
 from cdpengine._snapshot.sources.columns import (
+    Customs,
     PartChanged,
     Parts,
     Unnumbered,
@@ -32,6 +33,7 @@ from cdpengine._snapshot.sources.columns import (
     give_ids,
     nodes_of,
 )
+from cdpengine._snapshot.sources.internals import CustomElements
 from cdpengine._snapshot.sources.listeners import Listening
 from cdpengine._snapshot.sources.numbers import number_elements
 from cdpengine._snapshot.sources.walk import (
@@ -80,13 +82,16 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
     """
     started = time.perf_counter()
     waited = False
+    customs: CustomElements | None = None
     for remaining in reversed(range(TRIES)):
         try:
             held = kit is None and _may_reuse(request)
             installed = await install_walk(request, kit, partial(_first_request, request, held, waited))
             kept = installed.kept if held else None
-            async with Listening(request, installed) as listening:
-                walk = await _run_walk(request, installed, kept, listening, waited=waited)
+            if customs is None or customs.installed is not installed:
+                customs = CustomElements(request, installed)
+            async with Listening(request, installed) as listening, customs:
+                walk = await _run_walk(request, installed, kept, listening, customs, waited=waited)
                 if walk is not None:
                     walked = time.perf_counter()
                     if walk.bare:
@@ -112,9 +117,11 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
                     document = made.complete(request, installed)
                     if walk.carousels:
                         await fill_carousels(request, document)
-                    if await listening.has_changed(walk.presumed, still=walk.same):
-                        if remaining:
-                            continue  # what began to listen may be in need of a line
+                    others = await customs.have_changed(walk.customs, made.customs)
+                    listeners = await listening.has_changed(walk.presumed, still=walk.same)
+                    if remaining and (others or listeners):
+                        continue  # what began to listen may be in need of a line
+                    if listeners:
                         listening.refusal = "others listened to clicks each time that it was read"
                     break
         except RemoteError as refused:
@@ -127,7 +134,7 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
             code=0,
             message="the frame got a new document each time it was read",
         )
-    document.unknown = listening.refusal
+    document.unknown = "; ".join(filter(None, (listening.refusal, customs.refusal)))
     document.source = source
     document.loader_id = installed.loader_id
     document.session_id = request.session.id
@@ -165,10 +172,14 @@ def _may_reuse(request: FrameRequest) -> bool:
 
 @attrs.define(eq=False)
 class _Made:
-    """The nodes of a walk. `unnumbered` are those whose ids are to come; `kept` is kept once they are there."""
+    """The nodes of a walk. `unnumbered` are those whose ids are to come; `kept` is kept once they are there.
+
+    `customs` are those of custom elements, by number.
+    """
 
     document: Document
     unnumbered: Unnumbered = attrs.field(factory=list)
+    customs: Customs = attrs.field(factory=dict)
     kept: Kept | None = None
 
     def complete(self, request: FrameRequest, installed: Installed) -> Document:
@@ -182,10 +193,12 @@ class _Made:
 def _make_nodes(request: FrameRequest, installed: Installed, walk: Walk, kept: Kept | None) -> _Made | None:
     """Make the nodes; None when that needs parts that are not known, or are not the same any more."""
     unnumbered: Unnumbered = []
+    customs: Customs = {}
     if kept is None:
-        return _Made(
-            nodes_of(walk, installed.ids, frame_id=request.frame_id, unnumbered=unnumbered), unnumbered
+        document = nodes_of(
+            walk, installed.ids, frame_id=request.frame_id, unnumbered=unnumbered, customs=customs
         )
+        return _Made(document, unnumbered, customs)
     if walk.same:
         if kept.document is None:
             return None
@@ -196,7 +209,12 @@ def _make_nodes(request: FrameRequest, installed: Installed, walk: Walk, kept: K
     parts = Parts(kept.parts)
     try:
         document = nodes_of(
-            walk, installed.ids, frame_id=request.frame_id, parts=parts, unnumbered=unnumbered
+            walk,
+            installed.ids,
+            frame_id=request.frame_id,
+            parts=parts,
+            unnumbered=unnumbered,
+            customs=customs,
         )
     except PartChanged:
         return None
@@ -206,7 +224,7 @@ def _make_nodes(request: FrameRequest, installed: Installed, walk: Walk, kept: K
         before = kept.document.shared
         document.shared.blocks, document.shared.given_parts = before.blocks, before.given_parts
     keep = Kept(walk.number, parts.found, document) if walk.number else NOTHING_KEPT
-    return _Made(document, unnumbered, keep)
+    return _Made(document, unnumbered, customs, keep)
 
 
 def _keep(request: FrameRequest, installed: Installed, kept: Kept) -> None:
@@ -218,7 +236,13 @@ def _keep(request: FrameRequest, installed: Installed, kept: Kept) -> None:
 
 
 async def _run_walk(
-    request: FrameRequest, installed: Installed, kept: Kept | None, listening: Listening, *, waited: bool
+    request: FrameRequest,
+    installed: Installed,
+    kept: Kept | None,
+    listening: Listening,
+    customs: CustomElements,
+    *,
+    waited: bool,
 ) -> Walk | None:
     """Run the walk once, and ask who listens behind it. None when its world has another document by now."""
     number = None if kept is None else kept.number
@@ -230,6 +254,7 @@ async def _run_walk(
         if first is None or first.asked != what:
             first = FirstWalk(what, post(await post_walk(request, installed, what)))
         await listening.ask(walking=True)
+        customs.ask()
         text = await walk_said(first.call)
     return None if text is None else decode_walk(text)
 

@@ -21,6 +21,8 @@
 //                              these numbers, then the given ones, each with its own id; ids of those that do no more;
 //                              and the numbers of those that were presumed to, and do not. Answers how many of all
 //                              these are not what they were taken for
+//   { do: "internals", numbers, told, wrong }   what Chrome's tree says of custom elements: [key, value, ...] of each. The
+//                              last walk said something else of those with the numbers `wrong`
 //   { do: "places", numbers }  where these elements are, as a string: see placesOf
 //   { do: "take", ranges: [from, to, ...] }   [element, ...] by their numbers; null for one that is gone; they are kept
 //                              until
@@ -34,7 +36,7 @@
 // Each element that gets a line has a number, from 1, for as long as it lives. The page sees nothing of all this.
 (function (
   kit, tables, makeSecret, makeDom, makeElements, makeClickables, makeColumns, makeDetails, makeLabels, makeStyles,
-  makeSteady, makeReuse, makeMarks, makePlain, makeBeyond,
+  makeSteady, makeReuse, makeMarks, makePlain, makeBeyond, makeInternals,
 ) {
   "use strict";
 
@@ -91,6 +93,7 @@
   const looked = new WeakSet(); // elements that depend on more than themselves: labels of hidden controls, aria-hidden
   const ways = { isNative, isWorded: (at) => worded.has(at), isLooked: (at) => looked.has(at) };
   const reuse = makeReuse(dom, makeSteady(dom), ways);
+  const internals = makeInternals(reuse);
   const { mark, unmark, mayHost } = makeMarks(dom);
 
   function numberOf(element) {
@@ -224,7 +227,7 @@
     let decorated = styles.hasDecorations(document);
     let scrolling = styles.hasCarousels(document); // there may be carousels
     let carousels = 0; // rows that stand for their buttons and markers
-    let disabling = query(document, "[aria-disabled]").length > 0;
+    let disabling = internals.mayDisable() || query(document, "[aria-disabled]").length > 0;
 
     let pointing = false; // the cursor is a pointer over what is being read
     let within = false; // what is being read is in a native control
@@ -235,6 +238,9 @@
     }
 
     let bare = false; // what is being read is in something to act on that has no name
+    let holder = null; // the custom element without a line that what is being read is in
+    const customs = new Set(); // numbers of custom elements of which Chrome's tree may say what no script can read
+    const isCustom = names === null && !isPlain ? internals.isCustom : () => false;
 
     const focused = deepFocus();
     const modal = topModal();
@@ -244,7 +250,8 @@
         : reuse.begin(request.held, globals(), focused);
     let disturbed = false; // by a modal dialog in a shadow root: all else in the document may have lost its name
     let about = ""; // what the trunk's element that is being read is: what is in it may depend on it
-    const { details, descriptionOf } = detailsFor({ extra, focused, isDisabling: () => disabling });
+    const told = internals.ofElement;
+    const { details, descriptionOf } = detailsFor({ extra, focused, told, isDisabling: () => disabling });
     const scripted = new Map(); // element -> the hidden control that it names
     const behind = new Set(); // hidden controls that have their line
     let beneath = false; // what is being read is under aria-hidden, and counts
@@ -422,6 +429,7 @@
       const inControl = within;
       const inBare = bare;
       const inHidden = beneath;
+      const inHolder = holder;
       const carousel = scrolling && !only && !UNSEEN.has(at.localName) && isShown(at) ? styles.carouselOf(at) : null;
       if (carousel !== null) {
         looked.add(at);
@@ -430,6 +438,7 @@
       }
       elementAndInside(at, depth, level);
       if (carousel !== null && carousel.markers === "after") carouselRow(at, "ScrollMarkers", depth);
+      holder = inHolder;
       pointing = around;
       within = inControl;
       bare = inBare;
@@ -541,6 +550,7 @@
       const areas = tag === "img" && attributed && at.hasAttribute("usemap") ? areasOf(at) : [];
       if (!unhidden && !areas.length && ((!focusable && !marked) || unlisted) && (what & (INLINE | LAYOUT) || (what & FOLDED && name === ""))) {
         if (EMPTY.has(tag)) return;
+        if (isCustom(at, tag)) holder = at;
         if (bare && attributed) {
           const hint = descriptionOf(at);
           if (hint !== "") addHint(depth, hint);
@@ -558,7 +568,12 @@
         return;
       }
       if (role === "none") role = tag === "img" ? "image" : "generic"; // it can be acted on all the same
-      const line = row(depth, roleNumber(role) * 2 + (focusable ? 1 : 0), numberOf(at), name);
+      const uid = numberOf(at);
+      const line = row(depth, roleNumber(role) * 2 + (focusable ? 1 : 0), uid, name);
+      if (isCustom(at, tag)) {
+        customs.add(uid);
+        holder = null;
+      }
       if (request.boxes) {
         noteBox(line, at.getBoundingClientRect());
       }
@@ -567,6 +582,7 @@
       if (name !== "" && (attributed || tag !== "a")) noteLabels(at, tag, name, attributed);
       const interactive = focusable || clickable || (what & INTERACTIVE) !== 0;
       if (interactive) bare = !SAYING.test(name);
+      if (interactive && holder !== null) customs.add(numberOf(holder)); // it may be disabled with the whole of that
       details(at, tag, role, what, interactive, name, line, attributed, fullName);
       if (tag === "input" && PUSHED.has(at.type) && at.value) addText(depth + 1, at.value);
       for (const each of areas) area(each, depth + 1);
@@ -717,6 +733,7 @@
       presumed: unsure,
       ...(carousels ? { carousels } : {}),
       ...kindOfDocument(),
+      customs: Array.from(customs),
     });
     const number = parts === null ? 0 : parts.end(cut); // that it is kept under; 0 when it is not
     if (number === 0) return `{${marking.slice(1)}${marking && ","}${said.slice(1)}`;
@@ -760,6 +777,8 @@
         return walk({ ...request, clickables: true, found: [], held: null }, objects[0] || null);
       case "hear":
         return listen(request, objects);
+      case "internals":
+        return internals.note(request.numbers.map(elementOf), request.told, request.wrong.map(elementOf));
       case "places": {
         const found = request.numbers.map(elementOf);
         const places = placesOf(found.filter((element) => element instanceof Element), numberOf);

@@ -43,6 +43,7 @@ from cdpengine._protocol.domains.runtime import ExceptionDetails
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine._snapshot.node import Document, FrameRequest
+from cdpengine._snapshot.node import Node as ShownNode
 from cdpengine._snapshot.sources.ax_tree import keep_warm
 from cdpengine._snapshot.sources.columns import Part, role_bits
 from cdpengine.errors import InvalidArgumentError, ProtocolError, RemoteError
@@ -108,6 +109,17 @@ class KnownListeners:
 
 NO_LISTENERS = KnownListeners({}, {})
 
+Told = tuple[str | int | float | bool | None, ...]
+"""What the walk is told of a custom element: keys and values by turns."""
+
+
+@attrs.frozen(eq=False)
+class Custom:
+    """A custom element: its node in the walk that read it last, None without a line; what the walk was told."""
+
+    node: ShownNode | None
+    told: Told | None = None
+
 
 @attrs.frozen(eq=False)
 class FirstWalk:
@@ -122,7 +134,8 @@ class Installed:
     """The walk of one document: its function in the page, and the backend node ids of its numbers, from 0 on.
 
     `document_id` is the document's own backend node id, 0 where it is not known. `kept`, `document` (the document
-    as an object of the page's own world) and `listeners` are what is known of it. `plain` says that its roles and
+    as an object of the page's own world) and `listeners` are what is known of it, `customs` its custom
+    elements (_snapshot/sources/internals.py) by number. `plain` says that its roles and
     names are plain from the page, as far as that is known (_snapshot/sources/walk_plain.js). `first` is there
     until somebody takes it.
     """
@@ -135,6 +148,7 @@ class Installed:
     kept: Kept = NOTHING_KEPT
     document: RemoteHandle | None = None
     listeners: KnownListeners = NO_LISTENERS
+    customs: dict[int, Custom] = attrs.field(factory=dict)
     first: FirstWalk | None = None
 
     def take_first(self) -> FirstWalk | None:
@@ -159,6 +173,7 @@ _PARTS = (
     "marks",
     "plain",
     "beyond",
+    "internals",
 )
 """The functions that walk.js takes after secret_field.js, in this order: the files walk_*.js."""
 

@@ -3,6 +3,7 @@
 // ways to read the document, `dom`, and what secret_field.js makes, and then once for each walk with
 //   extra(line, key, value)  takes what was found
 //   focused                  the element that has the focus, or null
+//   told(element)            what Chrome's tree says of a custom element (walk_internals.js), or undefined
 //   isDisabling()            whether something in the document may have aria-disabled
 (function (dom, isSecret) {
   "use strict";
@@ -24,18 +25,29 @@
   // Where Chrome's tree says these states.
   const READONLY = new Set(["textbox", "gridcell", "columnheader", "rowheader"]);
   const REQUIRED = new Set([
-    "textbox", "combobox", "listbox", "spinbutton", "radiogroup", "tree", "gridcell", "columnheader", "rowheader",
+    "textbox", "combobox", "listbox", "spinbutton", "radiogroup", "tree", "treegrid", "gridcell", "columnheader",
+    "rowheader",
   ]);
+  const EXPANDABLE = new Set([
+    "application", "button", "checkbox", "columnheader", "combobox", "gridcell", "link", "listitem", "menuitem",
+    "menuitemcheckbox", "menuitemradio", "row", "rowheader", "switch", "tab", "treeitem",
+  ]);
+  const SELECTABLE = new Set(["columnheader", "gridcell", "option", "row", "rowheader", "tab", "treeitem"]);
+  const EDITED = new Set(["searchbox", "textbox"]); // what is said of these by aria-placeholder
+  const OF_A_GRID = new Set(["columnheader", "row", "rowheader"]); // where these are, they can be selected
+  const RANGES = new Set(["meter", "progressbar", "scrollbar", "separator", "slider", "spinbutton"]);
 
   const { flatParent, read, byId, ofDocument, getAttribute, isEditingHost } = dom;
 
-  return function ({ extra, focused, isDisabling }) {
+  return function ({ extra, focused, told, isDisabling }) {
     function details(at, tag, role, what, interactive, name, line, attributed, fullName) {
       const href = role === "link" ? at.href : undefined;
       if (href) {
         const url = typeof href === "string" ? href : absolute(href.baseVal);
         if (url.startsWith("http") || URL.canParse(url)) extra(line, "url", url);
       }
+      const known = told(at);
+      if (known !== undefined) return asTold(at, role, line, known.told);
       const native = NATIVE.has(tag);
       if (attributed && at.getAttribute("aria-busy") === "true") extra(line, "busy", true);
       if (isDisabled(at, tag, native, interactive)) extra(line, "disabled", true);
@@ -51,9 +63,19 @@
       else if (heading) extra(line, "level", Number(heading[1]));
       else if (role === "heading") extra(line, "level", 2);
       else if (role === "treeitem") extra(line, "level", treeLevel(at));
-      if (role === "DisclosureTriangle") return describe(at, what, name, line, attributed, native);
+      if (role === "DisclosureTriangle") return describe(at, role, what, name, line, attributed);
       if (interactive || what & VALUED) values(at, tag, role, line, attributed, fullName);
-      if (interactive) describe(at, what, name, line, attributed, native);
+      if (interactive) describe(at, role, what, name, line, attributed);
+    }
+
+    // What Chrome's tree says. It has a bound of 0 also where a field for numbers has none.
+    function asTold(at, role, line, pairs) {
+      if (at === focused) extra(line, "focused", true);
+      for (let i = 0; i < pairs.length; i += 2) {
+        const [key, value] = [pairs[i], pairs[i + 1]];
+        const doubtful = role === "spinbutton" && value === 0 && (key === "min" || key === "max");
+        if (!doubtful || number(at.getAttribute(`aria-value${key}`), null) !== null) extra(line, key, value);
+      }
     }
 
     function absolute(url) {
@@ -81,6 +103,8 @@
       if (at.getAttribute("aria-disabled") === "true") return true;
       if (!interactive) return false;
       for (let node = at; node !== null; node = flatParent(node)) {
+        const known = told(node);
+        if (known !== undefined) return known.disabled;
         const own = getAttribute.call(node, "aria-disabled");
         if (own !== null) return own === "true";
       }
@@ -94,7 +118,7 @@
 
       const invalid = says("aria-invalid");
       if (invalid !== null && invalid !== "" && invalid !== "false") {
-        extra(line, "invalid", true);
+        if (role === "textbox" || !/^(?:grammar|spelling)$/.test(invalid)) extra(line, "invalid", true);
       } else if (native && invalid === null && at.matches(":invalid") && !isOnlyEmpty(at, tag, type)) {
         extra(line, "invalid", true);
       }
@@ -129,13 +153,13 @@
       const expanded = says("aria-expanded");
       if (tag === "select") {
         if (role !== "listbox") extra(line, at.matches(":open") ? "expanded" : "collapsed", true);
-      } else if (expanded === "true" || expanded === "false") {
+      } else if (EXPANDABLE.has(role) && (expanded === "true" || expanded === "false")) {
         extra(line, expanded === "true" ? "expanded" : "collapsed", true);
       } else if (at.popoverTargetElement) {
         extra(line, at.popoverTargetElement.matches(":popover-open") ? "expanded" : "collapsed", true);
       }
       const pressed = says("aria-pressed");
-      if (type !== "checkbox" && (pressed === "true" || pressed === "mixed")) {
+      if (type !== "checkbox" && role === "button" && (pressed === "true" || pressed === "mixed")) {
         extra(line, "pressed", pressed === "true" ? true : pressed);
       }
       const selected =
@@ -144,7 +168,7 @@
           : says("aria-selected") === "true" && isSelectable(at, role);
       if (selected) extra(line, "selected", true);
       if (tag === "dialog" && at.matches(":modal")) extra(line, "modal", true);
-      else flag("aria-modal", "modal");
+      else if (role === "dialog" || role === "alertdialog") flag("aria-modal", "modal");
       if (at.isContentEditable && EDITABLE.has(role)) extra(line, "editable", true);
     }
 
@@ -154,7 +178,8 @@
     }
 
     function isSelectable(at, role) {
-      return role !== "row" || at.closest("[role=grid],[role=treegrid]") !== null;
+      if (!SELECTABLE.has(role)) return false;
+      return !OF_A_GRID.has(role) || at.closest("[role=grid],[role=treegrid]") !== null;
     }
 
     function values(at, tag, role, line, attributed, fullName) {
@@ -182,9 +207,8 @@
         value = at.innerText;
         if (value !== "" && isSecret(at)) return void extra(line, "value", null);
       } else if (attributed) {
-        value = at.getAttribute("aria-valuenow") || (role === "meter" ? "0" : "");
-        if (value === "" && role === "combobox") value = at.innerText;
-        if (value === "" && role === "slider") value = String(middle(at));
+        if (RANGES.has(role)) value = valueInRange(at, role);
+        else if (role === "combobox") value = at.innerText;
         ranged(at, type, line, role);
       }
       if (value !== "") extra(line, "value", value);
@@ -204,6 +228,20 @@
       const most = bound(at.max, "aria-valuemax") ?? (always ? 100 : null);
       if (least !== null) extra(line, "valuemin", least);
       if (most !== null) extra(line, "valuemax", type === "range" ? Math.max(least, most) : most);
+    }
+
+    // What Chrome takes for the value of a range.
+    function valueInRange(at, role) {
+      const given = at.getAttribute("aria-valuenow");
+      if (given) {
+        const now = number(given, 0);
+        if (role === "spinbutton") return String(now);
+        const least = number(at.getAttribute("aria-valuemin"), 0);
+        return String(Math.max(least, Math.min(now, number(at.getAttribute("aria-valuemax"), 100))));
+      }
+      if (role === "slider" || role === "scrollbar") return String(middle(at));
+      if (role === "meter") return String(number(at.getAttribute("aria-valuemin"), 0));
+      return role === "spinbutton" ? "0" : role === "separator" ? "50" : "";
     }
 
     function middle(at) {
@@ -227,6 +265,8 @@
       if (by) {
         const root = at.getRootNode();
         text = by.split(/\s+/).map((id) => byId(root, id)).filter(Boolean).map(textOf).join(" ");
+      } else if (by !== null && at.ariaDescribedByElements?.length) {
+        text = at.ariaDescribedByElements.map(textOf).join(" "); // given as a property
       } else if (at.hasAttribute("aria-description")) {
         text = at.getAttribute("aria-description");
       } else if (at.hasAttribute("title")) {
@@ -236,13 +276,14 @@
       return text;
     }
 
-    function describe(at, what, name, line, attributed, native) {
+    function describe(at, role, what, name, line, attributed) {
       if (!attributed) return;
       const text = descriptionOf(at);
       if (text) extra(line, "description", text);
       if (what & HINTED) {
         const given = at.getAttribute("placeholder"); // of one line, as HTML wants it
-        const hint = (given && given.replace(/[\r\n]+/g, "")) || at.getAttribute("aria-placeholder");
+        const spoken = EDITED.has(role) ? at.getAttribute("aria-placeholder") : null;
+        const hint = (given && given.replace(/[\r\n]+/g, "")) || spoken;
         if (hint) extra(line, "placeholder", hint);
       }
     }
