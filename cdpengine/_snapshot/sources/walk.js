@@ -324,7 +324,7 @@
       const tag = element.localName;
       const slotted = tag === "slot" && element.assignedNodes ? element.assignedNodes() : [];
       if (visible && decorated) pseudo(element, "::before", depth);
-      if (tag === "details" && !element.open) {
+      if (tag === "details" && !element.open && styles.isClosed(element)) {
         for (const at of element.children) {
           if (at.localName === "summary") {
             visit(at, depth, level, visible);
@@ -520,8 +520,11 @@
         return;
       }
       const strange = away || beneath; // for Chrome, which has neither role nor name of it
-      let role = sureRole(at, tag, attributed);
+      const replaced = !EMPTY.has(tag) && styles.isReplaced(styleOf(at));
+      if (replaced && isPlain) plain.giveUp();
+      let role = replaced ? undefined : sureRole(at, tag, attributed);
       if (role === undefined) role = (strange ? farNames() : near).roleOf(at);
+      if (replaced && role === "generic") role = "image";
       if (tag === "foreignObject") role = "generic";
       if (role === "") role = namelessRole(at, tag);
       if (clickable && (role === "none" || role === "presentation")) role = "generic";
@@ -545,11 +548,12 @@
         if (end >= 0) name = name.slice(0, end);
       }
       const marked = clickable || (request.pointer && isPointer(at));
+      if (replaced && role === "image" && name === "" && !focusable && !marked) return;
       // Items of a list that is something else: Chrome shows none of them, whatever they can do.
       const unlisted = tag === "li" && role === "none" && !marked;
       const areas = tag === "img" && attributed && at.hasAttribute("usemap") ? areasOf(at) : [];
       if (!unhidden && !areas.length && ((!focusable && !marked) || unlisted) && (what & (INLINE | LAYOUT) || (what & FOLDED && name === ""))) {
-        if (EMPTY.has(tag)) return;
+        if (EMPTY.has(tag) || replaced) return;
         if (isCustom(at, tag)) holder = at;
         if (bare && attributed) {
           const hint = descriptionOf(at);
@@ -586,7 +590,7 @@
       details(at, tag, role, what, interactive, name, line, attributed, fullName);
       if (tag === "input" && PUSHED.has(at.type) && at.value) addText(depth + 1, at.value);
       for (const each of areas) area(each, depth + 1);
-      if (EMPTY.has(tag)) return;
+      if (EMPTY.has(tag) || replaced) return;
       if (what & REPEATED && name !== "" && saysJust(at, name)) return;
       children(at, depth + 1, level + 1, true);
     }

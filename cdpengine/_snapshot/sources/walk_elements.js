@@ -65,7 +65,17 @@
     if (!at.isConnected) return false;
     if (tag === "option" || tag === "optgroup") return at.closest("select") !== null && !at.hidden;
     if (at.closest("canvas") !== null) return true;
-    return getComputedStyle(at).display === "contents";
+    return getComputedStyle(at).display === "contents" && !isLocked(at);
+  }
+
+  // Whether an element of display: contents is in one that draws none of its contents (content-visibility: hidden).
+  function isLocked(at) {
+    for (let above = flatParent(at); above !== null; above = flatParent(above)) {
+      const { contentVisibility, display } = getComputedStyle(above);
+      if (display === "contents") continue;
+      return (contentVisibility === "hidden" && display !== "inline") || !above.checkVisibility();
+    }
+    return false;
   }
 
   function isBlock(at, tag) {

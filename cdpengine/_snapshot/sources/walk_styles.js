@@ -15,6 +15,13 @@
     return box.top > innerHeight * 2.5 || box.bottom < innerHeight * -1.5;
   }
 
+  // Whether a picture is drawn in place of an element's contents, by content: url() and the like.
+  const isReplaced = ({ content }) =>
+    content !== "normal" && content[0] !== '"' && /^(?:url|image|-webkit-image-set|[a-z-]*(?:gradient|cross-fade))[a-z-]*\(/.test(content);
+
+  // Whether closed details hide what is in them: a style sheet can show it all the same.
+  const isClosed = (details) => getComputedStyle(details, "::details-content").contentVisibility === "hidden";
+
   // Whether style sheets may write something before or after elements; when in doubt, yes.
   function hasDecorations(root) {
     return query(root, "q").length > 0 || sheetsDecorate(root);
@@ -112,5 +119,5 @@
     return text;
   }
 
-  return { isFarOff, hasDecorations, sheetsDecorate, decoration, transformed, hasCarousels, carouselOf };
+  return { isFarOff, isReplaced, isClosed, hasDecorations, sheetsDecorate, decoration, transformed, hasCarousels, carouselOf };
 })
