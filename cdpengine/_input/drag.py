@@ -68,6 +68,9 @@ _LONGEST_REST = 0.6
 where the destination keeps moving. Pages handle one move in 50 ms, neglect those that come while they animate, and
 reorder again at the next; Chrome itself repeats `dragover` every 50 ms while a drag rests."""
 
+_UNKNOWN = "?"
+"""Where a destination is that is no node, or is gone."""
+
 _NUDGE = 8.0
 """CSS pixels of the first move: more than Chrome takes for an unsteady hand, so a drag that can start starts."""
 
@@ -339,13 +342,13 @@ class _Drag:
             at = Point(start.x + share * (to.x - start.x), start.y + share * (to.y - start.y))
             await self._move_once(at)
         started = trio.current_time()
-        while True:
-            still = await self._two_frames(place)
+        rested, seen, before = 0.0, None, ""
+        # The drop follows a move at which nothing changed: what came under the pointer has to accept it first.
+        while rested < (_REST if seen == before else _LONGEST_REST):
+            before = seen or ""
             await self._move_once(to)
+            seen = await self._two_frames(place)
             rested = trio.current_time() - started
-            if rested >= (_REST if still else _LONGEST_REST):
-                break
-        await self._two_frames(place)
 
     async def _move_once(self, at: Point) -> None:
         if self.interception.data is None:
@@ -355,21 +358,19 @@ class _Drag:
         for call in self.interception.post_moves(at, self.mouse.held.mask(self.modifiers)):
             await call.raw()
 
-    async def _two_frames(self, place: Handle | None) -> bool:
-        """Wait until the page has drawn twice; return whether the node stayed where it was."""
+    async def _two_frames(self, place: Handle | None) -> str | None:
+        """Wait until the page has drawn twice; return where the node is, None while it moves."""
         if place is None:
-            return True
+            return _UNKNOWN
 
-        async def ask() -> bool:
+        async def ask() -> str | None:
             with suppress(StaleRefError, SessionGoneError):
-                still: bool = await decode_result(
-                    post_run(place, script("_input/frames"), None), place.node, bool
-                )
-                return still
-            return True
+                shape: type[str] = str | None  # type: ignore[assignment]
+                call = post_run(place, script("_input/frames"), None)
+                return await decode_result(call, place.node, shape)
+            return _UNKNOWN
 
-        answer = await unless_held_back(ask, self.context.interruptions, self.context.navigation)
-        return answer is not False
+        return await unless_held_back(ask, self.context.interruptions, self.context.navigation)
 
     async def _release(self, at: Point) -> bool:
         interception = self.interception

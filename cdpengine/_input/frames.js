@@ -1,4 +1,5 @@
-// Resolves, after two animation frames, to whether the node is still where it was. Called on it in an isolated world.
+// Resolves, after two animation frames, to where the node is; null where it moved meanwhile. Called on it in an isolated
+// world.
 (function () {
   "use strict";
 
@@ -22,5 +23,5 @@
   const before = place.call(this);
   return nextFrame()
     .then(nextFrame)
-    .then(() => before === place.call(this));
+    .then(() => (before === place.call(this) ? before : null));
 })
