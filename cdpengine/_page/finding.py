@@ -36,7 +36,7 @@ from cdpengine._page.patterns import (
 from cdpengine._page.scripts.node_lists import SERIALIZED, objects_of_nodes, text_and_nodes
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, value_of
 from cdpengine._pickling import not_picklable
-from cdpengine._protocol.calls import pending_group
+from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.accessibility import AXQueryReply, AXValue
 from cdpengine.errors import InvalidArgumentError, RemoteError, SessionGoneError, TargetCrashedError
 
@@ -45,6 +45,9 @@ MOST = 2000
 
 _TEXT_ROLES = ("StaticText", "InlineTextBox")
 """Roles of text alone: it is found as what holds it."""
+
+_LABELLED = frozenset({"radio", "checkbox", "switch", "button"})
+"""Roles of controls that pages hide behind their labels."""
 
 _TRIES = 3
 """Times that a document which is replaced under the search is looked at anew."""
@@ -132,6 +135,11 @@ class Wanted:
         check_words("text", self.text)
         if (self.css, self.role, self.name, self.text) == (None, None, None, None):
             raise InvalidArgumentError(what="find", given="nothing", expected="css, role, name or text")
+
+    @property
+    def may_be_labelled(self) -> bool:
+        """Whether it may be a control that is hidden behind its label."""
+        return self.role is None or not _LABELLED.isdisjoint(self.roles)
 
     def __str__(self) -> str:
         name = self.name.pattern if isinstance(self.name, re.Pattern) else self.name
@@ -270,6 +278,7 @@ async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
             calls = [
                 post(session.post("Accessibility.queryAXTree", objectId=root.id, **role)) for role in asked
             ]
+            labelled = post(_ask_labelled(document, wanted)) if wanted.may_be_labelled else None
             for call in calls:
                 found = [
                     (
@@ -284,6 +293,9 @@ async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
                 ]
                 nodes += found
                 queries += bool(found)
+            if labelled is not None and (hidden := await _labelled(labelled, wanted)):
+                nodes += hidden
+                queries += 1
     except RemoteError as error:
         raise gone_or(error) from None
     described: dict[int, str] = {}
@@ -296,6 +308,22 @@ async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
     if queries > 1 and len(described) > 1:
         return await _in_order(document, described)
     return described
+
+
+def _ask_labelled(document: Document, wanted: Wanted) -> PendingCall:
+    """Ask for the controls that are hidden behind their labels, of which Chrome's tree has nothing."""
+    request = {"roles": None if wanted.role is None else list(wanted.roles), "most": MOST}
+    source = own(script_with_search("_page/labelled"))
+    return document.context.post(source, request, how=SERIALIZED, group=document.group)
+
+
+async def _labelled(call: PendingCall, wanted: Wanted) -> list[_Named]:
+    head, nodes = await text_and_nodes(call, _Head)
+    found: list[_Named] = []
+    for node, text in zip((each for each in nodes if each is not None), head.descriptions, strict=True):
+        role, _, name = text.partition("\n")
+        found.append((node.backend_node_id, wanted.called(role), collapse_space(name)))
+    return found
 
 
 async def _root_and_roles(document: Document, wanted: Wanted) -> tuple[RemoteHandle, list[dict[str, object]]]:
