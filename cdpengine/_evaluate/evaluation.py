@@ -192,7 +192,7 @@ class Evaluator:
         budget.step("waiting for the page")
         await self.page.running.ready()
         navigation = self.page.navigation
-        if navigation.unconfirmed and not script.own:
+        if self.page.running.unconfirmed and not script.own:
             await confirm_input(self.page, budget.remaining)
         if navigation.pending or navigation.fresh:
             # A page that hangs would not be freed if all the time were spent before the script is sent.
@@ -203,7 +203,9 @@ class Evaluator:
             await wait_for_documents(self.page, (frame_id,), budget, seconds)
         objects = script.objects
         nodes = [each for each in objects if isinstance(each, Node)]
-        frame = script.frame or self._frame_of(nodes)
+        frame = self._frame_of(nodes)
+        if script.frame is not None:  # one that went to another process meanwhile is another object
+            frame = self.page.frames.get(script.frame.id) or script.frame
         run.session = await self._session_of(script, frame, nodes)
         budget.step("evaluating")
         started = trio.current_time()

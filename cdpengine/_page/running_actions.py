@@ -80,7 +80,8 @@ def announced(
 class RunningActions:
     """What runs on the page of `session`. `ask` asks the page whether it is there, and does not wait.
 
-    `listeners` are called for the verbs that are `announced`.
+    `listeners` are called for the verbs that are `announced`. `unconfirmed`: input was sent, and the page has
+    answered nothing since; it may have requested a navigation that is not reported yet.
     """
 
     dialog_timeout = REPLIES_TIMEOUT
@@ -90,6 +91,7 @@ class RunningActions:
         self, session: Session, changes: Notifier, nursery: trio.Nursery, ask: Callable[[], None]
     ) -> None:
         self.listeners: list[ActionListener] = []
+        self.unconfirmed = False
         self._session = session
         self._changes = changes
         self._questions = _EarlyQuestions(ask, session, nursery)

@@ -262,22 +262,47 @@ async def test_a_script_of_the_caller_is_not_run_twice(used_page: cdpengine.Page
     assert await used_page.evaluate("document.title + sessionStorage.runs") == "new1"
 
 
+async def test_keys_and_presses_of_the_devices_count_too(used_page: cdpengine.Page, site: Site) -> None:
+    """They return no outcome, and wait for nothing: what follows does."""
+    site.delay = 0.1
+    for number in range(4):
+        await site.show(used_page, LEADS["Enter"] if number % 2 else LEADS["posted form"])
+        await used_page.focus(used_page.locate(css="#x"))
+        await used_page.keyboard.press("Enter")
+        assert await (evaluate if number < 2 else title)(used_page, site) == "new"
+
+
+async def test_the_end_of_the_document_before_is_no_end_of_a_navigation(
+    used_page: cdpengine.Page, site: Site
+) -> None:
+    """Chrome reports it after the beginning of a navigation that follows a load at once."""
+    site.delay = 0.1
+    for _ in range(8):
+        await site.show(used_page, "")
+        await used_page.evaluate("void (location = '/slow')")
+        assert await used_page.evaluate("document.title") == "new"
+
+
 # --- frames ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("where", ["127.0.0.1", "localhost"])
-async def test_a_link_in_a_frame(used_page: cdpengine.Page, site: Site, where: str) -> None:
-    origin = f"http://{where}:{site.server.port}"
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("start", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("end", ["127.0.0.1", "localhost"])
+async def test_a_link_in_a_frame(used_page: cdpengine.Page, site: Site, start: str, end: str) -> None:
+    origin = f"http://{end}:{site.server.port}"
     site.server.expect_request("/inner").respond_with_data(
-        "<title>inner</title><a id=x href=/slow>Go</a>", content_type="text/html"
+        f"<title>inner</title><a id=x href={origin}/slow>Go</a>", content_type="text/html"
     )
-    await site.show(used_page, f"<iframe src={origin}/inner></iframe>")
-    outcome = await go(used_page, "link")
+    await site.show(used_page, f"<iframe src=http://{start}:{site.server.port}/inner></iframe>")
+    before = used_page.frames[1]
+    outcome = await used_page.click(await used_page.find(css="#x", frame=before, timeout=5))
     assert outcome.navigation is not None
     assert outcome.navigation.url == f"{origin}/slow"
     assert outcome.navigation.state == "arrived"
     (frame,) = [each for each in used_page.frames if each.id == outcome.navigation.frame_id]
     assert await used_page.evaluate("document.title", frame=frame) == "new"
+    assert await used_page.evaluate("document.title", frame=before) == "new", "in another process or not"
     assert "new" in (await used_page.find(css="#b", frame=frame)).description
     assert await used_page.title() == "old"
 

@@ -397,7 +397,7 @@ class PageCore:
         async with self.action(action, timeout) as budget:
             with self.target.running.record() as effects:
                 try:
-                    self.target.navigation.unconfirmed = True
+                    self.target.running.unconfirmed = True
                     yield InputAction(self, self.context(budget, effects), effects)
                 except CoveredError as error:
                     error.covered_ref = self._ref_of(error.covering_node, self.session.id)

@@ -50,7 +50,12 @@ _CANCELLED_TIMEOUT = 0.5
 
 
 class Interruptions(Protocol):
-    """What the state of a page says about dialogs, which keep input from being answered."""
+    """What the state of a page says about dialogs, which keep input from being answered.
+
+    `unconfirmed` is set after input: what it set off in the page may not be reported yet.
+    """
+
+    unconfirmed: bool
 
     @property
     def dialog_is_open(self) -> bool:
@@ -71,6 +76,7 @@ class Interruptions(Protocol):
 
 
 class _Undisturbed:
+    unconfirmed = False
     dialog_is_open = False
     dialog_timeout = math.inf
 
@@ -100,6 +106,7 @@ async def wait_for_delivery(
     Cancelled, it still waits up to 0.5 s for all replies. Raises what the first failed call raises, after all
     that were waited for have ended.
     """
+    interruptions.unconfirmed = True
     replies = trio.CancelScope()
     needed = pendings[: len(pendings) - left]
     dialog = False

@@ -34,6 +34,9 @@ PARSING = 1.5
 _ANSWER_TIMEOUT = 0.5
 """Seconds that a new document gets to answer; one whose script is busy for longer is read later."""
 
+_QUESTIONS = 2
+"""Questions to a new document. Timers that are due, such as a refresh, can run behind one answer (measured)."""
+
 _LOAD_TIMEOUT = 0.05
 """Seconds that a parsed document gets to have loaded. A refresh of one that loads nothing more begins then."""
 
@@ -104,8 +107,8 @@ async def confirm_input(page: PageTarget, seconds: float) -> None:
 
     Chrome answers input by another way than the page's events come, and can be ahead of them.
     """
-    if page.navigation.unconfirmed:
-        page.navigation.unconfirmed = False
+    if page.running.unconfirmed:
+        page.running.unconfirmed = False
         with trio.move_on_after(min(_CONFIRM_TIMEOUT, seconds / 2)):
             await answers(page.session)
 
@@ -116,29 +119,45 @@ async def _wait_until_over(page: PageTarget, frame_ids: list[str]) -> None:
     if not navigation.leaving(frame_ids):
         return
     async with open_body_nursery() as nursery:
-        if page.target_id in frame_ids:
-            nursery.start_soon(_ask_main_frame, page, name="ask whether a navigation is over")
+        nursery.start_soon(_settle_doubts, page, frame_ids, name="ask whether a navigation is over")
         await page.wait_for(lambda: page.running.dialog_is_open or not navigation.leaving(frame_ids))
 
 
-async def _ask_main_frame(page: PageTarget) -> None:
-    """End the navigation in the model once the page answers, until cancelled.
+async def wait_until_begun(page: PageTarget, seconds: float) -> None:
+    """Wait until a navigation that was requested in the main frame has begun, or is over; at most `seconds`."""
+    navigation, main_id = page.navigation, page.target_id
 
-    Where the document before it was still loading, Chrome reports no end of a navigation that brings no document.
+    def known() -> bool:
+        pending = navigation.pending.get(main_id)
+        return pending is None or (pending.begun and not pending.requested and not pending.stopped)
+
+    if not known():
+        with trio.move_on_after(seconds):
+            async with open_body_nursery() as nursery:
+                nursery.start_soon(_settle_doubts, page, [main_id], name="ask whether a navigation is over")
+                await page.changes.wait_for(known)
+
+
+async def _settle_doubts(page: PageTarget, frame_ids: list[str]) -> None:
+    """End navigations in the model once their frames answer, until cancelled.
+
+    A frame that waits for another document in the main frame, or in a process of its own, answers nothing. Where
+    the document before was still loading, Chrome reports no end of a navigation that brings no document.
     """
     navigation = page.navigation
     with suppress(SessionGoneError, ConnectionLostError):
         while True:
-            await page.wait_for(lambda: navigation.under_way)
-            known = navigation.pending[page.target_id]
+            frame_id = await page.wait_for(lambda: navigation.find_doubtful(frame_ids))
+            known, frame = navigation.pending[frame_id], page.frames.get(frame_id)
             since = known.since
-            await answers(page.session)
-            if known.begun and known.since == since and navigation.pending.get(page.target_id) is known:
-                navigation.end(page.target_id)
+            for _ in range(_QUESTIONS):
+                await answers(page.session if frame is None else frame.session)
+            if known.since == since and navigation.pending.get(frame_id) is known:
+                navigation.end(frame_id)
 
 
 async def _wait_until_read(page: PageTarget, frame_ids: Iterable[str]) -> None:
-    """Wait until the documents that came can be read, and have each answer once.
+    """Wait until the documents that came can be read, and have each answer.
 
     What a document sets off while it is parsed, such as a redirect by script or by a refresh, is known then. So is
     a document that Chrome reports only after the end of its loading, as one from the back/forward cache.
@@ -166,10 +185,9 @@ async def _wait_until_read(page: PageTarget, frame_ids: Iterable[str]) -> None:
         for session in {frame.session: None for frame in frames if not frame.session.ended}:
             if page.running.dialog_is_open:
                 return
-            with suppress(
-                SessionGoneError
-            ):  # of a frame that goes on in another process; the page's own is asked later
-                await answers(session)
+            with suppress(SessionGoneError):  # the frame goes on in another process
+                for _ in range(_QUESTIONS):
+                    await answers(session)
     for frame_id, when in came.items():
         if navigation.fresh.get(frame_id) == when:
             del navigation.fresh[frame_id]

@@ -16,7 +16,7 @@ import trio
 
 from cdpengine._budget import Budget, undoing
 from cdpengine._page.frames import LOAD_STATES, LoadState
-from cdpengine._page.navigation.arriving import wait_for_documents
+from cdpengine._page.navigation.arriving import wait_for_documents, wait_until_begun
 from cdpengine._page.navigation.liveness import answers
 from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.domains.network import (
@@ -52,6 +52,9 @@ _ABORTED = "net::ERR_ABORTED"
 
 _TRIES = 4
 """How often a navigation is sent that the page itself interrupts each time: the last one's failure is told."""
+
+_OVERTAKING_TIMEOUT = 0.1
+"""Seconds in which such a navigation begins, where the document that is left requested one at its end."""
 
 _BEGIN_TIMEOUT = 0.3
 """Seconds in which a navigation begins that a page has requested. Measured: up to 0.06 s on a busy machine."""
@@ -328,7 +331,10 @@ async def _navigate(
                 loader_id = await send(dead)
                 if loader_id is None:
                     return Arrival(url=page.frames.main.url, status=None, same_document=True)
-                return await _arrive(page, loader_id, dead, wait_until, watch, budget)
+                arrival = await _arrive(page, loader_id, dead, wait_until, watch, budget)
+                if page.navigation.overtaken:
+                    await _stop_overtaking(page)
+                return arrival
             except trio.Cancelled:
                 await _stop(session)
                 raise
@@ -414,14 +420,20 @@ async def _end_pending(page: PageTarget) -> None:
     One that was requested, and has not begun, would begin after the engine's own, and end that.
     """
     navigation, main_id = page.navigation, page.frames.main.id
-    if (known := navigation.pending.get(main_id)) is None:
+    if main_id not in navigation.pending:
         return
-    if known.requested:
-        with trio.move_on_after(_BEGIN_TIMEOUT):
-            await page.changes.wait_for(lambda: not known.requested or main_id not in navigation.pending)
-    if known.begun:
+    await wait_until_begun(page, _BEGIN_TIMEOUT)
+    if navigation.under_way:
         page.session.post("Page.stopLoading")
-        navigation.end(main_id)
+    navigation.end(main_id)
+
+
+async def _stop_overtaking(page: PageTarget) -> None:
+    """Stop a navigation that the document before requested, and that begins after the engine's own has arrived."""
+    with trio.move_on_after(_OVERTAKING_TIMEOUT):
+        await page.wait_for(lambda: page.navigation.under_way)
+        await _end_pending(page)
+        await answers(page.session)
 
 
 async def _take_leave(page: PageTarget, budget: Budget) -> None:

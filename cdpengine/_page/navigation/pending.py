@@ -36,13 +36,15 @@ class Pending:
     """A navigation of one frame that has brought no document yet.
 
     `requested`: the page asked for it, and Chrome has not begun; `begun`: Chrome loads the document. Both hold
-    where a further navigation was requested meanwhile. `initial`: it is the first one of a new frame.
-    `given_up`: it was waited for as long as anybody waits. `since` is the time of the latest event (trio's clock).
+    where a further navigation was requested meanwhile. `stopped`: an event came that can be its end, or the end of
+    what was before; a question to the page settles it. `initial`: the first one of a new frame. `given_up`: a wait
+    for it has taken all its time. `since`: when the latest event came (trio's clock).
     """
 
     url: str = ""
     requested: bool = False
     begun: bool = False
+    stopped: bool = False
     initial: bool = False
     given_up: bool = False
     since: float = attrs.field(factory=trio.current_time)
@@ -56,8 +58,7 @@ class PendingNavigation:
     whether the main frame's navigation has begun. `pending` has the navigations by frame. `arrived` has the time
     at which the present document of each frame came (trio's clock), `fresh` the same for documents that the page
     itself went to and nobody has waited for. `requests` counts what the page itself asked for in the main frame.
-    `unconfirmed`: input was sent, and the page has answered nothing since; it may have requested a navigation that
-    is not reported yet.
+    `overtaken`: the document that the engine itself left had requested a navigation, which may begin yet.
     """
 
     def __init__(
@@ -67,8 +68,9 @@ class PendingNavigation:
         self.arrived: dict[str, float] = {}
         self.fresh: dict[str, float] = {}
         self.requests = 0
-        self.unconfirmed = False
+        self.overtaken: bool | None = None
         self._leading = 0
+        self._requests_before = 0
         self._set_off: set[str] = set()
         self._main_frame_id = main_frame_id
         self._notify = notify
@@ -90,6 +92,14 @@ class PendingNavigation:
         """Whether a navigation of the main frame has begun, and its document is not there yet."""
         known = self.pending.get(self._main_frame_id)
         return known is not None and known.begun
+
+    def find_doubtful(self, frame_ids: Iterable[str]) -> str | None:
+        """Return one of these frames whose navigation may be over without an event that says so, or None."""
+        for frame_id in frame_ids:
+            known = self.pending.get(frame_id)
+            if known is not None and (known.stopped or (known.begun and frame_id == self._main_frame_id)):
+                return frame_id
+        return None
 
     def leaving(self, frame_ids: Iterable[str]) -> set[str]:
         """Return the frames, of those, whose document is about to be replaced, and is worth waiting for."""
@@ -124,6 +134,7 @@ class PendingNavigation:
     def leading(self) -> Iterator[None]:
         """Note that the engine itself navigates the main frame in the block, and waits for the document."""
         self._leading += 1
+        self._requests_before, self.overtaken = self.requests, None
         try:
             yield
         finally:
@@ -166,7 +177,7 @@ class PendingNavigation:
         if started is not None and started.navigation_type not in WITHIN_DOCUMENT:
             expected = started.frame_id in self.pending
             known = self._obtain(started.frame_id, started.url)
-            known.requested, known.begun = False, True
+            known.requested, known.begun, known.stopped = False, True, False
             if expected:
                 self._notify()  # else nobody can be waiting for it
 
@@ -174,10 +185,9 @@ class PendingNavigation:
         cleared = _decode(event, FrameClearedScheduledNavigation)
         if cleared is None or (known := self.pending.get(cleared.frame_id)) is None or not known.requested:
             return
-        # Nothing came of the request: a navigation that begins is reported before.
-        known.requested = False
-        if not known.begun:
-            self.end(cleared.frame_id)
+        # It has begun, which the browser process may report later, or nothing comes of it: a question tells.
+        known.requested, known.stopped = False, True
+        self._notify()
 
     def _note_end(self, event: Event) -> None:
         ended = _decode(event, FrameStoppedLoading)
@@ -186,7 +196,10 @@ class PendingNavigation:
         # It can be the end of the document before, or of a navigation that another one has replaced.
         if known.begun:
             known.begun = False
-            if not known.requested:
+            if ended.frame_id == self._main_frame_id:
+                known.stopped = True
+                self._notify()
+            elif not known.requested:
                 self.end(ended.frame_id)
 
     def _note_arrival(self, event: Event) -> None:
@@ -194,6 +207,8 @@ class PendingNavigation:
         if navigated is None:
             return
         frame_id, now = navigated.frame.id, trio.current_time()
+        if self._leading and self.overtaken is None and frame_id == self._main_frame_id:
+            self.overtaken = self.requests > self._requests_before
         self.arrived[frame_id] = now
         known = self.pending.get(frame_id)
         if (
