@@ -1,53 +1,33 @@
-// Finds the options of a listbox that a page made itself. Called in an isolated world on a listbox, on what opens
-// one (a combobox, a button), or on one of its options; with one request:
+// Finds the options of a list that a page made itself. Called in an isolated world on a list, on what opens one (a
+// combobox, a button), or on one of its options; with one request, then the parts option_lists.js and choices_shown.js:
 //   wanted    { text } or { label, value, index }; null: the node is the option itself
-//   node      whether to return the option's element (null: none) in place of what is known of it
-//   until     "": answer at once; "there": wait until the option is shown; "chosen": until it shows that it is
+//   node      "option", "opener" or "chip": return that element (null: none) in place of what is known of it; the chip is
+//             what takes the first choice away that is none of `keep`
+//   search    give the focus to the field whose text looks for options, with all that it holds selected
+//   scan      scroll the list for `wait` milliseconds until the option is there; "start": from its beginning, "on": further
+//   until     "": answer at once; "open", "closed": wait until the list is there, or is not; "there": until the option is shown; "chosen":
+//             until the control, or the option itself, shows that it is chosen; "changed": until the control shows
+//             something else than `before`
+//   before    what the control showed and held before the choice, as this answered it; `label`, `labels`: the texts of the
+//             option and of others
 //   wait      milliseconds to wait at most; any change in the document is looked at
-(function (request) {
+(function (request, tools, choicesOf) {
   "use strict";
 
   const MOST_LABELS = 20;
+  const PAUSE = 50; // milliseconds: values of fields change without a mutation
+  const FRAME = 100; // milliseconds: where frames do not come, time takes their place
+  const MOST_FRAMES = 4; // frames that a list gets to draw what it was scrolled to
+  const PART = 0.8; // of a list's height that it is scrolled by
 
-  const element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
-  const root = DOM.getRootNode(element);
-  const plain = (text) => (text || "").replace(/\s+/g, " ").trim();
-  const roleOf = (each) => (DOM.getAttribute(each, "role") || "").trim().split(/\s+/)[0];
-  const shown = (each) => DOM.checkVisibility(each, { visibilityProperty: true, contentVisibilityAuto: true });
+  const { plain, roleOf, isList, isOption, shown, boxed, flat, flatAncestors, isIn, label, values, roots } = tools;
+  let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
+  if (DOM.localName(element) === "label" && element.control) element = element.control;
+  const isOpener = !isList(element) && !isOption(element);
 
-  function byIds(of, name) {
-    const ids = (DOM.getAttribute(of, name) || "").split(/\s+/).filter(Boolean);
-    return ids.map((id) => DOM.getElementById(root, id)).filter(Boolean);
-  }
-
-  // What the options stand in: the listbox itself, the one that the opener names, or else the one that is shown.
-  function list() {
-    if (roleOf(element) === "listbox") return element;
-    if (roleOf(element) === "option") return DOM.closest(element, "[role~=listbox]");
-    for (const name of ["aria-controls", "aria-owns"]) {
-      for (const each of byIds(element, name)) {
-        const found = roleOf(each) === "listbox" ? each : DOM.querySelector(each, "[role~=listbox]");
-        if (found) return found;
-      }
-    }
-    const inside = DOM.querySelector(element, "[role~=listbox]");
-    if (inside) return inside;
-    const others = Array.from(DOM.querySelectorAll(root, "[role~=listbox]")).filter(shown);
-    return others.length === 1 ? others[0] : null;
-  }
-
-  function options(of) {
-    if (!of) return [];
-    const owned = byIds(of, "aria-owns").flatMap((each) => [each, ...DOM.querySelectorAll(each, "[role~=option]")]);
-    return [...DOM.querySelectorAll(of, "[role~=option]"), ...owned.filter((each) => roleOf(each) === "option")];
-  }
-
-  const label = (option) => plain(DOM.getAttribute(option, "aria-label") || DOM.innerText(option) || DOM.textContent(option));
-  const values = (option) => [DOM.getAttribute(option, "data-value"), DOM.getAttribute(option, "value")];
-
-  function find(of) {
+  function match(list) {
     if (!request.wanted) return element;
-    const all = options(of);
+    const all = tools.options(list);
     const wanted = request.wanted;
     if ("text" in wanted) {
       return all.find((each) => values(each).includes(wanted.text)) || all.find((each) => label(each) === plain(wanted.text)) || null;
@@ -55,63 +35,248 @@
     const fits = (each, index) =>
       (!("value" in wanted) || values(each).includes(wanted.value)) &&
       (!("label" in wanted) || label(each) === plain(wanted.label)) &&
-      (!("index" in wanted) || index === wanted.index);
+      (!("index" in wanted) || placeOf(each, index) === wanted.index);
     return all.find(fits) || null;
   }
 
-  function chosen(option) {
-    for (const name of ["aria-selected", "aria-checked"]) {
-      if (DOM.getAttribute(option, name) === "true") return true;
+  // In a list that draws a part of its options only, the place that an option says it has.
+  function placeOf(option, index) {
+    const place = Number(DOM.getAttribute(option, "aria-posinset"));
+    return Number(DOM.getAttribute(option, "aria-setsize")) > 0 && place > 0 ? place - 1 : index;
+  }
+
+  const wantedText = () => plain(request.wanted?.label ?? request.wanted?.text);
+
+  // What the page offers for the option now: the list, the option, and what is seen of it.
+  function look() {
+    const list = tools.listOf(element);
+    const option = list || !request.wanted ? match(list) : null;
+    const visible = list ? tools.seen(list, option, option ? label(option) : wantedText()) : option;
+    return { list, option: option || visible, visible, choices: choicesOf(element, list, tools) };
+  }
+
+  const isDisabled = (each) =>
+    Array.from(flatAncestors(each)).slice(0, 3).some((at) => DOM.getAttribute(at, "aria-disabled") === "true" && !isList(at)) || DOM.inert(each);
+
+  const active = () => openersOf().some((each) => DOM.getAttribute(each, "aria-activedescendant"));
+  const openersOf = () => [element, ...DOM.querySelectorAll(element, "[aria-activedescendant]"), DOM.activeElement(document)].filter(Boolean);
+
+  // Whether an option says that it is chosen. Some combobox says so of the option that the arrow keys are at.
+  function says(option, multiple) {
+    if (DOM.getAttribute(option, "aria-checked") === "true") return true;
+    if (DOM.getAttribute(option, "aria-selected") !== "true") return false;
+    if (!isOpener || multiple) return true;
+    return !(active() && openersOf().some((each) => DOM.getAttribute(each, "aria-activedescendant") === option.id));
+  }
+
+  function isMultiple({ list, choices }) {
+    return list?.getAttribute("aria-multiselectable") === "true" || Boolean(choices.native()?.multiple);
+  }
+
+  const count = (all, one) => all.filter((each) => each === one).length;
+
+  // Whether the control holds a text among its choices: as a text beside its input, or in a hidden list.
+  function holds({ choices }, text, option) {
+    const list = choices.native();
+    const chosen = list ? Array.from(list.selectedOptions) : [];
+    const known = option ? values(option) : [];
+    return (
+      choices.chips().some(([each]) => each === text) ||
+      chosen.some((each) => plain(each.label) === text || (each.value !== "" && known.includes(each.value)))
+    );
+  }
+
+  function isChosen(at) {
+    const { option, visible, choices } = at;
+    const multiple = isMultiple(at);
+    const text = option ? label(option) : wantedText();
+    if (option && (says(option, multiple) || (visible && visible !== option && says(visible, multiple)))) {
+      const list = choices.native();
+      return !list || holds(at, text, option);
     }
-    return false;
+    return isOpener && text !== "" && holds(at, text, option);
   }
 
-  // Remembered by its text: a page may draw the option anew, or take the whole list away, once it is chosen.
-  function taken(of, option, text) {
-    if (option && DOM.isConnected(option) && shown(option)) return chosen(option);
-    const wanted = text.toLowerCase();
-    const opener = roleOf(element) === "listbox" || roleOf(element) === "option" ? null : element;
-    const held = opener ? plain(DOM.value(opener) || DOM.innerText(opener)).toLowerCase() : "";
-    return opener === null || held.includes(wanted) || wanted === "";
+  // What the control shows and holds, in numbers.
+  function held({ choices }) {
+    return { texts: choices.texts().map(([text]) => choices.number(text)), values: choices.values().map(choices.number) };
   }
 
-  function state(of, option) {
+  // Whether the choice was taken. The option is remembered by its text: a page may draw it anew, or take the whole list
+  // away, once it is chosen.
+  function taken(at) {
+    const { list, option, visible, choices } = at;
+    const { before, label: text } = request;
+    const there = visible && visible.isConnected && boxed(visible);
+    if (there && option && isChosen(at)) return true;
+    if (!isOpener) return !there;
+    const now = held(at);
+    const wanted = choices.number(text);
+    if (count(now.texts, wanted) > count(before.texts, wanted) || holds(at, text, option)) return true;
+    const value = String(element.value ?? (list && isIn(list, element) ? "" : DOM.innerText(element)) ?? "");
+    if (!there && plain(value).toLowerCase().includes(text.toLowerCase())) return true;
+    const fresh = (name) => now[name].filter((each) => !before[name].includes(each));
+    if (now.values.length !== before.values.length || fresh("values").length) return !choices.native() || holds(at, text, option);
+    // The control shows something new, which is no other option's text: a short form of the choice.
+    const others = request.labels.filter((each) => each !== text).map(choices.number);
+    return !there && fresh("texts").length > 0 && !fresh("texts").some((each) => others.includes(each));
+  }
+
+  function isOpen({ list }) {
+    if (!list) return false;
+    if (!isOpener) return shown(list);
+    const told = [element, ...DOM.querySelectorAll(element, "[aria-expanded]")].map((each) => DOM.getAttribute(each, "aria-expanded")).find(Boolean);
+    return told === "true" ? shown(list) : shown(list) && tools.options(list).length > 0;
+  }
+
+  // Whether Escape is the list's own: in a dialog, it could close that.
+  function closable() {
+    let at = DOM.activeElement(document);
+    while (at?.shadowRoot?.activeElement) at = DOM.shadowRoot(at).activeElement;
+    return at !== null && at !== DOM.body(document) && !Array.from(flatAncestors(at)).some((each) => DOM.matches(each, "dialog, [role=dialog], [role=alertdialog]"));
+  }
+
+  // Other options that are chosen. Where a hidden list knows better than the options do, that counts.
+  function others(at, all, multiple) {
+    if (!multiple && isOpener) return [];
+    const known = at.choices.native() !== null;
+    const isOther = (each) => each !== at.option && says(each, multiple) && (!known || holds(at, label(each), each));
+    return all.flatMap((each, index) => (isOther(each) ? [[index, label(each)]] : []));
+  }
+
+  function state(at) {
+    const { list, option, visible, choices } = at;
+    const all = tools.options(list);
+    const text = option && !isOption(option) && request.wanted ? wantedText() : option ? label(option) : "";
+    const multiple = isMultiple(at);
     return {
-      open: of !== null && shown(of),
-      multiple: of !== null && DOM.getAttribute(of, "aria-multiselectable") === "true",
-      found: option !== null,
-      shown: option !== null && shown(option),
-      label: option ? label(option).slice(0, 60) : "",
-      disabled: option !== null && (DOM.getAttribute(option, "aria-disabled") === "true" || DOM.inert(option)),
-      chosen: option !== null && chosen(option),
-      taken: taken(of, option, request.label || ""),
-      labels: options(of).slice(0, MOST_LABELS).map((each) => label(each).slice(0, 60)),
-      others: options(of).map((each, index) => (each !== option && chosen(each) ? index : -1)).filter((at) => at >= 0),
-      place: option ? options(of).indexOf(option) : -1,
+      open: isOpen(at),
+      multiple,
+      several: multiple || (isOpener && list?.getAttribute("aria-multiselectable") !== "false" && choices.typable() !== null),
+      found: option !== null || isChosen(at),
+      shown: visible !== null && boxed(visible),
+      label: text.slice(0, 200) || wantedText(),
+      disabled: option !== null && isDisabled(visible),
+      chosen: isChosen(at),
+      taken: request.before ? taken(at) : false,
+      labels: all.slice(0, MOST_LABELS).map((each) => label(each).slice(0, 60)),
+      others: others(at, all, multiple),
+      place: option ? all.indexOf(option) : -1,
+      searchable: choices.typable() !== null,
+      scrollable: tools.scroller(list) !== null,
+      closable: closable(),
+      shows: request.label !== "" && held(at).texts.includes(choices.number(request.label)),
+      held: held(at),
     };
   }
 
-  function look() {
-    const of = list();
-    return [of, find(of)];
+  // Where a click opens the list: on the control itself, or on what the page draws over it or around it.
+  function opener() {
+    const { choices } = look();
+    const whole = choices.whole;
+    if (!whole) return element;
+    const hits = (each) => {
+      const box = DOM.getBoundingClientRect(each);
+      let hit = null;
+      for (const root of roots(element).reverse()) hit = DOM.elementFromPoint(root, box.x + box.width / 2, box.y + box.height / 2) || hit;
+      return hit;
+    };
+    const style = getComputedStyle(element);
+    const box = DOM.getBoundingClientRect(element);
+    const apparent = box.width > 2 && box.height > 2 && style.pointerEvents !== "none";
+    if (apparent) {
+      DOM.scrollIntoView(element, { block: "nearest", inline: "nearest", behavior: "instant" });
+      const hit = hits(element);
+      if (!hit || isIn(hit, element) || !isIn(hit, whole)) return element;
+    }
+    for (const at of flatAncestors(element)) {
+      if (at !== element && boxed(at) && at.offsetWidth > 10) {
+        const hit = hits(at);
+        const removing = hit && Array.from(flatAncestors(hit)).some((each) => isIn(each, whole) && each !== whole && DOM.matches(each, choices.removes));
+        if (hit && isIn(hit, at) && !removing) return at;
+      }
+      if (at === whole) break;
+    }
+    return element;
   }
 
-  if (request.node) return look()[1];
+  function chip() {
+    const keep = request.keep.map(plain);
+    const found = look().choices.chips().find(([text]) => !keep.includes(text));
+    return found ? found[1] : null;
+  }
+
+  function search() {
+    const field = look().choices.typable();
+    if (!field) return false;
+    if (DOM.getRootNode(field).activeElement !== field) DOM.focus(field, { preventScroll: true });
+    field.select();
+    return DOM.getRootNode(field).activeElement === field;
+  }
+
+  if (request.node === "option") return look().visible;
+  if (request.node === "opener") return opener();
+  if (request.node === "chip") return chip();
+  if (request.search) return search();
+
+  function nextFrame() {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, FRAME);
+      requestAnimationFrame(() => setTimeout(() => (clearTimeout(timer), resolve())));
+    });
+  }
+
+  const drawn = (list) => Array.from(flat(tools.holder(list)), (each) => tools.ownText(each)).join("\n");
+
+  // Scrolls the list until the option is there, to its end, or until the time is over; `ended`: it was seen to its end.
+  async function scan() {
+    const until = performance.now() + request.wait;
+    let start = request.scan === "start";
+    for (;;) {
+      const at = look();
+      const by = tools.scroller(at.list);
+      if (!by || (at.visible && boxed(at.visible))) return { ...state(at), ended: !by };
+      if (performance.now() >= until) return { ...state(at), ended: false };
+      const [from, height, text] = [by.scrollTop, by.scrollHeight, drawn(at.list)];
+      by.scrollTop = start ? 0 : from + Math.max(10, by.clientHeight * PART);
+      if (by.scrollTop === from && !start) {
+        await nextFrame();
+        await nextFrame();
+        if (by.scrollHeight === height && drawn(at.list) === text) return { ...state(look()), ended: true };
+      } else {
+        for (let frame = 0; frame < MOST_FRAMES; frame++) {
+          await nextFrame();
+          const now = tools.listOf(element);
+          if (!now || drawn(now) !== text) break;
+          if (by.scrollTop === from) break;
+        }
+      }
+      start = false;
+    }
+  }
+
+  if (request.scan) return scan();
   const enough = (now) =>
-    !request.until || (request.until === "there" ? now.shown && !now.disabled : now.taken);
-  const first = state(...look());
+    !request.until ||
+    (request.until === "changed" && JSON.stringify(now.held) !== JSON.stringify(request.before)) ||
+    (request.until === "open" ? now.open : request.until === "closed" ? !now.open : request.until === "there" ? (now.shown && !now.disabled) || now.chosen : request.until === "chosen" && now.taken);
+  const first = state(look());
   if (enough(first) || !request.wait) return first;
   return new Promise((resolve) => {
     const finish = (now) => {
       observer.disconnect();
       clearTimeout(timer);
+      clearInterval(looking);
       resolve(now);
     };
-    const observer = new MutationObserver(() => {
-      const now = state(...look());
+    const check = () => {
+      const now = state(look());
       if (enough(now)) finish(now);
-    });
-    const timer = setTimeout(() => finish(state(...look())), request.wait);
-    observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+    };
+    const observer = new MutationObserver(check);
+    const looking = setInterval(check, PAUSE);
+    const timer = setTimeout(() => finish(state(look())), request.wait);
+    const options = { subtree: true, childList: true, attributes: true, characterData: true };
+    for (const root of roots(element)) observer.observe(root, options);
   });
 })

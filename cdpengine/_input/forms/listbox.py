@@ -8,17 +8,22 @@ where the list is gone after the choice, what its opener shows then, says whethe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import attrs
 import msgspec
+import trio
 
+from cdpengine._budget import undoing
 from cdpengine._input.action import ActionContext, ActionOutcome, click
+from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.forms.related import related_node
 from cdpengine._input.hindrance import Hindrance
-from cdpengine._javascript import script
+from cdpengine._javascript import script_with
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import (
     DisabledError,
+    EngineError,
     InvalidArgumentError,
     InvisibleError,
     NotInteractableError,
@@ -99,8 +104,31 @@ _OPTION_TIMEOUT = 0.25
 _CHOICE_TIMEOUT = 1.0
 """Seconds at most that a page gets to show that it took the choice."""
 
+_SEARCH_TIMEOUT = 2.0
+"""Seconds in which a search for typed text gives the option; then the whole list is scrolled instead."""
+
+_SCAN_TIMEOUT = 0.5
+"""Seconds of one call that scrolls a list."""
+
+_CLOSE_TIMEOUT = 0.3
+"""Seconds that a list gets to close after Escape."""
+
+_MOST_CHIPS = 100
+"""Choices that are taken away one by one."""
+
+_MOST_TRIES = 3
+"""Times that an option is clicked which the page replaces before the click."""
 
 _FIRST: dict[str, object] = {"index": 0}
+
+_LISTBOX = ("_input/forms/listbox", "_input/forms/option_lists", "_input/forms/choices_shown")
+
+
+class _Held(msgspec.Struct):
+    """What a control shows and holds, as numbers made of its texts and values."""
+
+    texts: list[int] = []
+    values: list[int] = []
 
 
 class _Seen(msgspec.Struct):
@@ -108,6 +136,7 @@ class _Seen(msgspec.Struct):
 
     open: bool
     multiple: bool
+    several: bool
     found: bool
     shown: bool
     label: str
@@ -115,8 +144,14 @@ class _Seen(msgspec.Struct):
     chosen: bool
     taken: bool
     labels: list[str]
-    others: list[int]
+    others: list[tuple[int, str]]
     place: int
+    searchable: bool
+    scrollable: bool
+    closable: bool
+    shows: bool
+    held: _Held
+    ended: bool = False
 
 
 async def choose_from_listbox(
@@ -126,101 +161,244 @@ async def choose_from_listbox(
 
     Raises as `select` does.
     """
-    outcome = ActionOutcome("select", node.description)
-    wanted = [request_for(value) for value in values]
-    seen = await _probe(node, wanted[0] if wanted else _FIRST, context)
-    if not seen.open:
-        outcome = await click(node, context=context)
-        seen = await _probe(
-            node, wanted[0] if wanted else _FIRST, context, until="there", seconds=_OPTION_TIMEOUT
-        )
-    if len(wanted) != 1 and not seen.multiple:
-        raise _cannot(node, f"it takes one option, and {len(wanted)} were given")
-    places = []
-    for value, request in zip(values, wanted, strict=True):
-        place, last = await _choose(node, value, request, context)
-        places.append(place)
-        outcome = last or outcome
-    if seen.multiple:
-        first = wanted[0] if wanted else _FIRST
-        for place in await _chosen_places(node, first, context):
-            if place not in places:
-                outcome = await _click_option(node, {"index": place}, f"option {place}", context)
-    return ActionOutcome("select", node.description, dialog_opened=outcome.dialog_opened)
+    return await _Choosing(node, context).choose(values)
 
 
 async def choose_custom_option(node: Node, *, context: ActionContext) -> ActionOutcome:
     """Choose the option of a listbox that the node is. Raises as `select` does."""
-    seen = await _probe(node, None, context)
+    choosing = _Choosing(node, context)
+    seen = await choosing.probe(None)
     if seen.chosen:
         return ActionOutcome("select", node.description)
     outcome = await click(node, context=context)
-    await _confirm(node, None, seen, context)
+    await choosing.confirm(None, seen)
     return ActionOutcome("select", node.description, dialog_opened=outcome.dialog_opened)
 
 
-async def _choose(
-    node: Node, value: str | Option, request: dict[str, object], context: ActionContext
-) -> tuple[int, ActionOutcome | None]:
-    hindrance = Hindrance("select from", node, context.budget)
-    while True:
-        seen = await _probe(node, request, context, until="there", seconds=_OPTION_TIMEOUT)
-        if seen.shown and not seen.disabled:
-            break
-        hindrance.note(_not_to_be_had(node, value, seen).reason)
-        if context.budget.remaining <= 2 * _OPTION_TIMEOUT:
-            raise _not_to_be_had(node, value, seen)
-    if seen.chosen:
-        return seen.place, None
-    outcome = await _click_option(node, request, f"option {seen.label!r} of {node.description}", context)
-    await _confirm(node, request, seen, context)
-    return seen.place, outcome
+@attrs.define(eq=False)
+class _Choosing:
+    """The choice of some options of one list. `typed`: text was typed to look for options, and is still there."""
 
+    node: Node
+    context: ActionContext
+    dialog: bool = False
+    typed: bool = False
+    opened: bool = False
 
-async def _click_option(
-    node: Node, request: dict[str, object], description: str, context: ActionContext
-) -> ActionOutcome:
-    asked = {"wanted": request, "node": True}
-    option = await related_node(node, "_input/forms/listbox", asked, description, worlds=context.worlds)
-    if option is None:
-        raise _cannot(node, f"{description} went away before it could be clicked")
-    return await click(option, context=context)
+    async def choose(self, values: Sequence[str | Option]) -> ActionOutcome:
+        wanted = [request_for(value) for value in values]
+        first = wanted[0] if wanted else _FIRST
+        seen = await self.open(first)
+        if len(wanted) != 1 and not seen.several:
+            raise _cannot(self.node, f"it takes one option, and {len(wanted)} were given")
+        labels, places = [], []
+        for value, request in zip(values, wanted, strict=True):
+            chosen = await self._choose(value, request)
+            labels.append(chosen.label)
+            places.append(chosen.place)
+        if seen.several:
+            await self._take_others_away(first, labels, places)
+            if len(wanted) > 1 and not seen.multiple:
+                await self._check_several(wanted, labels)
+        await self._close(first)
+        return ActionOutcome("select", self.node.description, dialog_opened=self.dialog)
 
+    async def open(self, request: dict[str, object]) -> _Seen:
+        """Open the list unless it is open, by a click; where that does not do it, by the arrow key."""
+        seen = await self.probe(request)
+        if seen.open:
+            return seen
+        opener = await self._related("opener", request, self.node.description)
+        await self._click(opener or self.node)
+        self.opened = True
+        seen = await self.probe(request, until="open", seconds=_OPTION_TIMEOUT)
+        if not seen.open and await self._search(request):
+            self.dialog = await self._keyboard.press("ArrowDown") or self.dialog
+            seen = await self.probe(request, until="open", seconds=_OPTION_TIMEOUT)
+        return seen
 
-async def _confirm(
-    node: Node, request: dict[str, object] | None, before: _Seen, context: ActionContext
-) -> None:
-    seconds = min(_CHOICE_TIMEOUT, context.budget.remaining / 2)
-    try:
-        seen = await _probe(node, request, context, until="chosen", seconds=seconds, label=before.label)
-    except StaleRefError:
-        return  # the list, or the whole document, went away with the choice
-    if not seen.taken:
-        raise ValueRefusedError(
-            action="select from",
-            target=node.description,
-            reason=f"the option {before.label!r} was clicked, and nothing shows that it is selected",
-            took="",
+    async def _choose(self, value: str | Option, request: dict[str, object]) -> _Seen:
+        for tried in range(_MOST_TRIES):
+            seen = await self._find(value, request)
+            if seen.chosen:
+                return seen
+            try:
+                await self._click_option(request, f"option {seen.label!r} of {self.node.description}")
+                break
+            except StaleRefError:
+                if tried == _MOST_TRIES - 1 or not self.node.valid():
+                    raise
+        self.typed = False  # a choice takes the text along, or shows it
+        await self.confirm(request, seen)
+        return seen
+
+    async def _find(self, value: str | Option, request: dict[str, object]) -> _Seen:
+        """Wait until the option can be clicked: as the list is, looked for by its text, or scrolled to."""
+        hindrance = Hindrance("select from", self.node, self.context.budget)
+        budget, text = self.context.budget, _search_text(value)
+        searched: float | None = None
+        scanned = False
+        labels: list[str] = []
+        await self.open(request)
+        while True:
+            seen = await self.probe(request, until="there", seconds=_OPTION_TIMEOUT)
+            if seen.chosen or (seen.shown and not seen.disabled):
+                return seen
+            labels = labels or seen.labels
+            if not seen.found and text and seen.searchable and searched is None:
+                searched = trio.current_time()
+                await self._type(request, text)
+            elif (
+                not seen.found
+                and seen.scrollable
+                and not scanned
+                and (searched is None or trio.current_time() - searched > _SEARCH_TIMEOUT)
+            ):
+                scanned = True
+                await self._clear(request)
+                seen = await self._scan(request)
+                if seen.chosen or (seen.shown and not seen.disabled):
+                    return seen
+            seen.labels = labels or seen.labels
+            lack = _not_to_be_had(self.node, value, seen)
+            hindrance.note(lack.reason)
+            if budget.remaining <= 2 * _OPTION_TIMEOUT:
+                with undoing(_OPTION_TIMEOUT), suppress(EngineError):
+                    await self._clear(request)
+                raise lack
+
+    async def _scan(self, request: dict[str, object]) -> _Seen:
+        scan = "start"
+        while True:
+            seconds = min(_SCAN_TIMEOUT, self.context.budget.remaining / 2)
+            seen = await self.probe(request, scan=scan, seconds=seconds)
+            if seen.shown or seen.ended or self.context.budget.remaining <= 2 * _OPTION_TIMEOUT:
+                return seen
+            scan = "on"
+
+    async def _search(self, request: dict[str, object]) -> bool:
+        """Give the focus to the field whose text looks for options; False where there is none."""
+        async with self.context.inspect(self.node, "select from") as inspection:
+            return await inspection.run(script_with(*_LISTBOX), {"wanted": request, "search": True}, bool)
+
+    async def _type(self, request: dict[str, object], text: str) -> None:
+        if await self._search(request):
+            self.dialog = await self._keyboard.type(text) or self.dialog
+            self.typed = True
+
+    async def _clear(self, request: dict[str, object]) -> None:
+        if self.typed and await self._search(request):
+            await self._keyboard.press("Delete")
+        self.typed = False
+
+    async def _take_others_away(
+        self, request: dict[str, object], labels: Sequence[str], places: Sequence[int]
+    ) -> None:
+        """Undo the choice of all other options: by their chips, or else by a click on them in the list."""
+        known = not all(label for label in labels)
+        for _ in range(_MOST_CHIPS):
+            if known:
+                break
+            chip = await self._related(
+                "chip", request, f"the button that takes a choice of {self.node.description} away", labels
+            )
+            if chip is None:
+                break
+            before = await self.probe(request)
+            await self._click(chip)
+            after = await self.probe(request, until="changed", seconds=_CHOICE_TIMEOUT, before=before)
+            if after.held == before.held:
+                break
+        seen = await self.probe(request)
+        if not seen.multiple:
+            return
+        if self.opened and not seen.open:
+            seen = await self.open(request)
+        chosen = [*seen.others, *([(seen.place, seen.label)] if seen.chosen and seen.place >= 0 else [])]
+        for place, label in chosen:
+            if label not in labels and place not in places:
+                await self._click_option({"index": place}, f"option {label!r} of {self.node.description}")
+
+    async def _check_several(self, wanted: Sequence[dict[str, object]], labels: Sequence[str]) -> None:
+        """Refuse a control that has kept the last choice alone: it takes one option."""
+        for request, label in zip(wanted[:-1], labels, strict=False):
+            seen = await self.probe(request, label=label)
+            if not seen.chosen and not seen.shows:
+                raise _cannot(self.node, f"it takes one option, and {len(wanted)} were given")
+
+    async def _close(self, request: dict[str, object]) -> None:
+        """Close a list that was opened here and stays open after a choice, as lists of several do."""
+        if not self.opened or self.dialog:
+            return
+        with suppress(StaleRefError):
+            seen = await self.probe(request)
+            if seen.open and seen.several and seen.closable:
+                self.dialog = await self._keyboard.press("Escape")
+                await self.probe(request, until="closed", seconds=_CLOSE_TIMEOUT)
+
+    async def confirm(self, request: dict[str, object] | None, before: _Seen) -> None:
+        """Wait until the page shows that it took the choice. Raises ValueRefusedError where it does not."""
+        seconds = min(_CHOICE_TIMEOUT, self.context.budget.remaining / 2)
+        try:
+            seen = await self.probe(request, until="chosen", seconds=seconds, before=before)
+        except StaleRefError:
+            return  # the list, or the whole document, went away with the choice
+        if not seen.taken:
+            raise ValueRefusedError(
+                action="select from",
+                target=self.node.description,
+                reason=f"the option {before.label!r} was clicked, and nothing shows that it is selected",
+                took="",
+            )
+
+    async def _click_option(self, request: dict[str, object], description: str) -> None:
+        option = await self._related("option", request, description)
+        if option is None:
+            raise _cannot(self.node, f"{description} went away before it could be clicked")
+        await self._click(option)
+
+    async def _click(self, node: Node) -> None:
+        outcome = await click(node, context=self.context)
+        self.dialog = self.dialog or outcome.dialog_opened
+
+    async def _related(
+        self, what: str, request: dict[str, object], description: str, keep: Sequence[str] = ()
+    ) -> Node | None:
+        asked = {"wanted": request, "node": what, "keep": keep}
+        return await related_node(
+            self.node, _LISTBOX[0], asked, description, worlds=self.context.worlds, parts=_LISTBOX[1:]
         )
 
+    @property
+    def _keyboard(self) -> KeyboardDevice:
+        return self.context.keyboard.on(self.node.session)
 
-async def _chosen_places(node: Node, request: dict[str, object], context: ActionContext) -> list[int]:
-    seen = await _probe(node, request, context)
-    return [*seen.others, *([seen.place] if seen.chosen else [])]
+    async def probe(
+        self,
+        request: dict[str, object] | None,
+        *,
+        until: str = "",
+        scan: str = "",
+        seconds: float = 0,
+        before: _Seen | None = None,
+        label: str = "",
+    ) -> _Seen:
+        asked = {
+            "wanted": request,
+            "until": until,
+            "scan": scan,
+            "wait": round(seconds * 1000),
+            "label": before.label if before else label,
+            "labels": before.labels if before else [],
+            "before": None if before is None else msgspec.to_builtins(before.held),
+        }
+        async with self.context.inspect(self.node, "select from") as inspection:
+            return await inspection.run(script_with(*_LISTBOX), asked, _Seen)
 
 
-async def _probe(
-    node: Node,
-    request: dict[str, object] | None,
-    context: ActionContext,
-    *,
-    until: str = "",
-    seconds: float = 0,
-    label: str = "",
-) -> _Seen:
-    asked = {"wanted": request, "until": until, "wait": round(seconds * 1000), "label": label}
-    async with context.inspect(node, "select from") as inspection:
-        return await inspection.run(script("_input/forms/listbox"), asked, _Seen)
+def _search_text(value: str | Option) -> str:
+    """Return the text to type where options are looked for; "" for an option known by its place alone."""
+    return value if isinstance(value, str) else value.label or value.value or ""
 
 
 def _not_to_be_had(node: Node, value: str | Option, seen: _Seen) -> NotInteractableError:

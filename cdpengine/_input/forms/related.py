@@ -6,25 +6,35 @@ node of the same document, so it has the control's session and frame, and goes s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 
 from cdpengine._input.actionability.measuring import decode_object
 from cdpengine._input.actionability.page_library import Handle, check_not_gone, handle_on
-from cdpengine._javascript import own, script
+from cdpengine._javascript import own, script, script_with
 from cdpengine._page.scripts.page_functions import OBJECT, IsolatedWorlds, Node, RemoteHandle, object_group
 from cdpengine.errors import RemoteError
 
 
 async def related_node(
-    node: Node, name: str, request: object, description: str, *, worlds: IsolatedWorlds
+    node: Node,
+    name: str,
+    request: object,
+    description: str,
+    *,
+    worlds: IsolatedWorlds,
+    parts: Sequence[str] = (),
 ) -> Node | None:
     """Return the node that the function in the file `name` gives for `node` and `request`; None for none.
+
+    `parts` are as for `script_with`.
 
     Raises StaleRefError when the node's document is gone, EvaluationFailedError when the function threw.
     """
     with object_group("related") as group:
         try:
-            found = await object_from(await handle_on(node, worlds, group), name, request)
+            found = await object_from(await handle_on(node, worlds, group), name, request, parts)
             if found is None:
                 return None
             number = await found.backend_node_id()
@@ -34,9 +44,12 @@ async def related_node(
     return attrs.evolve(node, backend_node_id=number, description=description)
 
 
-async def object_from(handle: Handle, name: str, request: object) -> RemoteHandle | None:
+async def object_from(
+    handle: Handle, name: str, request: object, parts: Sequence[str] = ()
+) -> RemoteHandle | None:
     """Return the remote object that the function in the file `name` gives; None for null.
 
     Chrome puts it into the object group that the handle's node is in.
     """
-    return await decode_object(handle.object.post(own(script(name)), request, how=OBJECT), handle.node)
+    source = script_with(name, *parts) if parts else own(script(name))
+    return await decode_object(handle.object.post(source, request, how=OBJECT), handle.node)

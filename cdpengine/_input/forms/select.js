@@ -20,9 +20,11 @@
   }
   if (DOM.localName(element) !== "select") {
     const role = (DOM.getAttribute(element, "role") || "").trim().split(/\s+/)[0];
-    const opens = DOM.getAttribute(element, "aria-haspopup") === "listbox";
-    if (role === "option") return { kind: "custom option" };
-    return { kind: role === "listbox" || role === "combobox" || opens ? "listbox" : "none" };
+    const opens = ["listbox", "tree", "grid"].includes(DOM.getAttribute(element, "aria-haspopup"));
+    if (["option", "treeitem"].includes(role)) return { kind: "custom option" };
+    const chooses = ["listbox", "tree", "combobox"].includes(role) || opens;
+    const looksUp = DOM.getAttribute(element, "aria-autocomplete") === "list" || DOM.closest(element, "[role~=combobox]");
+    return { kind: chooses || looksUp ? "listbox" : "none" };
   }
 
   const plain = (text) => text.replace(/\s+/g, " ").trim();
