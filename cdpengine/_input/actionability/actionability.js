@@ -111,6 +111,12 @@
     return "";
   }
 
+  // Whether a control is given its value by a choice from a list that it opens.
+  function opensChoices(control) {
+    const opens = ["listbox", "tree", "grid"].includes(DOM.getAttribute(control, "aria-haspopup"));
+    return opens || DOM.getAttribute(control, "role") === "combobox";
+  }
+
   // "" when text can be typed here; a reason when it never can be; read-only is said apart, for it may pass.
   function editing() {
     const control = (DOM.localName(element) === "label" && element.control) || element;
@@ -124,7 +130,7 @@
       return { never: "it is a " + describe(control) + ", which takes no typed text", readonly: "" };
     }
     const readonly = (field && control.readOnly) || DOM.getAttribute(control, "aria-readonly") === "true";
-    return { never: "", readonly: readonly ? "it is read-only" : "" };
+    return { never: "", readonly: readonly ? "it is read-only" : "", chooses: readonly && opensChoices(control) };
   }
 
   // The middle of the node, where that is all in view as one upright box, which nothing around it cuts; else null.
@@ -207,7 +213,7 @@
     const clear = !invisible && !moved && hits.includes(true);
     if (wanted && (wanted.always || (clear && (wanted.disabled || !disabled)))) arm(wanted, pointsOf(request), tools);
     if (request.quick) return { connected: true, invisible, disabled, hits, labelled, point: request.points[0] ?? null };
-    const { never, readonly } = editing();
+    const { never, readonly, chooses } = editing();
     const behind = behindModal();
     return {
       connected: true,
@@ -215,6 +221,7 @@
       disabled,
       uneditable: never,
       readonly,
+      chooses: Boolean(chooses),
       moved,
       hits,
       covered,

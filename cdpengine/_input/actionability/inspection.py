@@ -116,7 +116,8 @@ class _Focus(msgspec.Struct):
 class Usability:
     """What has to hold before a node is used without a pointer, beside that it is enabled.
 
-    `reached`: no modal dialog is in the way. `editable`: it takes typed text. `writable`: it is not read-only.
+    `reached`: no modal dialog is in the way. `editable`: it takes typed text. `writable`: it is not read-only, or
+    it is given its value by a choice from a list.
     """
 
     visible: bool = True
@@ -448,7 +449,7 @@ class Inspection:
             raise self._refusal(
                 NotInteractableError, f"{reply.uneditable}. For keys without a field, use press()"
             )
-        if (wanted.editable or wanted.writable) and reply.readonly:
+        if reply.readonly and (wanted.editable or (wanted.writable and not reply.chooses)):
             raise self._refusal(DisabledError, reply.readonly)
 
     async def _probe_alone(self) -> ProbeReply:

@@ -217,6 +217,7 @@ class ProbeReply(msgspec.Struct):
     disabled: str = ""
     uneditable: str = ""
     readonly: str = ""
+    chooses: bool = False
     moved: bool = False
     hits: list[bool] = []
     covered: str = ""

@@ -14,6 +14,6 @@
     (request.visible && (seen.never || seen.invisible)) ||
     (request.reached && seen.behind) ||
     (request.editable && seen.uneditable) ||
-    ((request.editable || request.writable) && seen.readonly);
+    (seen.readonly && (request.editable || (request.writable && !seen.chooses)));
   return { seen, made: hindered ? null : await act.call(node, request.act, this.keys) };
 })

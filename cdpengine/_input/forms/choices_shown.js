@@ -25,7 +25,7 @@
   }
 
   return (element, list, tools) => {
-    const { plain, isList, isOption, isBoxless, shown, boxed, flat, flatAncestors, flatParent, isIn, ownText, holder } = tools;
+    const { plain, isList, isBoxless, shown, boxed, flat, flatAncestors, flatParent, isIn, ownText, holder } = tools;
     const popup = list && holder(list);
     const around = popup && isIn(element, popup) ? list : popup; // never what the control itself is in
     const inPopup = (each) => Boolean(around) && isIn(each, around);
@@ -48,7 +48,7 @@
       return at;
     }
 
-    const whole = isList(element) || isOption(element) ? null : control();
+    const whole = tools.isOpener(element) ? control() : null;
 
     // Hidden fields of the control, in it or right beside it.
     const hiddenFields = once(() => {
@@ -111,9 +111,9 @@
     const typable = once(() => {
       const takes = (each) =>
         each instanceof HTMLInputElement && TYPED.includes(each.type) && !each.readOnly && !each.disabled && boxed(each);
-      if (isList(element) || isOption(element)) return null;
+      if (!whole) return null;
       if (takes(element)) return element;
-      const above = popup ? Array.from(flatAncestors(popup)).slice(0, 4).filter((each) => each !== DOM.body(document) && !DOM.contains(each, element)) : [];
+      const above = popup ? Array.from(flatAncestors(popup)).slice(0, 4).filter((each) => each !== DOM.body(document) && !isIn(element, each)) : [];
       for (const of of [element, ...above]) for (const each of flat(of)) if (takes(each)) return each;
       return null;
     });

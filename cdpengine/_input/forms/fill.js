@@ -87,6 +87,10 @@
   if (isInput && element.type === "file") return answer("file", "");
   if (isInput && (element.type === "checkbox" || element.type === "radio")) return answer("toggle", "");
 
+  // A field that shows a choice and takes no typed text.
+  const opens = role === "combobox" || ["listbox", "tree", "grid"].includes(DOM.getAttribute(element, "aria-haspopup"));
+  if (isInput && opens && (element.readOnly || DOM.getAttribute(element, "aria-readonly") === "true")) return answer("listbox", "");
+
   const text = request.texts[isInput ? element.type : ""] ?? request.texts[""];
 
   if (isInput && !values.isTyped(element.type)) {

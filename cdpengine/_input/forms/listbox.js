@@ -23,7 +23,7 @@
   const { plain, roleOf, isList, isOption, shown, boxed, flat, flatAncestors, isIn, label, values, roots } = tools;
   let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
   if (DOM.localName(element) === "label" && element.control) element = element.control;
-  const isOpener = !isList(element) && !isOption(element);
+  const isOpener = tools.isOpener(element);
 
   function match(list) {
     if (!request.wanted) return element;
@@ -126,7 +126,7 @@
     if (!list) return false;
     if (!isOpener) return shown(list);
     const told = [element, ...DOM.querySelectorAll(element, "[aria-expanded]")].map((each) => DOM.getAttribute(each, "aria-expanded")).find(Boolean);
-    return told === "true" ? shown(list) : shown(list) && tools.options(list).length > 0;
+    return told === "true" ? shown(list) : tools.options(list).some(boxed);
   }
 
   // Whether Escape is the list's own: in a dialog, it could close that.
@@ -134,6 +134,12 @@
     let at = DOM.activeElement(document);
     while (at?.shadowRoot?.activeElement) at = DOM.shadowRoot(at).activeElement;
     return at !== null && at !== DOM.body(document) && !Array.from(flatAncestors(at)).some((each) => DOM.matches(each, "dialog, [role=dialog], [role=alertdialog]"));
+  }
+
+  // A list need not say that it takes several options. Where the choice is shown as chips, or beside an input, it may.
+  function mayTakeSeveral(list, choices) {
+    if (!isOpener || (list && DOM.getAttribute(list, "aria-multiselectable") === "false")) return false;
+    return element instanceof HTMLInputElement || choices.typable() !== null || choices.chips().length > 0;
   }
 
   // Other options that are chosen. Where a hidden list knows better than the options do, that counts.
@@ -152,7 +158,7 @@
     return {
       open: isOpen(at),
       multiple,
-      several: multiple || (isOpener && list?.getAttribute("aria-multiselectable") !== "false" && choices.typable() !== null),
+      several: multiple || mayTakeSeveral(list, choices),
       found: option !== null || isChosen(at),
       shown: visible !== null && boxed(visible),
       label: text.slice(0, 200) || wantedText(),

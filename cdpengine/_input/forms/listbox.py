@@ -1,8 +1,9 @@
 """Options, by label, value or place, and listboxes that a page made itself (roles listbox, combobox and option).
 
-Rule: what a person does: the list is opened by a click on what opens it, each option chosen by a click on it;
-only those whose state has to change are clicked. The option's own word (aria-selected, aria-checked), or,
-where the list is gone after the choice, what its opener shows then, says whether it was taken.
+Rule: the list is opened by a click on its control, and each option is chosen by a click; only options whose state
+has to change are clicked. An option that is not there is looked for by its text where a field takes one, then by
+scrolling the list. The option's own state, the text or chip that the control shows, or the hidden field behind it
+says whether the choice was taken.
 """
 
 from __future__ import annotations

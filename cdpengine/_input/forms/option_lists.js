@@ -104,9 +104,12 @@
     return [element, ...DOM.querySelectorAll(element, names), ...around.filter((each) => DOM.matches(each, names))];
   }
 
+  // Whether it is no list or option itself, or one that opens another list in it.
+  const isOpener = (element) => !isOption(element) && (!isList(element) || flat(element).some(isList));
+
   // The list of a control: itself, the one that it names, one within it, or else the nearest one that is shown.
   function listOf(element) {
-    if (isList(element)) return element;
+    if (isList(element) && !isOpener(element)) return element;
     if (isOption(element)) return Array.from(flatAncestors(element)).find(isList) || null;
     for (const opener of openers(element)) {
       for (const each of [...byIds(opener, "aria-controls"), ...byIds(opener, "aria-owns")]) {
@@ -117,6 +120,7 @@
     // A control may show its choice in a list, too: the other one has more in it.
     const inside = flat(element).filter(isList).map((each) => [each, options(each).length + (shown(each) ? 0.5 : 0)]);
     if (inside.length) return inside.reduce((one, other) => (other[1] > one[1] ? other : one))[0];
+    if (DOM.getAttribute(element, "aria-expanded") === "false") return null; // its own is not there yet
     const selector = LISTS.map((role) => `[role~=${role}]`).join();
     const others = roots(element).flatMap((root) => Array.from(DOM.querySelectorAll(root, selector)));
     const near = others.filter((each) => boxed(holder(each)) && options(each).length > 0 && gap(each, element) <= NEAR && !isNamed(each, openers(element)));
@@ -139,16 +143,19 @@
     return [...found, ...owned.filter((each) => !found.includes(each))];
   }
 
+  const isRoot = (each) => each === DOM.body(document) || each === DOM.documentElement(document);
+
   // What is seen of a list. One that is there for assistive technology alone takes up no space, and neither do its
   // options: what is seen is drawn beside it.
   function holder(list) {
-    return Array.from(flatAncestors(list)).slice(0, MOST_AROUND).find((each) => each !== DOM.body(document) && boxed(each)) || list;
+    return Array.from(flatAncestors(list)).slice(0, MOST_AROUND).find((each) => !isRoot(each) && boxed(each)) || list;
   }
 
   // The element that is seen of an option: itself, or what says the same in the same popup.
   function seen(list, option, text) {
     if (option && boxed(option)) return option;
-    if (!text || options(list).some(boxed)) return option;
+    const told = options(list);
+    if (!text || told.length === 0 || told.some(boxed)) return option;
     const around = holder(list);
     for (const each of around === list ? [] : flat(around)) {
       if (!isIn(each, list) && boxed(each) && ownText(each) === text) return each;
@@ -166,9 +173,9 @@
     const around = holder(list);
     const up = Array.from(flatAncestors(options(list).find(boxed) || around));
     const least = up.indexOf(around) + MOST_AROUND;
-    const found = up.slice(0, least).find((each) => each !== DOM.body(document) && each !== DOM.documentElement(document) && isScroller(each));
+    const found = up.slice(0, least).find((each) => !isRoot(each) && isScroller(each));
     return found || first(around, isScroller);
   }
 
-  return { plain, roleOf, isList, isOption, shown, boxed, flat, flatAncestors, flatParent, isIn, isBoxless, label, ownText, values, roots, listOf, options, holder, seen, scroller };
+  return { plain, roleOf, isList, isOption, isOpener, shown, boxed, flat, flatAncestors, flatParent, isIn, isBoxless, label, ownText, values, roots, listOf, options, holder, seen, scroller };
 })

@@ -1,0 +1,230 @@
+"""Select from comboboxes that pages make themselves, as component libraries build them."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+from form_page import FormPage
+
+import cdpengine
+from cdpengine._input.forms.listbox import Option
+from cdpengine.errors import NotInteractableError, OptionNotFoundError, ValueRefusedError
+
+pytestmark = pytest.mark.chrome
+
+COMBOBOX = """<style>
+  .box { width: 220px; min-height: 30px; border: 1px solid; position: relative }
+  .shown { position: absolute; left: 4px; top: 4px }
+  .box input { border: 0; outline: 0; width: 120px; margin: 4px 0 0 60px }
+</style>
+<div class=box id=box><span id=chips></span><div class=shown id=shown>Pick one</div>
+<input id=fruit role=combobox aria-label=Fruit aria-expanded=false aria-haspopup=true aria-autocomplete=list></div>
+<ul role=listbox aria-label=Other><li role=option>Banana</ul>
+<div id=layer></div>
+<script>
+const ALL = SETTINGS.many ? Array.from({ length: 1000 }, (_, i) => "Item " + (i + 1)) : ["Apple", "Banana", "Cherry"];
+chosen = SETTINGS.several ? ["Apple"] : [];
+events = [];
+function names() {
+  const typed = fruit.value.toLowerCase();
+  if (SETTINGS.lookup && !typed) return [];
+  return ALL.filter((name) => name.toLowerCase().includes(typed) && !(SETTINGS.several && chosen.includes(name)));
+}
+function draw() {
+  shown.hidden = SETTINGS.several;
+  shown.textContent = chosen[0] ?? "Pick one";
+  chips.innerHTML = SETTINGS.several ? chosen.map((name) => `<span>${name}<button aria-label="Remove ${name}">x</button></span>`).join("") : "";
+  for (const button of chips.querySelectorAll("button")) {
+    button.onclick = () => { chosen = chosen.filter((name) => button.ariaLabel !== "Remove " + name); events.push("remove"); draw(); };
+  }
+}
+function show() {
+  fruit.setAttribute("aria-expanded", "true");
+  fruit.setAttribute("aria-controls", "list");
+  layer.innerHTML = "<div role=listbox id=list>" + names().map((name, i) =>
+    `<div role=option id=o${i} aria-selected=${SETTINGS.highlights && i === 0}>${name}</div>`).join("") + "</div>";
+  if (SETTINGS.highlights) fruit.setAttribute("aria-activedescendant", "o0");
+  for (const option of layer.querySelectorAll("[role=option]")) option.onclick = () => {
+    if (SETTINGS.refuses) return hide();
+    chosen = SETTINGS.several ? [...chosen, option.textContent] : [option.textContent];
+    events.push("choose " + option.textContent);
+    draw(); hide();
+  };
+}
+function hide() {
+  fruit.value = "";
+  fruit.setAttribute("aria-expanded", "false");
+  fruit.removeAttribute("aria-controls");
+  layer.innerHTML = "";
+}
+box.onmousedown = (event) => {
+  if (event.target.localName === "button") return;
+  event.preventDefault(); fruit.focus(); layer.innerHTML ? hide() : show();
+};
+layer.onmousedown = (event) => event.preventDefault();
+let timer = 0;
+fruit.oninput = () => {
+  clearTimeout(timer);
+  if (SETTINGS.lookup) timer = setTimeout(show, 150);
+  else show();
+};
+fruit.onblur = hide;
+fruit.onkeydown = (event) => { if (event.key === "Escape") hide(); };
+draw();
+}</script>"""
+
+
+def combobox(**settings: bool) -> str:
+    given = ", ".join(f"{name}: {str(value).lower()}" for name, value in settings.items())
+    return COMBOBOX.replace("<script>", f"<script>{{ const SETTINGS = {{ {given} }};", 1)
+
+
+@pytest.fixture
+async def form(page: cdpengine.Page) -> FormPage:
+    return FormPage(page)
+
+
+@pytest.mark.parametrize("settings", [{}, {"highlights": True}, {"lookup": True}], ids=str)
+async def test_the_control_says_what_was_chosen(form: FormPage, settings: dict[str, bool]) -> None:
+    await form.show(combobox(**settings))
+    node = await form.node("#fruit")
+    for wanted in ("Apple", Option(label="Banana")):
+        await form.page.select(node, wanted, timeout=20)
+    assert await form.js("events") == ["choose Apple", "choose Banana"]
+    assert await form.js("[shown.textContent, fruit.value, layer.innerHTML]") == ["Banana", "", ""]
+
+
+async def test_several_chips_are_exactly_those_wanted(form: FormPage) -> None:
+    await form.show(combobox(several=True))
+    node = await form.node("#fruit")
+    await form.page.select(node, "Banana", "Cherry", timeout=20)
+    assert await form.js("chosen") == ["Banana", "Cherry"]
+    await form.page.fill_form({node: ["Cherry", "Apple"]}, timeout=20)
+    assert await form.js("chosen") == ["Cherry", "Apple"]
+    await form.page.select(node, "Apple", timeout=20)
+    assert await form.js("chosen") == ["Apple"]
+
+
+async def test_a_refused_choice_and_several_in_a_control_of_one(form: FormPage) -> None:
+    await form.show(combobox(refuses=True))
+    with pytest.raises(ValueRefusedError, match="nothing shows"):
+        await form.page.select(await form.node("#fruit"), "Banana", timeout=3)
+    await form.show(combobox())
+    with pytest.raises(NotInteractableError, match="takes one option, and 2 were given"):
+        await form.page.select(await form.node("#fruit"), "Banana", "Apple", timeout=5)
+
+
+async def test_an_option_that_is_not_there_leaves_no_typed_text(form: FormPage) -> None:
+    await form.show(combobox())
+    with trio.fail_after(20), pytest.raises(OptionNotFoundError, match="'Apple', 'Banana', 'Cherry'"):
+        await form.page.select(await form.node("#fruit"), "Yam", timeout=1.5)
+    assert await form.js("fruit.value") == ""
+
+
+VIRTUAL = """<div id=control role=combobox tabindex=0 aria-label=Item aria-expanded=false aria-controls=list>Pick</div>
+<div id=layer hidden><div role=listbox id=list SIZED style="height: 200px; overflow: auto"><div id=inner style="position: relative"></div></div></div>
+<script>
+const HEIGHT = 20, COUNT = 1000;
+chosen = null;
+inner.style.height = HEIGHT * COUNT + "px";
+function draw() {
+  const first = Math.floor(list.scrollTop / HEIGHT);
+  inner.innerHTML = Array.from({ length: 12 }, (_, i) => first + i).filter((i) => i < COUNT).map((i) =>
+    `<div role=option style="position: absolute; height: ${HEIGHT}px; top: ${i * HEIGHT}px" PLACED>Item ${i + 1}</div>`.replace("%", i + 1)).join("");
+  for (const each of inner.children) each.onclick = () => {
+    chosen = control.textContent = each.textContent; layer.hidden = true; control.ariaExpanded = "false";
+  };
+}
+list.onscroll = () => requestAnimationFrame(draw);
+control.onclick = () => { layer.hidden = false; control.ariaExpanded = "true"; draw(); };
+</script>"""
+
+
+@pytest.mark.parametrize("sized", [False, True])
+async def test_a_virtual_list_is_scrolled_to_the_option(form: FormPage, sized: bool) -> None:
+    placed = 'aria-setsize=1000 aria-posinset="%"' if sized else ""
+    await form.show(VIRTUAL.replace("PLACED", placed).replace("SIZED", ""))
+    control = await form.node("#control")
+    await form.page.select(control, "Item 777", timeout=20)
+    assert await form.js("chosen") == "Item 777"
+    await form.page.select(control, "Item 3", timeout=20)
+    assert await form.js("chosen") == "Item 3"
+    if sized:
+        await form.page.select(control, Option(index=400), timeout=20)
+        assert await form.js("chosen") == "Item 401"
+        with pytest.raises(OptionNotFoundError):
+            await form.page.select(control, "Item 1001", timeout=5)
+
+
+SHADOW = """<x-select></x-select><script>
+customElements.define("x-option", class extends HTMLElement {
+  connectedCallback() { this.attachShadow({ mode: "open" }).innerHTML = "<div role=option><slot></slot></div>"; }
+});
+customElements.define("x-select", class extends HTMLElement {
+  connectedCallback() {
+    this.innerHTML = ["Apple", "Banana"].map((name) => `<x-option value=${name[0]}>${name}</x-option>`).join("");
+    this.attachShadow({ mode: "open" }).innerHTML = `<div style="width: 200px; position: relative" id=base>
+      <input id=input role=combobox readonly aria-label=Fruit aria-haspopup=listbox aria-expanded=false aria-controls=list style="width: 180px">
+      <div style="position: absolute; inset: 0" id=front>Pick</div></div>
+      <div role=listbox id=list hidden><slot></slot></div>`;
+    const [base, input, list, front] = ["base", "input", "list", "front"].map((id) => this.shadowRoot.getElementById(id));
+    const show = (on) => { list.hidden = !on; input.ariaExpanded = String(on); };
+    base.onclick = () => show(list.hidden);
+    this.onclick = (event) => {
+      const option = event.composedPath().find((each) => each.localName === "x-option");
+      if (!option) return;
+      this.value = option.getAttribute("value"); front.textContent = option.textContent; show(false);
+    };
+  }
+});
+</script>"""
+
+
+async def test_options_slotted_into_a_shadow_root_behind_a_placeholder(form: FormPage) -> None:
+    await form.show(SHADOW)
+    ref = (await form.page.snapshot()).find(role="combobox", name="Fruit")
+    value = "document.querySelector('x-select').value"
+    await form.page.select(ref, "Banana", timeout=10)
+    assert await form.js(value) == "B"
+    await form.page.fill_form({ref: "Apple"}, timeout=10)  # read-only: a choice is the only way
+    assert await form.js(value) == "A"
+    await form.page.select(ref, Option(value="B"), timeout=10)
+    assert await form.js(value) == "B"
+
+
+VEILED = """<div id=box style="width: 200px"><input id=field role=combobox aria-label=Fruit readonly aria-haspopup=listbox
+  aria-expanded=false aria-controls=list><span id=shown></span></div>
+<div id=popup hidden><div id=list role=listbox style="width: 0; height: 0; overflow: hidden">
+  <div role=option aria-label=Apple>a</div><div role=option aria-label=Banana>b</div></div>
+  <div><div><b>Apple</b></div><div><b>Banana</b></div><div><b>Cherry</b></div></div></div>
+<script>
+field.onclick = () => { popup.hidden = false; field.ariaExpanded = "true"; };
+for (const each of popup.querySelectorAll("b")) each.parentNode.onclick = () => {
+  shown.textContent = each.textContent; popup.hidden = true; field.ariaExpanded = "false";
+};
+</script>"""
+
+
+async def test_options_that_are_drawn_beside_those_for_assistive_technology(form: FormPage) -> None:
+    await form.show(VEILED)
+    for wanted in ("Banana", "Cherry"):
+        await form.page.select(await form.node("#field"), wanted, timeout=10)
+        assert await form.js("shown.textContent") == wanted
+
+
+async def test_a_hidden_select_behind_the_control_says_what_was_chosen(form: FormPage) -> None:
+    await form.show(
+        """<div><select id=native multiple hidden tabindex=-1><option value=a selected>Apple<option value=b>Banana</select>
+        <span id=control role=combobox tabindex=0 aria-label=Fruit aria-expanded=false aria-controls=list>0</span></div>
+        <ul id=list role=listbox aria-multiselectable=true hidden>
+        <li role=option id=o1 aria-selected=true>Apple<li role=option id=o2 aria-selected=true>Banana</ul>
+        <script>
+        control.onclick = () => { list.hidden = !list.hidden; control.ariaExpanded = String(!list.hidden); };
+        for (const [index, each] of [...list.children].entries()) each.onclick = () => {
+          native.options[index].selected = !native.options[index].selected;
+        };
+        </script>"""
+    )
+    # Both say that they are selected: one is the option that the keys are at.
+    await form.page.select(await form.node("#control"), "Banana", timeout=10)
+    assert await form.js("Array.from(native.selectedOptions, (each) => each.value)") == ["b"]
