@@ -53,7 +53,7 @@
     // Hidden fields of the control, in it or right beside it.
     const hiddenFields = once(() => {
       if (!whole) return [];
-      const beside = [whole.previousElementSibling, whole.nextElementSibling].filter((each) => each?.matches("input, select"));
+      const beside = [whole.previousElementSibling, whole.nextElementSibling].filter((each) => each && DOM.matches(each, "input, select"));
       const inside = [whole, DOM.shadowRoot(whole)].flatMap((each) => Array.from(each ? DOM.querySelectorAll(each, "input, select") : []));
       return [...beside, ...inside].filter((each) => each !== element && (each.type === "hidden" || !boxed(each) || each.tabIndex < 0));
     });
@@ -90,7 +90,7 @@
       for (const [text, each] of texts()) {
         let at = each;
         for (let level = 0; level < 4 && at && at !== whole && !isIn(element, at); level++, at = flatParent(at)) {
-          const remove = Array.from(flat(at)).find((one) => DOM.matches(one, REMOVES) && boxed(one) && !plain(one.textContent).includes(text));
+          const remove = Array.from(flat(at)).find((one) => DOM.matches(one, REMOVES) && boxed(one) && !plain(DOM.textContent(one)).includes(text));
           const all = remove && texts().filter(([, one]) => isIn(one, at) && !isIn(one, remove));
           if (all && all.length === 1) {
             found.push([text, remove]);

@@ -70,7 +70,7 @@
   }
 
   function isMultiple({ list, choices }) {
-    return list?.getAttribute("aria-multiselectable") === "true" || Boolean(choices.native()?.multiple);
+    return (list !== null && DOM.getAttribute(list, "aria-multiselectable") === "true") || Boolean(choices.native()?.multiple);
   }
 
   const count = (all, one) => all.filter((each) => each === one).length;
@@ -107,7 +107,7 @@
   function taken(at) {
     const { list, option, visible, choices } = at;
     const { before, label: text } = request;
-    const there = visible && visible.isConnected && boxed(visible);
+    const there = visible && DOM.isConnected(visible) && boxed(visible);
     if (there && option && isChosen(at)) return true;
     if (!isOpener) return !there;
     const now = held(at);
@@ -132,7 +132,7 @@
   // Whether Escape is the list's own: in a dialog, it could close that.
   function closable() {
     let at = DOM.activeElement(document);
-    while (at?.shadowRoot?.activeElement) at = DOM.shadowRoot(at).activeElement;
+    for (let inner = at; inner; inner = DOM.shadowRoot(at) && DOM.activeElement(DOM.shadowRoot(at))) at = inner;
     return at !== null && at !== DOM.body(document) && !Array.from(flatAncestors(at)).some((each) => DOM.matches(each, "dialog, [role=dialog], [role=alertdialog]"));
   }
 
@@ -215,9 +215,9 @@
   function search() {
     const field = look().choices.typable();
     if (!field) return false;
-    if (DOM.getRootNode(field).activeElement !== field) DOM.focus(field, { preventScroll: true });
+    if (DOM.activeElement(DOM.getRootNode(field)) !== field) DOM.focus(field, { preventScroll: true });
     field.select();
-    return DOM.getRootNode(field).activeElement === field;
+    return DOM.activeElement(DOM.getRootNode(field)) === field;
   }
 
   if (request.node === "option") return look().visible;
