@@ -6,7 +6,7 @@
 //   kind     "text": it has the focus, and all that it holds is selected; "set": it was set, and the page got its events;
 //            "keys": it has the focus, and keys can give it its value (for a range those in `keys`; `focused`: it had
 //            the focus before);
-//            "toggle", "select", "listbox", "file": for those who know these; "none": it takes nothing (see reason)
+//            "toggle", "select", "listbox", "slider", "file": for those who know these; "none": it takes nothing (see reason)
 //   reason   why it was refused; nothing was changed then
 //   holds    what the control holds instead, where it was refused; null for a secret field
 //   fresh    it is a field that held something else than the text until now
@@ -129,6 +129,7 @@
     if (["listbox", "combobox"].includes(role) || DOM.getAttribute(element, "aria-haspopup") === "listbox") {
       return answer("listbox", "");
     }
+    if (role === "slider") return answer("slider", "");
     const what = isInput ? "an input of type " + element.type : "a " + DOM.localName(element);
     return answer("none", what + " cannot be filled in");
   }

@@ -24,6 +24,7 @@ from cdpengine._input.forms.check import set_checked
 from cdpengine._input.forms.filling import EVERY_TYPE, Filling, refusal
 from cdpengine._input.forms.listbox import Option
 from cdpengine._input.forms.select import select
+from cdpengine._input.forms.slider import set_slider
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError
 
@@ -117,6 +118,8 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
         node.session.connection.instruments.add_secret(text)
     async with context.inspect(node, "fill") as inspection:
         made = await Filling(node, texts, inspection, context).run()
+        if not isinstance(made, ActionOutcome) and made.kind == "slider":
+            return await set_slider(node, texts[EVERY_TYPE], inspection, context=context)
     if isinstance(made, ActionOutcome):
         return made
     match made.kind:

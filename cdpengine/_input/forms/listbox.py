@@ -221,7 +221,8 @@ class _Choosing:
     async def _choose(self, value: str | Option, request: dict[str, object]) -> _Seen:
         for tried in range(_MOST_TRIES):
             seen = await self._find(value, request)
-            if seen.chosen:
+            # An option may count as chosen because its text was typed: the page learns of it by the click.
+            if seen.chosen and not (self.typed and seen.shown and not seen.multiple):
                 return seen
             try:
                 await self._click_option(request, f"option {seen.label!r} of {self.node.description}")

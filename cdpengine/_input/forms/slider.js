@@ -1,0 +1,32 @@
+// Says what an element with the role slider holds, and gives it the focus. Called on a node in an isolated world, with
+// { focus, unlike, wait }: whether to give it the focus; the value that is to become another one within `wait`
+// milliseconds, null for none. Answers { value, least, most, focused }: numbers, null where there is none.
+(function (request) {
+  "use strict";
+
+  const PAUSE = 10; // milliseconds
+  const element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
+  const number = (name) => {
+    const told = parseFloat(DOM.getAttribute(element, name) ?? "");
+    return Number.isFinite(told) ? told : null;
+  };
+
+  function state() {
+    const root = DOM.getRootNode(element);
+    if (request.focus && DOM.activeElement(root) !== element) DOM.focus(element);
+    const [value, least, most] = ["aria-valuenow", "aria-valuemin", "aria-valuemax"].map(number);
+    return { value, least, most, focused: DOM.activeElement(root) === element };
+  }
+
+  const first = state();
+  if (request.unlike === null || first.value !== request.unlike) return first;
+  return new Promise((resolve) => {
+    const until = performance.now() + request.wait;
+    const looking = setInterval(() => {
+      const now = state();
+      if (now.value === request.unlike && performance.now() < until) return;
+      clearInterval(looking);
+      resolve(now);
+    }, PAUSE);
+  });
+})

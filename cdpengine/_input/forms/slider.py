@@ -1,0 +1,79 @@
+"""Sliders that a page makes itself (role slider): their value is set by the arrow keys.
+
+Rule: the first key shows how far a step goes, and the rest follow from that. Each batch of keys is read back. A
+value between two steps is refused, with the value that the slider holds.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.actionability.inspection import Inspection
+from cdpengine._javascript import own, script
+from cdpengine._page.scripts.page_functions import Node
+from cdpengine.errors import InvalidArgumentError, NotInteractableError, ValueRefusedError
+
+_MOST_KEYS = 200
+"""Arrow keys in one batch."""
+
+_MOST_BATCHES = 6
+"""Batches of keys; a slider whose steps differ in size takes several."""
+
+_CHANGE_TIMEOUT = 0.5
+"""Seconds in which a slider shows its new value."""
+
+_SMALLEST = 1e-9
+
+
+class _Seen(msgspec.Struct):
+    """What slider.js answers."""
+
+    value: float | None
+    least: float | None
+    most: float | None
+    focused: bool
+
+
+async def set_slider(
+    node: Node, text: str, inspection: Inspection, *, context: ActionContext
+) -> ActionOutcome:
+    """Move the slider to the number that `text` is.
+
+    Raises InvalidArgumentError for what is no number; NotInteractableError where the slider takes no focus or the
+    keys do not move it; ValueRefusedError where it stops at another value.
+    """
+    try:
+        wanted = float(text)
+    except ValueError:
+        raise InvalidArgumentError(what="value", given="a text", expected="a number, for a slider") from None
+    seen = await _ask(inspection, focus=True)
+    if seen.value is None or not seen.focused:
+        reason = "it does not take the keyboard focus" if seen.value is not None else "it tells no value"
+        raise NotInteractableError(action="fill", target=node.description, reason=reason)
+    keyboard, dialog = context.keyboard.on(node.session), False
+    step = 0.0
+    for _ in range(_MOST_BATCHES):
+        before = seen.value
+        if before is None or dialog or abs(wanted - before) < _SMALLEST:
+            break
+        up = wanted > before
+        count = 1 if not step else min(_MOST_KEYS, max(1, round(abs(wanted - before) / step)))
+        dialog = await keyboard.press_each(*["ArrowRight" if up else "ArrowLeft"] * count)
+        seen = await _ask(inspection, unlike=before)
+        if seen.value is None or seen.value == before:
+            break
+        step = abs(seen.value - before) / count
+    if seen.value is None or abs(wanted - seen.value) >= _SMALLEST:
+        raise ValueRefusedError(
+            action="fill",
+            target=node.description,
+            reason="the arrow keys did not bring it to that value",
+            took="" if seen.value is None else f"{seen.value:g}",
+        )
+    return ActionOutcome("fill", node.description, dialog_opened=dialog)
+
+
+async def _ask(inspection: Inspection, *, focus: bool = False, unlike: float | None = None) -> _Seen:
+    asked = {"focus": focus, "unlike": unlike, "wait": round(_CHANGE_TIMEOUT * 1000)}
+    return await inspection.run(own(script("_input/forms/slider")), asked, _Seen)
