@@ -47,6 +47,9 @@ _KEPT_APART = 100
 
 _TAKEN = "already in effect"
 
+_SIZES = frozenset({"viewport", "screen"})
+"""Settings that a popup with a size of its own does not take from its opener or its context."""
+
 Applies = Callable[[PageTarget], bool]
 
 
@@ -145,7 +148,10 @@ class Emulations:
         layers.sort(key=lambda layer: -1 if layer.page_id is None else page.lineage.index(layer.page_id))
         merged: dict[str, object] = {}
         for layer in layers:
-            merged.update(layer.settings)
+            settings = layer.settings
+            if page.own_size and layer.page_id != page.target_id:
+                settings = {key: value for key, value in settings.items() if key not in _SIZES}
+            merged.update(settings)
         return merged
 
     async def begin(self, layer: Layer, page: PageTarget | None = None) -> None:

@@ -44,7 +44,7 @@ class PageTarget:
     """A page as the engine knows it. Made by Tabs when Chrome attaches its target.
 
     `opener` is the page that opened it, if it is there; `held_back`: Chrome keeps it at its start until its set-up
-    is there. `owner_of` gives what users have for a page.
+    is there. `owner_of` gives what users have for a page. `own_size`: its opener gave it a width or a height.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class PageTarget:
         self.opener_id = info.opener_id
         above: tuple[str, ...] = () if info.opener_id is None else (info.opener_id,)
         self.lineage: tuple[str, ...] = (*(above if opener is None else opener.lineage), info.target_id)
+        self.own_size = opener is not None and opener.running.window_sized
         self.evaluation_sessions: dict[str, Session] = {}
         self.evaluation_session_errors: dict[str, EngineError] = {}
         self._evaluation_listeners: list[Callable[[Session], None]] = []
@@ -79,7 +80,7 @@ class PageTarget:
         self.changes = changes
         policy = dialog_policy or DialogPolicy()
         self.ping = Ping(self._probed_session)
-        self.running = RunningActions(session, changes, nursery, self.ping.ask)
+        self.running: RunningActions = RunningActions(session, changes, nursery, self.ping.ask)
         self.dialogs = PageDialogs(
             session, changes, nursery, policy, owner=lambda: owner_of(self), note=self.running.note_dialog
         )

@@ -99,6 +99,8 @@ class RunningActions:
         self._dialog_listeners: list[Callable[[], None]] = []
         self._tab_listeners: list[Callable[[str], None]] = []
         self._window_url = ""
+        self.window_sized = False
+        """Whether the page gave a size to the window that it opened last."""
         self._dialog: Shown | None = None
         self._dialogs_opened = 0
         self._turns: dict[Session, Turn] = {}
@@ -279,6 +281,8 @@ class RunningActions:
     def _note_window(self, event: Event) -> None:
         if (found := self._decode(event, WindowOpen)) is not None:
             self._window_url = found.url
+            names = {feature.partition("=")[0] for feature in found.window_features}
+            self.window_sized = not names.isdisjoint(("width", "height"))
 
     def _note_target(self, event: Event) -> None:
         if (found := self._decode(event, TargetCreated)) is None:

@@ -382,3 +382,21 @@ async def test_a_page_that_hangs_holds_up_no_context(browser: cdpengine.Browser,
 
 async def _hang(page: cdpengine.Page) -> None:
     await page.evaluate("while (true) {}", timeout=60)
+
+
+async def test_a_popup_keeps_the_size_that_its_opener_gives(browser: cdpengine.Browser) -> None:
+    async with browser.new_context(viewport=(900, 700)) as context:
+        page = await context.new_page()
+        await page.emulation.set_viewport(800, 600)
+        for features, size in (
+            ("width=320,height=240", [320, 240]),
+            ("", [800, 600]),
+            ("noopener", [800, 600]),
+        ):
+            async with page.expect_popup(timeout=10) as expected:
+                await page.evaluate(f"void open('about:blank', '_blank', '{features}')")
+            popup = expected.value
+            assert await popup.evaluate("[innerWidth, innerHeight]") == pytest.approx(size, abs=1)
+            await popup.emulation.set_viewport(500, 400)
+            assert await popup.evaluate("[innerWidth, innerHeight]") == [500, 400]
+            await popup.close()

@@ -80,10 +80,14 @@ WITHIN_DOCUMENT = ("sameDocument", "historySameDocument")
 
 
 @event("Page.windowOpen")
-class WindowOpen(msgspec.Struct):
-    """The page opens a window, by `window.open` or a link with a target."""
+class WindowOpen(msgspec.Struct, rename="camel"):
+    """The page opens a window, by `window.open` or a link with a target.
+
+    `window_features` are such as "width=320".
+    """
 
     url: str = ""
+    window_features: list[str] = []
 
 
 @event("Page.frameRequestedNavigation")
