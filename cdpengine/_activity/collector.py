@@ -20,10 +20,11 @@ from cdpengine._activity.bodies import ActivityOptions, BodyStore
 from cdpengine._activity.console import ConsoleMessage, PageError, ValueReader
 from cdpengine._activity.exchange import Exchange, Exchanges
 from cdpengine._activity.har import Visit
+from cdpengine._activity.repeats import Repeats
 from cdpengine._activity.request import Following, Request, Response
 from cdpengine._activity.streams import Buffer, Part, RequestEnded, Subscribers
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import release_object
+from cdpengine._page.scripts.page_functions import RemoteHandle
 from cdpengine._page.tabs import Tabs
 from cdpengine._protocol.calls import PendingCall, SharedCall, decode_bytes
 from cdpengine._protocol.domains import network
@@ -43,6 +44,9 @@ _DOMAINS: dict[Part, tuple[str, ...]] = {
     "errors": ("Runtime",),
     "requests": ("Network",),
 }
+
+_CONTEXTS_REPLACED = "Runtime.executionContextsCleared"
+"""The event after which Chrome reports the messages of a document that comes back."""
 
 _FOLLOWED = 10_000
 """Requests that are followed at a time; beyond, the oldest are dropped."""
@@ -74,7 +78,8 @@ class Collector:
         self._exchanges = Exchanges(_FOLLOWED)
         self._following = Following(active=False)
         self._body_store: BodyStore | None = None
-        self._held: deque[tuple[Session, Sequence[str]]] = deque()
+        self._repeats = Repeats()
+        self._held: deque[Sequence[RemoteHandle]] = deque()
         page.session.on_end(self._end_page)
         page.session.on_event(CRASHED, self._crash_page)
         page.session.on_event("Page.frameNavigated", self._note_navigation)
@@ -172,6 +177,9 @@ class Collector:
             (method, partial(listener, session)) for method, listener in self._listeners(part).items()
         ]
         domains = _DOMAINS[part]
+        if part != "requests":
+            listeners.append((_CONTEXTS_REPLACED, partial(self._expect_repeats, session)))
+            self._repeats.expect(session)
         # Before they are enabled: what the page wrote before comes at once then.
         for method, listener in listeners:
             session.on_event(method, listener)
@@ -192,6 +200,9 @@ class Collector:
             self._known.add(session.id)
             session.on_end(partial(self._end_session, session))
         return calls
+
+    def _expect_repeats(self, session: Session, _event: Event) -> None:
+        self._repeats.expect(session)
 
     def _listeners(self, part: Part) -> dict[str, Callable[[Session, Event], None]]:
         if part == "console":
@@ -238,26 +249,30 @@ class Collector:
     # --- console and errors, in the reader ----------------------------------------------------------------------
 
     def _take_console_call(self, session: Session, event: Event) -> None:
-        self._add_message(
-            ConsoleMessage(event.decode(ConsoleAPICalled), session, self._reader), session, event
-        )
+        called = event.decode(ConsoleAPICalled)
+        self._add_message(ConsoleMessage(called, session, self._reader), called.timestamp, session, event)
 
     def _take_log_entry(self, session: Session, event: Event) -> None:
         entry = event.decode(EntryAdded).entry
         if entry.source != "worker":  # the worker's own session reports it, with its arguments
-            self._add_message(ConsoleMessage(entry, session, self._reader), session, event)
+            self._add_message(ConsoleMessage(entry, session, self._reader), entry.timestamp, session, event)
 
-    def _add_message(self, message: ConsoleMessage, session: Session, event: Event) -> None:
+    def _add_message(self, message: ConsoleMessage, timestamp: float, session: Session, event: Event) -> None:
+        self._hold_objects(session, message._object_ids)
+        if self._repeats.take(session, timestamp):
+            return
         if self.console is not None and self.options is not None and self.options.console:
             self.console.add(message, len(bytes(event.raw)))
-        self._hold_objects(session, message._object_ids)
         self.subscribers.deliver("console", message)
 
     def _take_exception(self, session: Session, event: Event) -> None:
-        error = PageError(event.decode(ExceptionThrown), session, self._reader)
+        thrown = event.decode(ExceptionThrown)
+        error = PageError(thrown, session, self._reader)
+        self._hold_objects(session, error._object_ids)
+        if self._repeats.take(session, thrown.timestamp):
+            return
         if self.errors is not None and self.options is not None and self.options.errors:
             self.errors.add(error, len(bytes(event.raw)))
-        self._hold_objects(session, error._object_ids)
         self.subscribers.deliver("errors", error)
 
     def _take_revocation(self, session: Session, event: Event) -> None:
@@ -268,7 +283,7 @@ class Collector:
 
     def _hold_objects(self, session: Session, object_ids: Sequence[str]) -> None:
         if object_ids:
-            self._held.append((session, object_ids))
+            self._held.append([RemoteHandle(session, object_id) for object_id in object_ids])
             kept = max(_HELD, 0 if self.console is None else self.console.bound)
             if len(self._held) > kept:
                 self._release(kept)
@@ -276,9 +291,8 @@ class Collector:
     def _release(self, kept: int) -> None:
         """Release the objects in the pages that cannot be asked for any more. Sent, not waited for."""
         while len(self._held) > kept:
-            session, object_ids = self._held.popleft()
-            for object_id in object_ids:
-                release_object(session, object_id)
+            for held in self._held.popleft():
+                held.release()
 
     # --- requests, in the reader --------------------------------------------------------------------------------
 

@@ -60,6 +60,7 @@ class ConsoleMessage:
         "_reader",
         "_remote",
         "_session",
+        "_shown",
         "_text",
         "column",
         "level",
@@ -84,6 +85,7 @@ class ConsoleMessage:
         self.target_id = session.target_id
         self._remote = event.args
         self._session = session
+        self._shown = session.documents_shown
         self._reader = reader
         self._args: tuple[Any, ...] | None = None
         self._text: str | None = None
@@ -130,7 +132,8 @@ class ConsoleMessage:
         dropped meanwhile), and what cannot be read, stays an Unread with a `reason`. Raises DeadlineExceededError,
         ConnectionLostError.
         """
-        self._args = await read_values(self._session, self._remote, self.args, self._reader, timeout)
+        reader = _unless_left(self._reader, self._session, self._shown)
+        self._args = await read_values(self._session, self._remote, self.args, reader, timeout)
         return self._args
 
     @property
@@ -182,6 +185,7 @@ class PageError:
         "_exception_id",
         "_reader",
         "_session",
+        "_shown",
         "_value",
         "column",
         "frames",
@@ -211,6 +215,7 @@ class PageError:
         self.target_type = session.target_type
         self.target_id = session.target_id
         self._session = session
+        self._shown = session.documents_shown
         self._reader = reader
         thrown = self._details = details.exception or RemoteArgument()
         self._value: Any = value_in_event(thrown)
@@ -246,9 +251,9 @@ class PageError:
 
     async def read(self, *, timeout: float = 30) -> Any:
         """Return what was thrown, an Error as a JSError. In everything else as `ConsoleMessage.values`."""
-        self._value = (
-            await read_values(self._session, [self._details], [self._value], self._reader, timeout)
-        )[0]
+        reader = _unless_left(self._reader, self._session, self._shown)
+        read = await read_values(self._session, [self._details], [self._value], reader, timeout)
+        self._value = read[0]
         return self._value
 
     @property
@@ -467,6 +472,11 @@ def _preview_text(argument: RemoteArgument, preview: ObjectPreview) -> str:
         return f"[{inside}]"
     name = "" if argument.class_name in (None, "Object") else f"{argument.class_name} "
     return f"{name}{{{inside}}}"
+
+
+def _unless_left(reader: ValueReader | None, session: Session, shown: int) -> ValueReader | None:
+    """Return the reader; None once the document was left: its object ids can then name other objects."""
+    return None if reader is None or shown != session.documents_shown else reader
 
 
 async def _read(

@@ -345,6 +345,7 @@ class Browser:
         page = self._pages.get(target.target_id)
         if page is None:
             page = self._pages[target.target_id] = Page(self, PageCore(self._state, target))
+            self._state.keep_refs(target)
             target.session.on_end(lambda: self._forget(target.target_id))
         return page
 

@@ -100,6 +100,12 @@ class BrowserState:
                 return numbers
         return self._ref_numbers.get(None)
 
+    def keep_refs(self, page: PageTarget) -> None:
+        """Keep the page's refs as long as it is open."""
+        key = self.key, page.target_id
+        ref_tables().hold(*key)
+        page.session.on_end(lambda: ref_tables().release(*key))
+
     def _forget_ref_numbers(self, core: ContextCore) -> None:
         self._ref_numbers.pop(core, None)
 

@@ -217,9 +217,8 @@ class Evaluator:
                 run.group.forget()
         self.counters.answered(trio.current_time() - started, threw=reply.exception_details is not None)
         if run.keep and reply.exception_details is None and reply.result.object_id is not None:
-            return JSHandle(
-                run.session, reply.result.object_id, reply.result.description or reply.result.type
-            )
+            remote = RemoteHandle(run.session, reply.result.object_id)
+            return JSHandle(remote, reply.result.description or reply.result.type)
         try:
             return await receive_value(run.session, reply, run.group)
         except EvaluationFailedError as failed:
@@ -241,11 +240,9 @@ class Evaluator:
         )
         for handle in handles:
             if handle.session is not session:
-                raise StaleRefError(
-                    ref="handle",
-                    description=handle.description,
-                    reason="the session that held it is gone, and its frame with it",
-                )
+                raise _stale_handle_error(handle, "the session that held it is gone, and its frame with it")
+            if handle.remote.lost:
+                raise _stale_handle_error(handle, "its document was left, and Chrome released its objects")
         return session
 
     async def _run(
@@ -270,9 +267,7 @@ class Evaluator:
         if script.world == "isolated" or script.own:
             world = await self._context_of(session, frame, script)
         objects = [
-            RemoteHandle(session, each.object_id)
-            if isinstance(each, JSHandle)
-            else await _resolve(session, each, run.group, world)
+            each.remote if isinstance(each, JSHandle) else await _resolve(session, each, run.group, world)
             for each in script.objects
         ]
         command = objects[0].command(script.function(), *objects, how=_HOW, group=run.group)
@@ -346,6 +341,10 @@ async def _resolve(
 _WAITS = "waiting for an evaluation of the same page that was sent before and keeps the page busy"
 
 _HOW = {"returnByValue": False, "awaitPromise": True, "userGesture": True}
+
+
+def _stale_handle_error(handle: JSHandle, reason: str) -> StaleRefError:
+    return StaleRefError(ref="handle", description=handle.description, reason=reason)
 
 
 def _several_documents_error(given: str) -> InvalidArgumentError:

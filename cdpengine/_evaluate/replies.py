@@ -15,7 +15,8 @@ import trio
 
 from cdpengine._evaluate.values import LARGEST_EXACT, deserialize
 from cdpengine._javascript import own, script
-from cdpengine._page.scripts.page_functions import OBJECT, ObjectGroup, RemoteHandle, deep
+from cdpengine._page.scripts.node_lists import deep
+from cdpengine._page.scripts.page_functions import OBJECT, ObjectGroup, RemoteHandle
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.runtime import EvaluateReply, ExceptionDetails, RemoteObject
 from cdpengine._protocol.messages import decode_payload

@@ -18,7 +18,7 @@ import attrs
 from cdpengine._evaluate.literals import to_literal
 from cdpengine._javascript import with_dom
 from cdpengine._page.frames import Frame
-from cdpengine._page.scripts.page_functions import Node
+from cdpengine._page.scripts.page_functions import Node, RemoteHandle
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
@@ -44,9 +44,13 @@ _LONG_ENOUGH = 6
 class JSHandle:
     """A value that stays in the page. `description` is Chrome's own, such as "Array(3)" or "HTMLDivElement"."""
 
-    session: Session = attrs.field(repr=False)
-    object_id: str = attrs.field(repr=False)
+    remote: RemoteHandle = attrs.field(repr=False)
     description: str
+
+    @property
+    def session(self) -> Session:
+        """The session of its document."""
+        return self.remote.session
 
 
 @attrs.frozen(eq=False)

@@ -276,7 +276,8 @@ async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
     try:
         with pending_group() as post:
             calls = [
-                post(session.post("Accessibility.queryAXTree", objectId=root.id, **role)) for role in asked
+                post(session.post("Accessibility.queryAXTree", objectId=root.reference, **role))
+                for role in asked
             ]
             labelled = post(_ask_labelled(document, wanted)) if wanted.may_be_labelled else None
             for call in calls:

@@ -44,6 +44,11 @@ LOAD_STATES: dict[LoadState, str] = {
 _DOCUMENTS_REMEMBERED = 4
 """Loaders a frame whose lifecycle is kept: a navigation may replace the one that somebody waits for."""
 
+_DOCUMENTS_LEFT = 50
+"""Documents whose frames are kept while another one is shown: more than Chrome's back/forward cache holds."""
+
+RESTORED = "BackForwardCacheRestore"
+"""The type of a navigation to a document that Chrome had kept."""
 
 FrameEvent = FrameAttached | FrameNavigated | NavigatedWithinDocument | FrameDetached | LifecycleEvent
 
@@ -102,12 +107,16 @@ class Frame:
 class FrameTree:
     """All frames of one page, in the order in which they appeared. The main frame's id is the target's id.
 
-    `session` is the page's own, which reports the main frame.
+    `session` is the page's own, which reports the main frame. `complete` is False where a document came back whose
+    frames are not known: Chrome is to be asked for them.
     """
+
+    complete = True
 
     def __init__(self, main_id: str, session: Session) -> None:
         self.main = Frame(main_id, session)
         self._frames: dict[str, Frame] = {main_id: self.main}
+        self._left: dict[str, list[Frame]] = {}
 
     def __iter__(self) -> Iterator[Frame]:
         return iter(tuple(self._frames.values()))
@@ -159,15 +168,40 @@ class FrameTree:
 
     def _apply_navigation(self, event: FrameNavigated, session: Session) -> None:
         frame = self._obtain(event.frame.id, session)
-        for child in self.children(frame.id):
-            self._remove(child)
+        if frame is self.main:
+            self._leave(frame.loader_id, session)
+        if event.type != RESTORED:  # else frames of other sessions are the restored document's: see `_leave`
+            for child in self.children(frame.id):
+                self._remove(child)
         self._describe(frame, event.frame)
         frame._note(frame.loader_id, "commit")
-        if event.type == "BackForwardCacheRestore":
+        if event.type == RESTORED:
             frame.restored = frame.loader_id
             # The document comes back as it was left, loaded; Chrome does not report its lifecycle again.
             for name in LOAD_STATES.values():
                 frame._note(frame.loader_id, name)
+            self._put_back(frame.loader_id)
+
+    def _leave(self, loader_id: str, session: Session) -> None:
+        """Remove the frames that the page's own session reported, and keep them for when their document returns.
+
+        Chrome does not report them again then. It ends the sessions of the other frames before it reports that the
+        document was left, and attaches new ones before it reports that it is back.
+        """
+        left = [each for each in self if each.session is session and each is not self.main]
+        for each in left:
+            self._forget(each)
+        self._left.pop(loader_id, None)
+        self._left[loader_id] = left
+        while len(self._left) > _DOCUMENTS_LEFT:
+            del self._left[next(iter(self._left))]
+
+    def _put_back(self, loader_id: str) -> None:
+        kept = self._left.pop(loader_id, None)
+        self.complete = kept is not None
+        for each in kept or ():
+            each.attached = True
+            self._frames[each.id] = each
 
     def _apply_detachment(self, event: FrameDetached, session: Session) -> None:
         frame = self.get(event.frame_id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import trio
@@ -19,11 +19,11 @@ from cdpengine._notifier import Notifier
 from cdpengine._page.dialogs import DialogPolicy, PageDialogs
 from cdpengine._page.exposed_calls import wait_until_begun
 from cdpengine._page.file_choosers import FileChoosers
-from cdpengine._page.frames import FRAME_EVENTS, FrameEvent, FrameTree
+from cdpengine._page.frames import FRAME_EVENTS, RESTORED, FrameEvent, FrameTree
 from cdpengine._page.navigation.liveness import Ping
 from cdpengine._page.navigation.pending import PendingNavigation
 from cdpengine._page.running_actions import RunningActions
-from cdpengine._protocol.domains.page import FrameTreeReply
+from cdpengine._protocol.domains.page import FrameNavigated, FrameTreeReply
 from cdpengine._protocol.domains.target import TargetInfo
 from cdpengine._protocol.session import CRASHED, Session
 from cdpengine._protocol.streams import Event
@@ -35,6 +35,9 @@ logger = get_logger("cdpengine.browser")
 
 DOCUMENTS_KEPT = 50
 """Documents of which it is known what they came with: more than Chrome keeps in its back/forward cache."""
+
+_RESTORATION_TIMEOUT = 1.0
+"""Seconds that actions wait for the frames of a document that came back: one whose process hangs never answers."""
 
 REVIVED = "Inspector.targetReloadedAfterCrash"
 """The event after which a crashed session can be used again."""
@@ -74,6 +77,8 @@ class PageTarget:
         self.frames = FrameTree(info.target_id, session)
         self.frames.main.url = info.url
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
+        self._ready_frame_sessions: set[Session] = set()
+        self._restorations = 0
         self.worker_sessions: dict[str | None, Session] = {}
         self._documents: dict[str, object] = {}
         self._collector: object = None
@@ -108,16 +113,32 @@ class PageTarget:
         than they are, and applying the whole sequence again ends in the same state.
         """
         early: list[FrameEvent] | None = []
+        counted = False
+
+        def note_replaced_contexts(_event: Event) -> None:
+            # Where Runtime is on, it precedes the navigation. Events between the two hold objects of the document.
+            nonlocal counted
+            session.documents_shown += 1
+            counted = True
 
         def observe(event: Event) -> None:
+            nonlocal early, counted
             try:
                 frame_event = event.decode(FRAME_EVENTS[event.method])
             except UndecodableReplyError as error:
                 session.connection._pass_over(event, error)
                 return
+            if isinstance(frame_event, FrameNavigated) and frame_event.frame.id == session.target_id:
+                if not counted:
+                    session.documents_shown += 1
+                counted = False
             self.frames.apply(frame_event, session)
             if early is not None:
                 early.append(frame_event)
+            if isinstance(frame_event, FrameNavigated) and frame_event.type == RESTORED:
+                if not self.frames.complete:
+                    early = []
+                self._begin_restoration(take)
             self.changes.notify()
 
         def take(reply: FrameTreeReply) -> None:
@@ -130,6 +151,7 @@ class PageTarget:
             early = None
             self.changes.notify()
 
+        session.on_event("Runtime.executionContextsCleared", note_replaced_contexts)
         for method in FRAME_EVENTS:
             session.on_event(method, observe)
         return take
@@ -140,6 +162,7 @@ class PageTarget:
 
         def ended() -> None:
             self.frame_sessions.pop(session.id, None)
+            self._ready_frame_sessions.discard(session)
             self.running.forget_turn(session)
             self.frames.end_session(session)
             self.navigation.keep_only(frame.id for frame in self.frames)
@@ -150,6 +173,36 @@ class PageTarget:
         self.navigation.listen(session)
         self.running.listen(session)
         return self.listen(session)
+
+    def set_frame_session_ready(self, session: Session) -> None:
+        """Note that the set-up of an iframe's session is answered, and with it which iframes are in that one."""
+        if not session.ended:
+            self._ready_frame_sessions.add(session)
+            self.changes.notify()
+
+    def _begin_restoration(self, take: Callable[[FrameTreeReply], None]) -> None:
+        """Have actions wait until the frames of a document that came back are known."""
+        if self.running.is_set_up or self._restorations:
+            self._restorations += 1
+            self.running.set_unready()
+            self.nursery.start_soon(self._restore_frames, take, name="frames of a restored document")
+
+    async def _restore_frames(self, take: Callable[[FrameTreeReply], None]) -> None:
+        # Where the page goes away, its waiters get the reason.
+        with trio.move_on_after(_RESTORATION_TIMEOUT), suppress(EngineError):
+            if not self.frames.complete:
+                take(await self.session.request("Page.getFrameTree", {}, FrameTreeReply))
+                self.frames.complete = True
+            await self.wait_for(self._has_all_frame_sessions)
+        self._restorations -= 1
+        if not self._restorations:
+            self.running.set_ready()
+
+    def _has_all_frame_sessions(self) -> bool:
+        """Whether each iframe that Chrome has attached in this page is set up."""
+        sessions = self.session.connection.targets.sessions.values()
+        ours = {self.session, *self._ready_frame_sessions}
+        return all(each in ours for each in sessions if each.target_type == "iframe" and each.parent in ours)
 
     def attach_worker_session(self, session: Session) -> None:
         """Add the session of a dedicated worker that the page, a frame of it or another worker of it started."""

@@ -21,7 +21,7 @@ import trio
 from cdpengine._notifier import Notifier
 from cdpengine._page.announcing import ActionListener, announce_call
 from cdpengine._page.dialogs import REPLIES_TIMEOUT, Shown
-from cdpengine._page.scripts.page_functions import post_nothing
+from cdpengine._page.scripts.sign_of_life import post_nothing
 from cdpengine._page.side_effects import (
     NAVIGATION_EVENTS,
     DownloadStarted,
@@ -144,6 +144,10 @@ class RunningActions:
         """Note that the page is no longer held back: its set-up was sent, and nothing keeps it from running."""
         self._started = True
         self._changes.notify()
+
+    def set_unready(self) -> None:
+        """Note that a part of the set-up has to be done again: see `set_ready`."""
+        self._set_up = False
 
     def set_ready(self) -> None:
         """Note that the page's set-up is answered."""

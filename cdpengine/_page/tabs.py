@@ -315,6 +315,7 @@ class Tabs:
         calls += self._post_further(page, session)
         calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
         await _wait_for_answers(calls, take)
+        page.set_frame_session_ready(session)
 
     def _post_further(self, page: PageTarget, session: Session) -> list[tuple[str, Posted]]:
         return [("further", call) for set_up in self._set_ups for call in set_up(page, session)]

@@ -14,7 +14,8 @@ import attrs
 import trio
 
 from cdpengine._javascript import own
-from cdpengine._page.scripts.page_functions import ExecutionContext
+from cdpengine._page.navigation.active import request_of_active
+from cdpengine._page.scripts.page_functions import Command, ExecutionContext
 from cdpengine._pictures.editing import (
     Area,
     ImageOptions,
@@ -175,7 +176,7 @@ async def _capture(
         params["captureBeyondViewport"] = beyond
         size = {"width": max(clip.width, 1), "height": max(clip.height, 1)}
         params["clip"] = {"x": clip.x, "y": clip.y, **size, "scale": ratio}
-    reply = await session.request("Page.captureScreenshot", params, ScreenshotReply)
+    reply = await request_of_active(session, Command("Page.captureScreenshot", params), ScreenshotReply)
     if not reply.data:
         raise MeasurementFailedError(
             "the screenshot", "", f"Chrome gave no picture of {width} x {height} pixels"

@@ -52,7 +52,8 @@ class Session:
 
     `target_type` is what that is ("page", "iframe", "worker", "browser"), `parent` the session through which it
     was attached, `connection` the one that it is on. `usable` says whether commands can be sent: it has neither
-    ended nor crashed; else `error` says why not.
+    ended nor crashed; else `error` says why not. `documents_shown` counts the documents that its target has shown,
+    each time that one is shown: a remote object id is valid while the number stays the same.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Session:
         self._ended: Callable[[str | None], EngineError] | None = None
         self._crashed = False
         self.usable = True
+        self.documents_shown = 0
         self._listeners: dict[str, list[Callable[[Event], None]]] = {}
         self._streams: list[EventStream] = []
         self._routes: dict[str, tuple[EventStream, ...]] = {}

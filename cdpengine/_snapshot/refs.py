@@ -8,8 +8,9 @@ Chrome's backend node ids are unique, and never used again, within one renderer 
 backend node): it can be moved to another document of its process and is the same. Where the renderer is not known
 the document's loader id stands for it, which is as safe; then a node that is moved gets a second ref.
 
-All Page objects of one (browser, target) in one thread share a table, over whatever connection. The tables are
-bounded in number and in sum; one that comes back goes on counting where it was, so no ref means something else.
+All Page objects of one (browser, target) in one thread share a table, over whatever connection. An open page keeps
+its table. Those of closed pages are bounded in number. All are bounded in sum, and a table that comes back goes on
+counting where it was, so no ref means something else.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 import functools
 import heapq
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Mapping
 
 import attrs
@@ -409,15 +410,23 @@ def _place(document: Document) -> tuple[str | None, ...]:
 
 _RETIRED_REMEMBERED = 10_000
 
+_EACH_OPEN_PAGE = 4_000
+"""Refs that every open page keeps, whatever the others hold: those of its latest snapshots."""
+
 
 class RefTables:
-    """Tables by browser and target. `browser` is any text that tells browsers apart (`browser_key`)."""
+    """Tables by browser and target. `browser` is any string that identifies a browser (`browser_key`).
+
+    `max_targets` bounds the tables of closed pages, and `max_refs` the refs of all tables in sum, to which each
+    open page adds `_EACH_OPEN_PAGE`.
+    """
 
     def __init__(self, *, max_targets: int = 50, max_refs: int = 200_000) -> None:
         self._max_targets = max_targets
         self._max_refs = max_refs
         self._tables: dict[tuple[str, str], RefTable] = {}  # ordered by use
         self._retired: dict[tuple[str, str], int] = {}  # the last numbers of tables that went
+        self._open: Counter[tuple[str, str]] = Counter()
         self._highest_forgotten = 0
 
     def __len__(self) -> int:
@@ -440,23 +449,33 @@ class RefTables:
         if numbers is not None:
             table.share(numbers)
         self._tables[key] = table
-        while len(self._tables) > self._max_targets:
-            self._retire(next(iter(self._tables)))
-        self._settle(table)
+        if len(self._tables) > self._max_targets + len(self._open):
+            self._retire(next(other for other in self._tables if other not in self._open and other != key))
+        self._settle(key)
         return table
+
+    def hold(self, browser: str, target_id: str) -> None:
+        """Note that a page is open. To be followed by `release` when it has ended."""
+        self._open[browser, target_id] += 1
+
+    def release(self, browser: str, target_id: str) -> None:
+        """Note that a page has ended, or the connection to it."""
+        self._open[browser, target_id] -= 1
+        self._open += Counter()  # without those at zero
 
     def note_lost(self, browser: str) -> None:
         """Note that a browser died: new tables count on from its highest number, so its refs name nothing else."""
         numbers = [table.last_number for (key, _), table in self._tables.items() if key == browser]
         self._highest_forgotten = max(self._highest_forgotten, *numbers, 0)
 
-    def _settle(self, used: RefTable) -> None:
-        excess = self.refs - self._max_refs
-        for table in self._tables.values():
-            if excess <= 0 or table is used:
+    def _settle(self, used: tuple[str, str]) -> None:
+        excess = self.refs - self._max_refs - _EACH_OPEN_PAGE * len(self._open)
+        for key, table in self._tables.items():
+            if excess <= 0 or key == used:
                 return
             held = len(table)
-            table.shrink(held - excess, f"at most {self._max_refs} refs of all pages are kept")
+            keep = max(held - excess, _EACH_OPEN_PAGE if key in self._open else 0)
+            table.shrink(keep, f"at most {self._max_refs} refs of all pages are kept")
             excess -= held - len(table)
 
     def _retire(self, key: tuple[str, str]) -> None:

@@ -11,19 +11,21 @@ from scripting import attach
 
 from cdpengine._page.scripts.node_lists import objects_of_nodes
 from cdpengine._page.scripts.page_functions import (
+    NO_OBJECT,
     ExecutionContext,
     ObjectGroup,
     RemoteHandle,
+    context_gone,
     expression_command,
     object_group,
     object_of_node,
-    post_nothing,
 )
+from cdpengine._page.scripts.sign_of_life import post_nothing
 from cdpengine._protocol.calls import Turn
 from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.session import Session
-from cdpengine.errors import ConnectionLostError, SessionGoneError
-from cdpengine.testing import SILENCE, Request, ScriptedPeer
+from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
+from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer
 from cdpengine.testing.peer import Answer
 
 
@@ -133,3 +135,30 @@ async def test_a_group_is_released_once_in_each_of_its_sessions(
     await connection.root.call("Test.settled")
     released = [each.session_id for each in peer.received if each.method == "Runtime.releaseObjectGroup"]
     assert sorted(map(str, released)) == ["S", "T"]
+
+
+async def test_the_id_of_an_object_whose_document_was_left_is_not_sent(
+    connection: Connection, peer: ScriptedPeer
+) -> None:
+    """Where that document comes back, Chrome numbers objects from 1 again: an old id would name another one."""
+    session = await attach(connection, peer, "S")
+    refusal = Refusal(-32000, "Cannot find context with specified id")
+    sent: list[object] = []
+
+    def call(request: Request) -> Answer:
+        sent.append(request.params["objectId"])
+        return {"result": {"type": "number", "value": 1}} if sent[-1] == "1.7.3" else refusal
+
+    peer.on("Runtime.callFunctionOn", call)
+    handle = RemoteHandle(session, "1.7.3")
+    assert await handle.call("f", returns=int) == 1
+    session.documents_shown += 1
+    assert handle.lost
+    with pytest.raises(RemoteError) as caught:
+        await handle.call("f", returns=int)
+    assert context_gone(caught.value)
+    assert await RemoteHandle(session, "1.7.3").call("f", returns=int) == 1
+    handle.release()
+    await connection.root.call("Test.settled")
+    assert sent == ["1.7.3", NO_OBJECT, "1.7.3"]
+    assert not [each for each in peer.received if each.method == "Runtime.releaseObject"]

@@ -8,7 +8,7 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._page.frames import FrameEvent, FrameTree
+from cdpengine._page.frames import RESTORED, FrameEvent, FrameTree
 from cdpengine._protocol.domains.page import (
     FrameAttached,
     FrameDetached,
@@ -210,3 +210,42 @@ def test_a_swap_leaves_what_the_new_process_has_reported_already() -> None:
     tree.apply(FrameAttached("new", "a"), S2)
     tree.apply(FrameDetached("a", "swap"), S1)
     assert ids(tree) == ["main", "a", "new"]
+
+
+def _navigated(loader_id: str, kind: str = "Navigation", frame_id: str = "main") -> FrameNavigated:
+    parent_id = None if frame_id == "main" else "main"
+    return FrameNavigated(FrameInfo(frame_id, loader_id, f"http://x/{loader_id}", parent_id), kind)
+
+
+def test_a_document_that_comes_back_has_its_frames() -> None:
+    """Chrome attaches the restored document's iframes of other processes, and reports the document after that."""
+    tree = FrameTree("main", S1)
+    tree.apply(_navigated("list"), S1)
+    for event in (FrameAttached("a", "main"), _navigated("inner", frame_id="a"), FrameAttached("b", "a")):
+        tree.apply(event, S1)
+    inner = tree.get("a")
+    tree.apply(_navigated("foreign", frame_id="c"), S2)
+    tree.end_session(S2)
+    tree.apply(_navigated("detail"), S1)
+    tree.apply(FrameAttached("d", "main"), S1)
+    assert ids(tree) == ["main", "d"]
+
+    again = cast("Session", _Reporter("s3"))
+    tree.apply(_navigated("foreign", frame_id="c"), again)
+    tree.apply(_navigated("list", RESTORED), S1)
+    assert sorted(ids(tree)) == ["a", "b", "c", "main"]
+    assert tree.complete
+    assert inner is not None
+    assert inner is tree.get("a")
+    assert inner.attached
+    assert (inner.loader_id, inner.url) == ("inner", "http://x/inner")
+    tree.apply(_navigated("detail", RESTORED), S1)
+    tree.end_session(again)
+    assert ids(tree) == ["main", "d"]
+
+
+def test_frames_of_a_document_that_was_left_before_are_not_known() -> None:
+    tree = FrameTree("main", S1)
+    tree.apply(_navigated("detail"), S1)
+    tree.apply(_navigated("list", RESTORED), S1)
+    assert not tree.complete

@@ -42,6 +42,32 @@ def test_of_51_targets_the_one_not_used_for_longest_goes() -> None:
     assert give(back, 2) == ["e4", "e5"], "its numbers go on, so that no old ref names another node"
 
 
+def test_open_pages_keep_their_tables() -> None:
+    tables = RefTables(max_targets=2, max_refs=10)
+    for n in range(60):
+        tables.hold("B", f"T{n}")
+        give(tables.table("B", f"T{n}"), 3)
+    assert all(tables.table("B", f"T{n}").lookup("e3").id == "e3" for n in range(60))
+    for n in range(60):
+        tables.release("B", f"T{n}")
+        tables.table("B", "T0")
+    assert len(tables) == 2
+    assert tables.refs <= 10
+    with pytest.raises(StaleRefError, match="its page has ended"):
+        tables.table("B", "T7").lookup("e3")
+
+
+def test_a_page_that_two_connections_hold_stays_open_until_both_end() -> None:
+    tables = RefTables(max_targets=1)
+    tables.hold("B", "T")
+    tables.hold("B", "T")
+    give(tables.table("B", "T"), 3)
+    tables.release("B", "T")
+    for other in ("T1", "T2", "T3"):
+        tables.table("B", other)
+    assert tables.table("B", "T").lookup("e1").id == "e1"
+
+
 def test_the_refs_of_all_tables_are_bounded_in_sum() -> None:
     tables = RefTables(max_refs=100)
     for n in range(5):

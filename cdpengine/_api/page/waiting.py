@@ -28,7 +28,6 @@ from cdpengine._page.navigation.documents import STOP, FrameWatches
 from cdpengine._page.navigation.settling import RequestsUnderWay, Settling, watch_requests
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import UrlPattern, Words, describe_words, url_test, url_words
-from cdpengine._page.scripts.page_functions import RemoteHandle
 from cdpengine.errors import (
     EngineError,
     EvaluationDisabledError,
@@ -339,7 +338,7 @@ class Expression:
 
     def _stop(self) -> None:
         if (handle := self._handle) is not None:
-            RemoteHandle(handle.session, handle.object_id).tell(own(STOP))
+            handle.remote.tell(own(STOP))
 
 
 NodeState = Literal[

@@ -204,9 +204,11 @@
     between ||= event.target === element && record.seen.length > 0;
   }
 
-  function leaving() {
+  function leaving(event) {
+    if (!event.isTrusted) return;
     if (record.seen.length > 0) record.answered = true;
     report();
+    tools.ended(wanted.id); // the document may come back, and no one is left to take the listeners away
   }
 
   function listen(target, type, listener, capture) {

@@ -219,7 +219,7 @@ async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> boo
         seconds = _FOLDER_TIMEOUT if seen.directory else _CHANGE_TIMEOUT
         control = await object_from(handle, "_input/forms/upload", {"control": True})
         change = post(post_run(handle, source, {"await": round(seconds * 1000)}))
-        control_id = None if control is None else control.id
+        control_id = None if control is None else control.reference
         sent = post(node.session.post("DOM.setFileInputFiles", objectId=control_id, files=paths))
         await sent.raw()
         try:

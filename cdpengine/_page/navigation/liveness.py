@@ -17,7 +17,7 @@ import trio
 
 from cdpengine._logs import get_logger
 from cdpengine._page.running_actions import KNOWN_UNRESPONSIVE, QUICK_PROBE
-from cdpengine._page.scripts.page_functions import post_nothing, post_shared_nothing
+from cdpengine._page.scripts.sign_of_life import post_nothing, post_shared_nothing
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (

@@ -16,9 +16,11 @@ import trio
 
 from cdpengine._budget import Budget, undoing
 from cdpengine._page.frames import LOAD_STATES, LoadState
+from cdpengine._page.navigation.active import not_active, request_of_active
 from cdpengine._page.navigation.arriving import wait_for_documents, wait_until_begun
 from cdpengine._page.navigation.liveness import answers
 from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.page_functions import Command
 from cdpengine._protocol.domains.network import (
     LoadingFailed,
     RequestWillBeSentHead,
@@ -202,7 +204,7 @@ async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, bu
         for tries_left in reversed(range(_TRIES)):
             requests = page.navigation.requests
             budget.step("asking Chrome to reload")
-            await page.session.call("Page.reload", ignoreCache=ignore_cache)
+            await request_of_active(page.session, Command("Page.reload", {"ignoreCache": ignore_cache}), dict)
 
             def replaced() -> str | None:
                 _check_left(page, refusals, page.frames.main.url)
@@ -226,7 +228,12 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
 
     Raises NavigationFailedError when there is no such entry.
     """
-    history = await page.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
+    if not page.session.crashed:  # the history is counted from where the page goes
+        await wait_for_documents(page, (page.frames.main.id,), budget)
+    budget.step("asking for the history of the page")
+    history = await request_of_active(
+        page.session, Command("Page.getNavigationHistory", {}), NavigationHistoryReply
+    )
     index = history.current_index + by
     if not 0 <= index < len(history.entries):
         which, end = ("previous", "first") if by < 0 else ("next", "last")
@@ -239,7 +246,9 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
         before, moves_before = page.frames.main.loader_id, page.frames.main.moves_within
         refusals, frames_before = page.dialogs.refusals, _frame_places(page)
         budget.step(f"asking Chrome to go to {shown_url(entry.url)} in the history")
-        await page.session.call("Page.navigateToHistoryEntry", entryId=entry.id)
+        await request_of_active(
+            page.session, Command("Page.navigateToHistoryEntry", {"entryId": entry.id}), dict
+        )
 
         def moved() -> bool:
             _check_left(page, refusals, entry.url)
@@ -276,15 +285,11 @@ _HISTORY_PAUSE = 0.05
 """Seconds between questions where in the history the page is: Chrome tells of that by no event."""
 
 
-_BEING_REPLACED = "Not attached to an active page"
-"""Chrome's words while the document that was asked gives way to another one."""
-
-
 async def _is_at(page: PageTarget, entry_id: int) -> bool:
     try:
         history = await page.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
     except RemoteError as error:
-        if _BEING_REPLACED not in error.message:
+        if not not_active(error):
             raise
         return False  # the page's own document is on its way
     return history.entries[history.current_index].id == entry_id

@@ -145,7 +145,24 @@
     });
   }
 
+  function stop() {
+    stopped = true;
+    observer.disconnect();
+    EventTarget.prototype.removeEventListener.call(window, "pagehide", leaving);
+    for (const root of observed) for (const sign of SIGNS) DOM.removeEventListener(root, sign, signed, { capture: true });
+    if (due !== null) clearTimeout(due.timer);
+    if (wake) wake();
+  }
+
+  // The document may come back, and no one is left to stop it then. Chrome answers the promise of `next` itself.
+  function leaving(event) {
+    if (!event.isTrusted) return;
+    wake = null;
+    stop();
+  }
+
   observe();
+  EventTarget.prototype.addEventListener.call(window, "pagehide", leaving);
   return {
     next: (known) => {
       const asked = performance.now();
@@ -165,12 +182,6 @@
         () => Math.max(5, DOM.readyState(document) === "complete" ? ms - (performance.now() - changed) : FRAME_MS),
       ),
     stillness,
-    stop: () => {
-      stopped = true;
-      observer.disconnect();
-      for (const root of observed) for (const sign of SIGNS) DOM.removeEventListener(root, sign, signed, { capture: true });
-      if (due !== null) clearTimeout(due.timer);
-      if (wake) wake();
-    },
+    stop,
   };
 }

@@ -29,7 +29,8 @@ from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_target import REVIVED, PageTarget
-from cdpengine._page.scripts.page_functions import context_gone, post_nothing
+from cdpengine._page.scripts.page_functions import context_gone
+from cdpengine._page.scripts.sign_of_life import post_nothing
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.connection import Connection, Targets
 from cdpengine._protocol.domains.target import AttachToTargetReply

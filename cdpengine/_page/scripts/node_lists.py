@@ -15,9 +15,9 @@ import msgspec
 
 from cdpengine._page.scripts.page_functions import (
     AnyGroup,
+    How,
     ObjectGroup,
     RemoteHandle,
-    deep,
     post_resolve,
     returned,
 )
@@ -28,6 +28,18 @@ from cdpengine._protocol.session import Session
 from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
 
 T = TypeVar("T")
+
+
+def deep(levels: int) -> How:
+    """Return the parameters of V8's deep serialization, with nodes as backend node ids."""
+    return {
+        "serializationOptions": {
+            "serialization": "deep",
+            "maxDepth": levels,
+            "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
+        }
+    }
+
 
 SERIALIZED = deep(2)
 """How a function is called that gives an array of nodes."""

@@ -26,8 +26,7 @@ from weakref import WeakValueDictionary
 import attrs
 import trio
 
-from cdpengine._javascript import own
-from cdpengine._protocol.calls import PendingCall, SharedCall, decode_reply, pending_group
+from cdpengine._protocol.calls import PendingCall, decode_reply, pending_group
 from cdpengine._protocol.domains.dom import DescribeNodeReply, ResolveNodeReply
 from cdpengine._protocol.domains.page import IsolatedWorldReply
 from cdpengine._protocol.domains.runtime import CallReply, ReturnedObject
@@ -57,19 +56,11 @@ SETTLED_OBJECT: How = {"returnByValue": False, "awaitPromise": True}
 
 _LONGEST = 300
 
+NO_OBJECT = "0.0.0"
+"""An object id that Chrome refuses in every isolate: "Cannot find context with specified id"."""
+
 NOT_OF_THE_DOCUMENT = "Node with given id does not belong to the document"
 """What Chrome says of a node of another document, where it says so at all: see `object_of_node`."""
-
-
-def deep(levels: int) -> How:
-    """Return how nodes are asked for by their numbers: V8's deep serialization, so many levels of it."""
-    return {
-        "serializationOptions": {
-            "serialization": "deep",
-            "maxDepth": levels,
-            "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
-        }
-    }
 
 
 class Command(NamedTuple):
@@ -145,14 +136,33 @@ class _Callee:
 
 @attrs.frozen
 class RemoteHandle(_Callee):
-    """An object in a page."""
+    """An object in a page.
+
+    Chrome forgets all remote objects of a document that is left. Where that document comes back, Chrome numbers
+    them from 1 again, so an old id can name another object. A handle whose document was left is sent as NO_OBJECT.
+    """
 
     session: Session = attrs.field(repr=False)
     id: str
+    _shown: int = attrs.field(init=False, eq=False, repr=False)
+
+    @_shown.default
+    def _count_documents(self) -> int:
+        return self.session.documents_shown
+
+    @property
+    def lost(self) -> bool:
+        """Whether the document that it was made in has been left since."""
+        return self._shown != self.session.documents_shown
+
+    @property
+    def reference(self) -> str:
+        """The id for a command: `id`, or NO_OBJECT where the handle is lost."""
+        return NO_OBJECT if self.lost else self.id
 
     @property
     def _where(self) -> dict[str, Any]:
-        return {"objectId": self.id}
+        return {"objectId": self.reference}
 
     @property
     def world(self) -> str:
@@ -162,12 +172,16 @@ class RemoteHandle(_Callee):
     async def backend_node_id(self) -> int:
         """Return the backend node id of an object that is a node. Raises as `Session.request` does."""
         await trio.lowlevel.checkpoint_if_cancelled()
-        reply = await self.session.post("DOM.describeNode", objectId=self.id).decoded(DescribeNodeReply)
+        reply = await self.session.post("DOM.describeNode", objectId=self.reference).decoded(
+            DescribeNodeReply
+        )
         return reply.node.backend_node_id
 
     def release(self) -> None:
         """Let Chrome release it. Sent and not waited for; raises nothing."""
-        release_object(self.session, self.id)
+        if not self.lost:
+            with suppress(SessionGoneError, ConnectionLostError):
+                self.session.post("Runtime.releaseObject", objectId=self.id)
 
 
 @attrs.frozen
@@ -224,24 +238,7 @@ def in_group(group: AnyGroup | None, session: Session) -> dict[str, str]:
 
 
 def _argument(value: object) -> dict[str, Any]:
-    return {"objectId": value.id} if isinstance(value, RemoteHandle) else {"value": value}
-
-
-# --- nothing -----------------------------------------------------------------------------
-
-_NOTHING = {"expression": own("0"), **VALUE}
-
-
-def post_nothing(session: Session) -> PendingCall:
-    """Have the page evaluate nothing: whatever comes back, it answers. Raises why the session ended."""
-    return session.post("Runtime.evaluate", **_NOTHING)
-
-
-def post_shared_nothing(session: Session) -> SharedCall:
-    """Do as `post_nothing`, for several tasks that wait for the answer."""
-    if (error := session.error("Runtime.evaluate")) is not None:
-        raise error
-    return session.connection._post_shared("Runtime.evaluate", _NOTHING, session.id)
+    return {"objectId": value.reference} if isinstance(value, RemoteHandle) else {"value": value}
 
 
 # --- what was answered ---------------------------------------------------------------------------------------
@@ -327,12 +324,6 @@ def object_group(purpose: str) -> Iterator[ObjectGroup]:
         group.release()
 
 
-def release_object(session: Session, object_id: str) -> None:
-    """Let Chrome release one object. Sent and not waited for; raises nothing."""
-    with suppress(SessionGoneError, ConnectionLostError):
-        session.post("Runtime.releaseObject", objectId=object_id)
-
-
 def _always() -> bool:
     return True
 
@@ -387,6 +378,8 @@ _GONE = (
     "Inspected target navigated or closed",
     "Could not find object with given id",
     "Cannot find object with given id",
+    "Argument should belong to the same JavaScript world as target object",
+    "Promise was collected",
 )
 
 
@@ -436,7 +429,8 @@ class IsolatedWorlds:
         """
         session, frame_id = node.session, node.frame_id
         known = self._contexts.get((session.id, frame_id))
-        if known is not None and (session.id, frame_id) in self._libraries:
+        kept = self._libraries.get((session.id, frame_id))
+        if known is not None and kept is not None and not kept.lost:
             with suppress(RemoteError):
                 context = ExecutionContext(session, known)
                 found = await object_of_node(context.post_resolve(node.backend_node_id, group), session)
@@ -465,7 +459,8 @@ class IsolatedWorlds:
     def library(self, node: Node, found: RemoteHandle) -> RemoteHandle | None:
         """Return the library that was kept for the world in which `found` is; None when there is none."""
         library = self._libraries.get((node.session.id, node.frame_id))
-        return library if library is not None and library.world == found.world else None
+        same = library is not None and library.world == found.world and not library.lost
+        return library if same else None
 
     def keep_numbers(self, session: Session, frame_id: str, numbered: Numbered) -> None:
         """Note what knows elements of the frame's document by numbers, for as long as it lives."""
@@ -477,8 +472,10 @@ class IsolatedWorlds:
         None where either is missing. What is asked of them is refused where the document is another one by now.
         """
         numbered = self._numbered.get((node.session.id, node.frame_id))
-        library = None if numbered is None else self.library(node, numbered.function)
-        if numbered is None or library is None or node.backend_node_id not in numbered.ids:
+        if numbered is None or numbered.function.lost or node.backend_node_id not in numbered.ids:
+            return None
+        library = self.library(node, numbered.function)
+        if library is None:
             return None
         return KnownElement(numbered.function, numbered.ids.index(node.backend_node_id)), library
 

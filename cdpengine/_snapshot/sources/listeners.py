@@ -198,7 +198,9 @@ def ask_listeners(document: RemoteHandle) -> PendingCall:
 
     `document` is the document as an object of the page's own world.
     """
-    return document.session.post("DOMDebugger.getEventListeners", objectId=document.id, depth=-1, pierce=True)
+    return document.session.post(
+        "DOMDebugger.getEventListeners", objectId=document.reference, depth=-1, pierce=True
+    )
 
 
 @attrs.frozen

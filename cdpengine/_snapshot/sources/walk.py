@@ -267,7 +267,7 @@ async def install_walk(
     prepared = kit is None and session in _prepared
     installed = known.get(key)
     if installed is not None and len(installed.ids) < _MOST_NUMBERS:
-        if installed.loader_id == request.loader_id:
+        if installed.loader_id == request.loader_id and not installed.function.lost:
             known.move_to_end(key)
             return installed
         forget_walk(session, request.frame_id, kit)

@@ -23,9 +23,10 @@ import trio
 from cdpengine import Page
 from cdpengine._evaluate.injection import InitScript
 from cdpengine._javascript import own, script, with_dom
+from cdpengine._page.navigation.active import request_of_active
 from cdpengine._page.page_scope import PageScope, SessionOverride
 from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply, SerializedNode
-from cdpengine._page.scripts.page_functions import ExecutionContext, ObjectGroup, new_group
+from cdpengine._page.scripts.page_functions import Command, ExecutionContext, ObjectGroup, new_group
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
 from cdpengine._page.tabs import Posted
 from cdpengine._protocol.calls import PendingCall
@@ -358,7 +359,9 @@ class PersonObserver:
 
     async def _read_history(self) -> NavigationHistoryReply | None:
         with trio.move_on_after(ANSWERING), suppress(EngineError):
-            return await self._core.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
+            return await request_of_active(
+                self._core.session, Command("Page.getNavigationHistory", {}), NavigationHistoryReply
+            )
         return None
 
     # --- where it goes -------------------------------------------------------------------------------------------

@@ -162,14 +162,15 @@ async def _ask(
 ) -> tuple[_Told, list[int | None]]:
     """Have the probe look. Raises DocumentGone, EvaluationFailedError, and as `Session.call`."""
     known = _probes.setdefault(frame.session, {})
+    loader_id, handle = known.get(frame.id, ("", None))
     try:
-        if known.get(frame.id, ("", None))[0] != frame.loader_id:
+        if handle is None or handle.lost or loader_id != frame.loader_id:
             document = await open_document(page._core.worlds, frame)  # noqa: SLF001
             made = await document.context.make(_probe(), group=_GROUP)
             if made is None:
                 raise DocumentGone(frame.id)
             known[frame.id] = document.loader_id, made
-        handle = known[frame.id][1]
+            handle = made
         with object_group("probe") as group:
             call = handle.post(_LOOK, request, counted, how=SERIALIZED, group=group)
             told, nodes = await text_and_nodes(call, _Told)
