@@ -65,7 +65,7 @@
     let host = element;
     let tabbing = false; // Tab goes to the next field, and the text with it
     let last = null; // the last keydown that the holder received
-    const seen = { taken: 0, held: 0, lost: false, unseen: false, tabbed: false, stray: "" };
+    const seen = { taken: 0, keys: 0, held: 0, lost: false, unseen: false, counted: false, tabbed: false, stray: "" };
     const guard = { seen, strayed: null, wait, end };
 
     const closed = [];
@@ -150,6 +150,7 @@
       if (event.type === "beforeinput" && !isTyped(event)) seen.taken++;
       if (event.type !== "keydown") return;
       seen.taken++;
+      seen.keys++;
       last = event;
       if (event.key === "Tab" && !event.ctrlKey && !event.altKey && !event.metaKey) {
         tabbing = seen.tabbed = true;
@@ -185,6 +186,7 @@
     listen(window, "blur", lock);
     // Keys that go to the document of another site are out of sight: those before them are counted.
     const counted = top.length > 0 || top !== window ? ["keydown", "beforeinput"] : wanted.tabs ? ["keydown"] : [];
+    seen.counted = counted.length > 1;
     for (const target of [window, ...closed]) for (const type of counted) listen(target, type, handle);
     guards.set(wanted.id, guard);
   }

@@ -48,13 +48,16 @@ class KeyReport(msgspec.Struct):
 
     `held`: keys, and pieces of text without keys, that were held back. `lost`: whether any were; `stray`: a
     description of what had the focus, "" for nothing. `unseen`: the focus went to a document where keys cannot be
-    held back; then `taken` is how many the element received. `tabbed`: a Tab was among the keys.
+    held back. Where the page has frames, they are `counted`: `taken` is how many the element received, `keys` how
+    many keys of these. `tabbed`: a Tab was among the keys.
     """
 
     taken: int
+    keys: int
     held: int
     lost: bool
     unseen: bool
+    counted: bool
     tabbed: bool
     stray: str
 
@@ -117,6 +120,8 @@ class KeyGuard:
         navigation: SideEffects | None,
         *,
         sent: int,
+        keys: int = 0,
+        stopped: bool = False,
         count: Callable[[int], tuple[int, int]] = lambda _: (0, 0),
         unit: str = "characters",
     ) -> None:
@@ -124,8 +129,9 @@ class KeyGuard:
 
         Returns when the page has reported what the keys set off in it, a navigation above all. A page that is
         about to show another document, or has a dialog open, need not answer any more. `sent` is how many
-        keys, and pieces of text without keys, there were. `count` returns how many of the text's `unit` the first
-        so many of them type, and how many it has.
+        keys, and pieces of text without keys, there were, `keys` how many keys of these; `stopped` says that more
+        were to come. `count` returns how many of the text's `unit` the first so many of them type, and how many it
+        has.
 
         Raises FocusMovedError.
         """
@@ -143,9 +149,12 @@ class KeyGuard:
             return
         if not report.lost:
             self._library = None
-        missing = report.unseen and not report.tabbed and report.taken + report.held < sent
+        missing = report.unseen and (stopped or report.taken + report.held < sent)
+        # A page whose listener keeps all keys from other listeners has not lost them.
+        missing = missing or (report.counted and 0 < report.keys + report.held < keys)
+        missing = missing and not report.tabbed
         if report.lost or missing:
-            typed, total = count(report.taken if report.unseen else sent - report.held)
+            typed, total = count(report.taken if missing else sent - report.held)
             raise FocusMovedError(
                 action=self.action,
                 target=self.node.description,

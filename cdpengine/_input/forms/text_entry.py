@@ -48,12 +48,13 @@ async def type_text(
     keyboard = context.keyboard.on(node.session)
     split = keyboard.split(text, delay, layout)
     guard = KeyGuard("type into", node, tabs="\t" in text)
-    sent = 0
+    sent = pressed = 0
 
     def parts() -> Iterator[Piece]:
-        nonlocal sent
+        nonlocal sent, pressed
         for piece, keys in split:
             sent += len(keys) or 1
+            pressed += len(keys)
             yield piece, keys
 
     try:
@@ -70,6 +71,8 @@ async def type_text(
                 context.interruptions,
                 context.navigation,
                 sent=sent,
+                keys=pressed,
+                stopped=sent - submit < sum(len(keys) or 1 for _, keys in split),
                 count=lambda arrived: count_typed(split, arrived),
             )
     finally:
