@@ -4,6 +4,9 @@
   "use strict";
 
   const TEXT_LIMIT = 40;
+  const MOST_BOX = 60; // CSS pixels: a combobox of two lines
+  const BOX_LEVELS = 4;
+  const FIELDS = "input:not([type=hidden]), select, textarea, [contenteditable], [role~=combobox], [role~=textbox]";
   const MOST_INSIDE = 100; // elements whose boxes are looked at
   // What takes a press inside of a label, so that the label does not pass it on.
   const TAKING = [
@@ -178,15 +181,39 @@
 
   // Whether what happens at the first of these elements, each inside of the next one, happens to the node. A click on a
   // label is a click on its control, but not where it hits a link, button or field inside of the label.
+  // The box of a combobox, with the placeholder and the chips that it draws over its input; null for other elements.
+  function comboboxBox() {
+    const popup = ["listbox", "tree", "grid"].includes(DOM.getAttribute(element, "aria-haspopup"));
+    if (!(element instanceof HTMLInputElement) || !(popup || DOM.getAttribute(element, "role") === "combobox")) return null;
+    const most = Math.max(MOST_BOX, 3 * element.offsetHeight);
+    let box = null;
+    for (let at = flatParent(element), level = 0; at instanceof HTMLElement && level < BOX_LEVELS; at = flatParent(at), level++) {
+      const fields = Array.from(DOM.querySelectorAll(at, FIELDS)).filter((each) => each !== element && each.tabIndex >= 0);
+      if (at instanceof HTMLFormElement || at === DOM.body(document) || at.offsetHeight > most || fields.length > 0) break;
+      box = at;
+    }
+    return box;
+  }
+
+  // Whether a press lands on a part of the combobox that is neither a button nor larger than its box.
+  function isInBox(path) {
+    const box = comboboxBox();
+    const at = box ? path.indexOf(box) : -1;
+    if (at < 0 || path.slice(0, at).some((each) => each instanceof Element && takes(each))) return false;
+    const [inner, outer] = [DOM.getBoundingClientRect(path[0]), DOM.getBoundingClientRect(box)];
+    return inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1 && inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
+  }
+
   function reaches(path) {
     if (pseudo) return path[Symbol.iterator]().next().value === element;
+    const passed = Array.from(path);
     let taken = false;
-    for (const at of path) {
+    for (const at of passed) {
       if (at === element) return !(isLabel && taken);
       if (at instanceof HTMLLabelElement && at.control === element) return !taken;
       taken = taken || (at instanceof Element && takes(at));
     }
-    return false;
+    return isInBox(passed);
   }
 
   const receives = (hit) => reaches(flatAncestors(hit));

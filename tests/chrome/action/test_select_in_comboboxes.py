@@ -8,7 +8,7 @@ from form_page import FormPage
 
 import cdpengine
 from cdpengine._input.forms.listbox import Option
-from cdpengine.errors import NotInteractableError, OptionNotFoundError, ValueRefusedError
+from cdpengine.errors import CoveredError, NotInteractableError, OptionNotFoundError, ValueRefusedError
 
 pytestmark = pytest.mark.chrome
 
@@ -228,3 +228,34 @@ async def test_a_hidden_select_behind_the_control_says_what_was_chosen(form: For
     # Both say that they are selected: one is the option that the keys are at.
     await form.page.select(await form.node("#control"), "Banana", timeout=10)
     assert await form.js("Array.from(native.selectedOptions, (each) => each.value)") == ["b"]
+
+
+COVERED = """<div id=box style="width: 200px; position: relative"><input role=combobox aria-label=Fruit aria-haspopup=listbox
+  readonly style="width: 190px"><div id=front style="position: absolute; inset: 0">IN</div></div><script>
+pressed = [];
+document.onclick = (event) => pressed.push(event.target.id);
+</script>"""
+
+
+async def test_a_placeholder_of_the_combobox_is_not_in_its_way(form: FormPage) -> None:
+    await form.show(COVERED.replace("IN", "Pick one"))
+    outcome = await form.page.click(
+        (await form.page.snapshot()).find(role="combobox", name="Fruit"), timeout=5
+    )
+    assert outcome.delivered
+    assert await form.js("pressed") == ["front"]
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "<button style='width: 200px'>Remove</button>",
+        "<p style='position: fixed; inset: 0; margin: 0'>Wait</p>",
+    ],
+)
+async def test_a_button_or_an_overlay_in_the_box_of_a_combobox_is(form: FormPage, inner: str) -> None:
+    await form.show(COVERED.replace("IN", inner))
+    ref = (await form.page.snapshot()).find(role="combobox", name="Fruit")
+    with pytest.raises(CoveredError):
+        await form.page.click(ref, timeout=1)
+    assert await form.js("pressed") == []
