@@ -204,8 +204,11 @@ async def find_unresponsive(page: PageTarget, late: DeadlineExceededError) -> Pa
     silence = 0.0 if late.timeout == 0 else await _measure_unresponsive(page)
     if not silence:
         return None
-    waits = ("the page waits for another document; Chrome holds back what is asked of it until then",)
-    steps = (*late.steps, *(waits if page.navigation.under_way else ()))
+    waits = (
+        "the page waits for another document; Chrome holds back what is asked of it until then. "
+        'page.goto(), or page.recover(allow="reload"), stops that navigation'
+    )
+    steps = (*late.steps, waits) if page.navigation.under_way else late.steps
     logger.debug("%s: no answer for %.2f s at a deadline", page.session.describe(), silence)
     return PageUnresponsiveError(late.action, late.timeout, steps, silence)
 
