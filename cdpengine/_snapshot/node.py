@@ -73,7 +73,8 @@ class Document:
     """The nodes of one frame's document: `roots` are the outermost shown ones, in the order of the page.
 
     `source` and `reason` say where they came from and why from there; `nodes_seen` counts what the source looked
-    at, `milliseconds` is the time by step. `cut` says that the source stopped before the end, for want of time.
+    at, `milliseconds` is the time by step. `cut` says that the source stopped before the end, for want of time or
+    (`deep`) because the elements are nested too deep.
     `parts_reused` counts parts whose nodes are those of an earlier document. `viewport` is the width and height of
     the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility tree, kept on
     request, and `loose` are nodes made for what only that tree has. `renderer_id` names the process that the
@@ -107,6 +108,12 @@ class Document:
     skipped_acting: int = 0
     kind: str = ""
     content_type: str = ""
+    deep: bool = False
+
+    @property
+    def cut_because(self) -> str:
+        """Why the document was read only in part, as it is shown."""
+        return "because its elements are nested too deep" if self.deep else "for want of time"
 
     def once_more(self) -> Document:
         """Return a document of the same nodes, that may have another session, source, reason and time."""

@@ -415,3 +415,14 @@ async def test_elements_nested_thousands_deep(page: cdpengine.Page) -> None:
     document = await read_computed(request_of(page, IsolatedWorlds()))
     assert [node.name for node in walk(document.roots)] == ["First"]
     assert document.cut
+
+
+async def test_a_document_that_is_too_deep_says_so(page: cdpengine.Page) -> None:
+    await page.set_content("<p>top</p><div id=a></div>")
+    await page.evaluate(
+        "{ let at = a; for (let i = 0; i < 1100; i++) { const inner = document.createElement('div');"
+        " at.append(inner); at = inner; } }"
+    )
+    snapshot = await page.snapshot()
+    assert snapshot.gaps == ["the document was read only in part, because its elements are nested too deep"]
+    assert "nested too deep" in snapshot.text

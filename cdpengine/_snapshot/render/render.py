@@ -105,7 +105,8 @@ def _render(
         heading.append(f"# this document is {document.kind} ({document.content_type})")
     gaps = _find_gaps(document, refs)
     if document.cut:
-        remarks.append("# this document was read only in part, for want of time; root= takes a part of it")
+        why = document.cut_because
+        remarks.append(f"# this document was read only in part, {why}; root= takes a part of it")
     if skipped := _describe_skipped(document, options.mode):
         remarks.append(skipped)
     if lines.too_deep:
@@ -159,14 +160,15 @@ def _describe_skipped(document: Document, mode: Mode) -> str:
 
 def _find_gaps(document: Document, refs: Mapping[Node, Ref]) -> list[str]:
     """Return which parts of the page were not read, and why."""
-    gaps = ["the document was read only in part, for want of time"] if document.cut else []
+    gaps = [f"the document was read only in part, {document.cut_because}"] if document.cut else []
     if document.loading:
         gaps.append(document.loading)
     for node in _owners(document):
         unread = node.document is None  # a remark on another one says what its document is
         if (node.remark and unread) or (node.document is not None and node.document.cut):
             ref = refs.get(node)
-            what = node.remark if unread else "read only in part, for want of time"
+            why = "" if node.document is None else node.document.cut_because
+            what = node.remark if unread else f"read only in part, {why}"
             gaps.append(f"{'frame' if ref is None else ref}: {what}")
     return gaps
 

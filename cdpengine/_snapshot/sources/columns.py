@@ -73,6 +73,7 @@ class Walk(msgspec.Struct, gc=False):
     viewport: tuple[float, float] | None = None
     seen: int = 0
     cut: bool = False
+    deep: bool = False
     last: int = 0
     number: int = 0
     same: bool = False
@@ -370,6 +371,7 @@ def _nodes_of(
         walk.seen,
         source="computed",
         cut=walk.cut,
+        deep=walk.deep,
         viewport=walk.viewport,
         kind=describe_kind(walk.type, walk.size),
         content_type=walk.type,

@@ -217,6 +217,7 @@
     const { labels, captionOf, controls, captionNumber, noteLabels, nameCaptions } = labelsFor();
     let seen = 0;
     let cut = false;
+    let deep = false; // it was cut for that, and not for want of time
     let framed = false; // there is what may hold a document of its own
 
     let styled = null; // whose style the next four are of
@@ -294,7 +295,7 @@
 
     function children(element, depth, level, visible) {
       if (level > DEEPEST) {
-        cut = true;
+        cut = deep = true;
         return;
       }
       if (element.namespaceURI === MATHML) {
@@ -684,7 +685,7 @@
       }
       const above = parts === null || parts.inside ? null : parts.context;
       if (above !== null) parts.context = parts.below("form", `${about} ${shown} ${pointing}`);
-      if (level > DEEPEST) cut = true;
+      if (level > DEEPEST) cut = deep = true;
       else for (const child of own("childNodes")) visit(child, below, level + 1, shown || modal !== null);
       if (above !== null) parts.context = above;
       if (shown && below === depth) addEdge(depth, 0);
@@ -713,7 +714,7 @@
         return `{"notPlain":true,"last":${last}}`;
       }
       if (!(error instanceof RangeError)) throw error;
-      cut = true; // out of stack: what is whole so far stands
+      cut = deep = true; // out of stack: what is whole so far stands
       shorten();
     }
     if (only) return JSON.stringify({ numbers: only, last, cut, skipped: skippedCount, acting: skippedActing, beyond, ...kindOfDocument() });
@@ -731,6 +732,7 @@
       viewport: [innerWidth, innerHeight],
       seen,
       cut,
+      deep,
       last,
       ...columns, // see walk_columns.js
       labels,
