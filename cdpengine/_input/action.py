@@ -115,6 +115,9 @@ class ActionOutcome:
 
     `healed` is the Ref (`cdpengine.Ref`) that the action was done to instead of a stale one, with `heal=True`;
     None where the target was what it had been. `healed_destination` is the same of the node that a drag ends on.
+
+    `all_renamed` are the elements that are called otherwise than when their refs were last given: pairs of Refs,
+    `old` and `new`. `renamed` is the first of them.
     """
 
     action: str
@@ -133,11 +136,17 @@ class ActionOutcome:
 
     healed: Any = None  # a Ref; this layer does not know what that is
     healed_destination: Any = None
+    all_renamed: tuple[Any, ...] = ()
 
     @property
     def dialog(self) -> Dialog | None:
         """The first dialog that opened meanwhile."""
         return self.dialogs[0] if self.dialogs else None
+
+    @property
+    def renamed(self) -> Any:
+        """The first renamed element, or None: `old` is its Ref as it was last given, `new` as it is now."""
+        return self.all_renamed[0] if self.all_renamed else None
 
 
 TO_CLICK = Requirements()

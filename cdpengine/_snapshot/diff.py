@@ -51,6 +51,11 @@ class SnapshotDiff:
     def __str__(self) -> str:
         return self.text
 
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the current text that the diff shows."""
+        return [*self.added, *(now for _, now in self.changed), *self.moved]
+
     def __bool__(self) -> bool:
         """Say whether anything changed."""
         return bool(self.added or self.removed or self.changed or self.moved)

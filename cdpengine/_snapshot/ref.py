@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 import attrs
+import msgspec
 
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import StaleRefError
@@ -59,6 +60,43 @@ def parse_ref_text(text: str) -> str | None:
     """Return "e3" for "e3", "@e3", "ref=e3" and "3" (as numbered snapshots show it), None for another text."""
     match = _REF_TEXT.fullmatch(text)
     return f"e{match[1]}" if match else None
+
+
+class Entry(msgspec.Struct, eq=False):
+    """A node with a ref. `born` and `seen` are the numbers of the first and the latest snapshot that had it.
+
+    `alike` is how many of the same role and name its document had, 0 where only a part of it was looked at.
+    `former` are the frames that it was in before, the latest ones.
+    """
+
+    ref: Ref
+    renderer: Renderer
+    born: int
+    seen: int
+    alike: int = 0
+    former: tuple[str | None, ...] = ()
+
+
+@attrs.define(eq=False)
+class Renderer:
+    """The nodes of one renderer process, by backend node id.
+
+    `known`: `id` is that of the process, not of a document.
+    """
+
+    id: str | None
+    known: bool
+    nodes: dict[int, Entry] = attrs.field(factory=dict)
+
+
+_WRITTEN = re.compile(r""" "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' """, re.VERBOSE)
+_IN_LINE = re.compile(r"\[ref=(e[0-9]+)\]|^\s*\[([0-9]+)\] ")
+
+
+def ref_of_line(line: str) -> str:
+    """Return the ref of a line of a snapshot, "" for none. What the page wrote is no part of it."""
+    found = _IN_LINE.search(_WRITTEN.sub("", line))
+    return "" if found is None else found[1] or f"e{found[2]}"
 
 
 @attrs.define(eq=False)

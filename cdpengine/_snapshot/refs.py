@@ -19,13 +19,12 @@ import functools
 import heapq
 import threading
 from collections import Counter, deque
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import attrs
-import msgspec
 
 from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.ref import Ref, RefNumbers, parse_ref_text
+from cdpengine._snapshot.ref import Entry, Ref, RefNumbers, Renderer, parse_ref_text
 from cdpengine._snapshot.ref_parts import Given, PartsOfDocument
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
@@ -38,39 +37,12 @@ _DOCUMENTS_REMEMBERED = 1_000
 _MOST_ALTERNATIVES = 5
 
 
-class Entry(msgspec.Struct, eq=False):
-    """A node with a ref. `born` and `seen` are the numbers of the first and the latest snapshot that had it.
-
-    `alike` is how many of the same role and name its document had, 0 where only a part of it was looked at.
-    `former` are the frames that it was in before, the latest ones.
-    """
-
-    ref: Ref
-    renderer: _Renderer
-    born: int
-    seen: int
-    alike: int = 0
-    former: tuple[str | None, ...] = ()
-
-
-@attrs.define(eq=False)
-class _Renderer:
-    """The nodes of one renderer process, by backend node id.
-
-    `known`: `id` is that of the process, not of a document.
-    """
-
-    id: str | None
-    known: bool
-    nodes: dict[int, Entry] = attrs.field(factory=dict)
-
-
 @attrs.define(eq=False)
 class _View:
     """One document while its nodes get their refs; `groups` has those of the same role and name together."""
 
     document: Document
-    renderer: _Renderer
+    renderer: Renderer
     partial: bool
     groups: dict[tuple[str, str], list[Entry]] = attrs.field(factory=dict)
 
@@ -95,7 +67,8 @@ class RefTable:
         self._snapshots = 0
         self._drops = 0
         self._by_id: dict[str, Entry] = {}
-        self._renderers: dict[tuple[str | None, bool], _Renderer] = {}
+        self._renderers: dict[tuple[str | None, bool], Renderer] = {}
+        self._given: dict[str, Ref] = {}  # id -> the ref as its caller was given it last
         self._looked: dict[str | None, int] = {}  # by loader: which snapshot last had the whole document
         self._dropped: dict[str, tuple[str, str]] = {}  # id -> description, reason
         self._dropped_order: deque[str] = deque()
@@ -216,11 +189,11 @@ class RefTable:
         while len(self._looked) > _DOCUMENTS_REMEMBERED:
             del self._looked[next(iter(self._looked))]
 
-    def _renderer(self, document: Document) -> _Renderer:
+    def _renderer(self, document: Document) -> Renderer:
         named = document.renderer_id
         key = (named, True) if named is not None else (document.loader_id, False)
         if key not in self._renderers:
-            self._renderers[key] = _Renderer(*key)
+            self._renderers[key] = Renderer(*key)
         return self._renderers[key]
 
     def _give(self, view: _View, given: dict[Node, Ref], node: Node) -> Entry:
@@ -299,6 +272,33 @@ class RefTable:
             description, reason = self._dropped[ref_id]
             raise StaleRefError(ref=ref_id, description=description, reason=reason, became="dropped")
         raise self._numbers.explain(ref_id)
+
+    def give(self, refs: Mapping[str, Ref]) -> None:
+        """Note that the caller is given these refs, by their ids, with the roles and names that they have."""
+        self._given.update(refs)
+
+    def given(self, ref: Ref) -> Ref:
+        """Return the ref as its caller was given it last; what is known now of one that was never given."""
+        return self._given.get(ref.id) or self.find(ref.id) or ref
+
+    def rename(self, ref_id: str, role: str, name: str) -> Ref | None:
+        """Note what a node is called now, and return its ref; None where the table does not keep it."""
+        entry = self._by_id.get(ref_id)
+        if entry is None:
+            return None
+        entry.ref = attrs.evolve(entry.ref, role=role, name=name)
+        entry.alike = 0
+        self._drops += 1  # nobody takes the refs of before for those of the same nodes
+        return entry.ref
+
+    def others(self, ref: Ref) -> Iterator[Ref]:
+        """Return the other refs of the ref's document, as of when all of it was read last."""
+        looked = self._looked.get(ref.loader_id, 0)
+        return (
+            entry.ref
+            for entry in self._by_id.values()
+            if entry.ref.loader_id == ref.loader_id and entry.ref.id != ref.id and entry.seen >= looked
+        )
 
     def share(self, numbers: RefNumbers) -> None:
         """Take the numbers of new refs from `numbers` from now on."""
@@ -391,6 +391,7 @@ class RefTable:
     def _drop(self, entry: Entry, reason: str) -> None:
         ref = entry.ref
         del self._by_id[ref.id]
+        self._given.pop(ref.id, None)
         self._drops += 1
         nodes = entry.renderer.nodes
         del nodes[ref.backend_node_id]

@@ -33,6 +33,7 @@ async def _click(run: Performance, request: requests.Click) -> None:
             position=None if position is None else (position.x, position.y),
             force=request.force,
             heal=request.heal,
+            refuse_renamed=True,
             timeout=run.left,
         )
     )
@@ -47,6 +48,7 @@ async def _type(run: Performance, request: requests.Type) -> None:
             submit=request.submit,
             delay=_BETWEEN_KEYS if request.slowly else 0,
             heal=request.heal,
+            refuse_renamed=True,
             timeout=run.left,
         )
     )
@@ -54,21 +56,30 @@ async def _type(run: Performance, request: requests.Type) -> None:
 
 async def _press(run: Performance, request: requests.Press) -> None:
     target = await run.find_if_given(request.ref, request.selector)
-    run.report(await run.page.press(request.key, target, heal=request.heal, timeout=run.left))
+    run.report(
+        await run.page.press(request.key, target, heal=request.heal, refuse_renamed=True, timeout=run.left)
+    )
 
 
 async def _hover(run: Performance, request: requests.Hover) -> None:
     target = await run.find(request.ref, request.selector)
     run.report(
         await run.page.hover(
-            target, modifiers=request.modifiers, force=request.force, heal=request.heal, timeout=run.left
+            target,
+            modifiers=request.modifiers,
+            force=request.force,
+            heal=request.heal,
+            refuse_renamed=True,
+            timeout=run.left,
         )
     )
 
 
 async def _scroll_into_view(run: Performance, request: requests.ScrollIntoView) -> None:
     target = await run.find(request.ref, request.selector)
-    run.report(await run.page.scroll_into_view(target, heal=request.heal, timeout=run.left))
+    run.report(
+        await run.page.scroll_into_view(target, heal=request.heal, refuse_renamed=True, timeout=run.left)
+    )
 
 
 async def _scroll(run: Performance, request: requests.Scroll) -> None:
@@ -80,25 +91,36 @@ async def _scroll(run: Performance, request: requests.Scroll) -> None:
         width, height = float(seen["clientWidth"]), float(seen["clientHeight"])
         ways = {"up": (0.0, -height), "down": (0.0, height), "left": (-width, 0.0), "right": (width, 0.0)}
         dx, dy = ways[request.direction]
-    run.report(await run.page.scroll(dx, dy, target, heal=request.heal, timeout=run.left))
+    run.report(
+        await run.page.scroll(dx, dy, target, heal=request.heal, refuse_renamed=True, timeout=run.left)
+    )
 
 
 async def _drag(run: Performance, request: requests.Drag) -> None:
     run.report(
         await run.page.drag(
-            request.start_ref, request.end_ref, hold=request.hold, heal=request.heal, timeout=run.left
+            request.start_ref,
+            request.end_ref,
+            hold=request.hold,
+            heal=request.heal,
+            refuse_renamed=True,
+            timeout=run.left,
         )
     )
 
 
 async def _select(run: Performance, request: requests.Select) -> None:
     target = await run.find(request.ref, request.selector)
-    run.report(await run.page.select(target, *request.values, heal=request.heal, timeout=run.left))
+    run.report(
+        await run.page.select(
+            target, *request.values, heal=request.heal, refuse_renamed=True, timeout=run.left
+        )
+    )
 
 
 async def _fill(run: Performance, request: requests.Fill) -> None:
     fields = [(await run.find(each.ref, each.selector), _value(each.value)) for each in request.fields]
-    run.report(await run.page.fill_form(fields, timeout=run.left))
+    run.report(await run.page.fill_form(fields, refuse_renamed=True, timeout=run.left))
 
 
 def _value(given: str | float | bool | tuple[str, ...]) -> Any:
@@ -111,12 +133,16 @@ def _value(given: str | float | bool | tuple[str, ...]) -> Any:
 async def _check(run: Performance, request: requests.Check) -> None:
     target = await run.find(request.ref, request.selector)
     change = run.page.check if request.checked else run.page.uncheck
-    run.report(await change(target, heal=request.heal, timeout=run.left))
+    run.report(await change(target, heal=request.heal, refuse_renamed=True, timeout=run.left))
 
 
 async def _upload(run: Performance, request: requests.Upload) -> None:
     target = await run.find(request.ref, request.selector)
-    run.report(await run.page.upload(target, *request.paths, heal=request.heal, timeout=run.left))
+    run.report(
+        await run.page.upload(
+            target, *request.paths, heal=request.heal, refuse_renamed=True, timeout=run.left
+        )
+    )
 
 
 async def _highlight(run: Performance, request: requests.Highlight) -> None:

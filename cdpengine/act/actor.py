@@ -7,7 +7,7 @@ of a page goes with the page.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +17,7 @@ import attrs
 import trio
 
 from cdpengine._budget import within
-from cdpengine._snapshot.ref import RefNumbers
+from cdpengine._snapshot.ref import RefNumbers, ref_of_line
 from cdpengine.act.observing.held import HeldScope
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.searching import ENGINES, SearchEngine
@@ -102,21 +102,21 @@ class Actor:
     hooks: tuple[DispatchHook, ...] = ()
     ref_numbers: RefNumbers = attrs.field(factory=RefNumbers)
     _current: str | None = None
+    _shares: bool = attrs.field(default=False, init=False)
     _turns: dict[str, trio.Lock] = attrs.field(factory=dict, init=False)
     _views: dict[str, Views] = attrs.field(factory=dict, init=False)
     _ahead: dict[str, trio.Event] = attrs.field(factory=dict, init=False)
     _held: dict[tuple[str, str], HeldScope] = attrs.field(factory=dict, init=False)
     """What one request began and another one ends, by what it is and the page that it is of ("": the browser)."""
 
-    def __attrs_post_init__(self) -> None:
-        core = None if self.context is None else self.context._core  # noqa: SLF001 - no part of what users have
-        self.browser._state.share_ref_numbers(core, self.ref_numbers)  # noqa: SLF001 - as above
-
     @property
     def pages(self) -> list[Page]:
         """The open pages that the actor sees; their places in it are their numbers in `tabs`."""
         self._forget_closed()
-        return self.browser.pages if self.context is None else self.context.pages
+        pages = self.browser.pages if self.context is None else self.context.pages
+        if pages:
+            self._share_ref_numbers()
+        return pages
 
     @property
     def current(self) -> Page | None:
@@ -151,6 +151,7 @@ class Actor:
 
     async def open_page(self, timeout: float) -> Page:
         """Open a blank page, which becomes the current one, and keep its console and requests."""
+        self._share_ref_numbers()
         page = await self.browser.new_page(context=self.context, activity=True, timeout=timeout)
         self.focus(page)
         return page
@@ -193,6 +194,8 @@ class Actor:
     ) -> Snapshot:
         """Take a snapshot, with what changed since the last one of this document that had the same options.
 
+        Its refs count as given only by `give`.
+
         What changed is that of the whole, also where the text is cut to a size: a change that was cut away would
         else be no change. The whole is read first, which is quick on a page that was read before; where it fits,
         nothing more is asked.
@@ -209,7 +212,7 @@ class Actor:
             for each in (views.asked, views.whole)
             if each is not None and each.is_like(options, _document_of(page))
         ]
-        snapshot = await page.snapshot(**options, since=like[0].snapshot if like else None, timeout=timeout)
+        snapshot = await page._look(**options, since=like[0].snapshot if like else None, timeout=timeout)  # noqa: SLF001 - `give` says what is given
         views.asked = Seen(snapshot, options, _document_of(page))
         if options == _whole(options):
             views.whole = views.asked
@@ -217,7 +220,7 @@ class Actor:
         if not too_long and (max_tokens is None or snapshot.stats.tokens <= max_tokens):
             return snapshot
         left = max(round(deadline - trio.current_time(), 3), 0)
-        cut = await page.snapshot(**options, max_chars=max_chars, max_tokens=max_tokens, timeout=left)
+        cut = await page._look(**options, max_chars=max_chars, max_tokens=max_tokens, timeout=left)  # noqa: SLF001 - `give` says what is given
         return attrs.evolve(cut, diff=snapshot.diff)
 
     async def look_before(self, page: Page, timeout: float) -> None:
@@ -245,7 +248,15 @@ class Actor:
             snapshot = await self._look_at_all(page, min(timeout, longest))
         except (DeadlineExceededError, SessionGoneError) as error:
             return f"# not read: {error}"
+        self.give(page, snapshot, None if snapshot.diff is None else snapshot.diff.lines)
         return f"# a new document\n{snapshot.text}" if snapshot.diff is None else str(snapshot.diff)
+
+    def give(self, page: Page, snapshot: Snapshot, lines: Iterable[str] | None = None) -> None:
+        """Note that the caller gets a snapshot, or some of its lines: so it knows their refs as they are now."""
+        given = snapshot.refs
+        if lines is not None:
+            given = {name: given[name] for line in lines if (name := ref_of_line(line)) in given}
+        page._core.refs.give(given)  # noqa: SLF001 - no part of what users have
 
     async def read_ahead(self, page: Page, timeout: float) -> None:
         """Begin to read the page's document, and give it a moment: a small one has been read then.
@@ -259,7 +270,7 @@ class Actor:
         async def read() -> None:
             try:
                 with suppress(EngineError):  # who asks for it is told what is wrong with the page
-                    await page.snapshot(timeout=_LOOKING)
+                    await page._look(timeout=_LOOKING)  # noqa: SLF001 - `give` says what is given
             finally:
                 del self._ahead[page.target_id]
                 done.set()
@@ -276,7 +287,7 @@ class Actor:
         document = _document_of(page)
         last = views.whole
         since = last.snapshot if last is not None and last.is_like(options, document) else None
-        snapshot = await page.snapshot(**options, since=since, timeout=timeout)
+        snapshot = await page._look(**options, since=since, timeout=timeout)  # noqa: SLF001 - `give` says what is given
         views.whole = Seen(snapshot, options, _document_of(page))
         return snapshot
 
@@ -329,6 +340,13 @@ class Actor:
         """Have everything end that goes on between requests: nobody will end it."""
         for held in self._held.values():
             held.stop()
+
+    def _share_ref_numbers(self) -> None:
+        """Have the refs of all its pages take their numbers from the actor's."""
+        if not self._shares:
+            self._shares = True
+            core = None if self.context is None else self.context._core  # noqa: SLF001 - no part of what users have
+            self.browser._state.share_ref_numbers(core, self.ref_numbers)  # noqa: SLF001 - as above
 
     def _forget_closed(self) -> None:
         for known in (self._turns, self._views):

@@ -44,11 +44,14 @@ async def _snapshot(run: Performance, request: requests.TakeSnapshot) -> dict[st
     snapshot = await run.actor.look(run.page, run.left, **options)
     shown: dict[str, Any] = {"title": snapshot.title, "refs": len(snapshot.refs)}
     if request.diff and snapshot.diff is not None:
+        run.actor.give(run.page, snapshot, snapshot.diff.lines)
         return {**shown, "diff": str(snapshot.diff)}
-    return {
-        **shown,
-        "snapshot": snapshot.text if request.find is None else _lines_that_say(request.find, snapshot.text),
-    }
+    if request.find is None:
+        run.actor.give(run.page, snapshot)
+        return {**shown, "snapshot": snapshot.text}
+    found = _lines_that_say(request.find, snapshot.text)
+    run.actor.give(run.page, snapshot, found.split("\n"))
+    return {**shown, "snapshot": found}
 
 
 def _lines_that_say(words: str, text: str) -> str:
@@ -68,10 +71,12 @@ def _lines_that_say(words: str, text: str) -> str:
 
 
 async def _find(run: Performance, request: requests.Find) -> dict[str, Any]:
-    snapshot = await run.page.snapshot(refs="all", timeout=run.left)
+    snapshot = await run.page._look(refs="all", timeout=run.left)  # noqa: SLF001 - given are those that are found
     found = snapshot.find_all(request.role, request.name, text=request.text, exact=request.exact)
-    nodes = [{"ref": ref.id, "role": ref.role, "name": ref.name, "nth": ref.nth} for ref in found]
-    return {"count": len(nodes), "nodes": nodes[: request.limit]}
+    shown = found[: request.limit]
+    run.page._core.refs.give({ref.id: ref for ref in shown})  # noqa: SLF001 - as above
+    nodes = [{"ref": ref.id, "role": ref.role, "name": ref.name, "nth": ref.nth} for ref in shown]
+    return {"count": len(found), "nodes": nodes}
 
 
 async def _screenshot(run: Performance, request: requests.Screenshot) -> dict[str, Any]:
@@ -311,7 +316,7 @@ async def _download(run: Performance, request: requests.Download) -> dict[str, A
     target = await run.find_if_given(request.ref, request.selector)
     async with run.page.expect_download(request.directory, timeout=run.left) as expected:
         if target is not None:
-            run.report(await run.page.click(target, heal=request.heal, timeout=run.left))
+            run.report(await run.page.click(target, heal=request.heal, refuse_renamed=True, timeout=run.left))
     download = expected.value
     path = await download.wait(timeout=run.left)
     return {

@@ -58,6 +58,15 @@ class BegunDownload:
 
 
 @attrs.frozen(kw_only=True)
+class RenamedElement:
+    """An element that was acted on and is called otherwise than when its ref was last given: role and name."""
+
+    ref: str
+    was: str
+    now: str
+
+
+@attrs.frozen(kw_only=True)
 class Effects:
     """What an action set off in its page, by the time it ended."""
 
@@ -66,6 +75,7 @@ class Effects:
     dialogs: tuple[AnsweredDialog, ...] = ()
     download: BegunDownload | None = None
     healed_ref: str | None = None
+    renamed: tuple[RenamedElement, ...] = ()
     delivered: bool | None = None
     """False: the element received the beginning, and the page's own answer to it took the rest away."""
 
@@ -160,6 +170,9 @@ class Advice:
 
 
 _NEW_SNAPSHOT = "Take a snapshot and use a ref of it."
+_RENAMED = (
+    f"{_NEW_SNAPSHOT} Where the element is meant as it is now, that gives its ref under its present name."
+)
 _LOOK = "Take a snapshot to see what the page shows now."
 _NO_SCRIPTS = "This service runs no scripts of its callers. Use find, extract or snapshot."
 
@@ -274,6 +287,9 @@ def describe_failure(error: EngineError) -> Failure:
     advice = next(ADVICE[each] for each in kind.__mro__ if each in ADVICE)
     covered_by = covered_ref = None
     alternatives: tuple[str, ...] = ()
+    hint = advice.hint
+    if isinstance(error, StaleRefError) and error.became == "renamed":
+        hint = _RENAMED
     if isinstance(error, CoveredError):
         covered_by, covered_ref = error.covered_by or None, error.covered_ref or None
     elif isinstance(error, FocusMovedError):
@@ -285,7 +301,7 @@ def describe_failure(error: EngineError) -> Failure:
     return Failure(
         kind=name_error(kind),
         message=str(error),
-        hint=advice.hint,
+        hint=hint,
         retryable=advice.retryable,
         covered_by=None if covered_by is None else escape_line(covered_by),
         covered_by_ref=covered_ref,
@@ -306,6 +322,10 @@ def effects_of(outcome: Any) -> Effects:
         download=download
         and BegunDownload(url=describe_url(download.url), suggested_filename=download.suggested_filename),
         healed_ref=outcome.healed and outcome.healed.id,
+        renamed=tuple(
+            RenamedElement(ref=old.id, was=old.describe(), now=new.describe())
+            for old, new in outcome.all_renamed
+        ),
         delivered=outcome.delivered,
     )
 
@@ -326,6 +346,7 @@ def tell_effects(effects: Effects) -> list[str]:
         lines.append(f"a download began: {escape_line(effects.download.suggested_filename)}")
     if effects.healed_ref is not None:
         lines.append(f"the ref was stale; {effects.healed_ref} was taken for it")
+    lines += [f"{each.ref} was {each.was}, and is {each.now} now" for each in effects.renamed]
     if effects.delivered is False:
         lines.append("the page took the element away in the middle of the action")
     return lines

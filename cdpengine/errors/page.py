@@ -60,7 +60,7 @@ class NodeError(EngineError):
 
 
 Became = Literal[
-    "", "removed", "detached", "replaced", "swapped", "moved", "frame gone", "dropped", "foreign"
+    "", "removed", "detached", "replaced", "swapped", "moved", "frame gone", "dropped", "foreign", "renamed"
 ]
 """What came of a node whose ref is stale."""
 
@@ -72,7 +72,8 @@ class StaleRefError(NodeError):
     `became` says what came of the node, where that is known: "removed" (gone for good), "detached" (it lives, but
     is in no document), "replaced" (its document was, by a navigation or reload), "swapped" (its frame went on in
     another process), "moved" (it is in another frame's document), "frame gone", "dropped" (forgotten, to bound
-    memory), "foreign" (it is of another page, or of a browser that has ended). `alternatives` are refs
+    memory), "foreign" (it is of another page, or of a browser that has ended), "renamed" (the page uses it for
+    something else: its role or name is not what the caller was last given). `alternatives` are refs
     (`cdpengine.Ref`) of the present page with the same role and name, as far as the latest snapshot knows;
     `candidates` says that they were looked for anew, by `heal`, and that it was not sure which.
     """

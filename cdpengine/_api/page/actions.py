@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import attrs
-
+from cdpengine._api.page.arguments import Field
+from cdpengine._api.page.arguments import check_fields as _check_fields
+from cdpengine._api.page.arguments import name_key as _name_key
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
 from cdpengine._input.action import ActionContext, ActionOutcome, click, hover, tap
 from cdpengine._input.devices.keys import Layout
@@ -31,20 +32,8 @@ from cdpengine._input.wheel import scroll_at, scroll_here
 from cdpengine._page.finding import Locator
 from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
-from cdpengine.errors import InvalidArgumentError
 
-
-@attrs.frozen
-class Field:
-    """One field of a form: the control, and what goes into it.
-
-    `value` is what `fill` takes (a bool for what can be checked); a list of texts or Options for a select
-    that takes several; a path or a FileContent, or a list of these, for an input of files ([] empties it).
-    """
-
-    target: ElementTarget
-    value: FieldValue
-
+__all__ = ["Field", "PageActions", "_check_fields", "_name_key"]
 
 _NAMES = {1: "click", 2: "double click", 3: "triple click"}
 
@@ -67,6 +56,7 @@ class PageActions:
         delay: float = 0,
         force: bool = False,
         heal: bool = False,
+        refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Click the node: scrolled into view, at a visible point, where nothing covers it, by real mouse events.
@@ -103,7 +93,7 @@ class PageActions:
             )
 
         action = f"{_NAMES.get(count, 'click')} {describe_target(target)}"
-        return await self._core.act(action, do, target, heal, timeout)
+        return await self._core.act(action, do, target, heal, timeout, refuse_renamed=refuse_renamed)
 
     async def double_click(
         self,
@@ -115,6 +105,7 @@ class PageActions:
         delay: float = 0,
         force: bool = False,
         heal: bool = False,
+        refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Click the node twice, as one double click. As `click` in everything else."""
@@ -127,6 +118,7 @@ class PageActions:
             delay=delay,
             force=force,
             heal=heal,
+            refuse_renamed=refuse_renamed,
             timeout=timeout,
         )
 
@@ -139,6 +131,7 @@ class PageActions:
         position: tuple[float, float] | None = None,
         force: bool = False,
         heal: bool = False,
+        refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Move the mouse onto the node. Checks and errors as `click`; a disabled node can be hovered."""
@@ -148,6 +141,7 @@ class PageActions:
             target,
             heal,
             timeout,
+            refuse_renamed=refuse_renamed,
         )
 
     @announced("tap")
@@ -159,6 +153,7 @@ class PageActions:
         position: tuple[float, float] | None = None,
         force: bool = False,
         heal: bool = False,
+        refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Touch the node and lift the finger. Checks and errors as `click`.
@@ -171,6 +166,7 @@ class PageActions:
             target,
             heal,
             timeout,
+            refuse_renamed=refuse_renamed,
         )
 
     @announced("drag")
@@ -186,6 +182,7 @@ class PageActions:
         modifiers: Sequence[str] = (),
         force: bool = False,
         heal: bool = False,
+        refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Drag a node with the left button to another node, or to a point (x, y) of the viewport.
@@ -206,15 +203,15 @@ class PageActions:
         """
         described = f"{destination}" if isinstance(destination, tuple) else describe_target(destination)
         action = f"drag {describe_target(source)} to {described}"
-        async with self._core.input(action, timeout) as act:
+        async with self._core.input(action, timeout, refuse_renamed=refuse_renamed) as act:
             end: Node | Point
             if isinstance(destination, tuple):
                 end = check_point(*destination)
             else:
                 end = await act.resolve_destination(destination, heal)
-            outcome = await drag(
-                await act.resolve_target(source, heal),
-                end,
+            do = partial(
+                drag,
+                destination=end,
                 source_position=source_position,
                 position=position,
                 pace=Pace(steps, hold),
@@ -222,7 +219,7 @@ class PageActions:
                 force=force,
                 context=act.context,
             )
-            return await act.with_effects(outcome)
+            return await act.with_effects(await act.do_to(await act.resolve_target(source, heal), do))
 
     @announced("scroll")
     async def scroll(
@@ -232,6 +229,7 @@ class PageActions:
         target: ElementTarget | None = None,
         *,
         heal: bool = False,
+        refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Turn the mouse wheel by CSS pixels (positive: right, down), and wait until the scrolling has ended.
@@ -242,14 +240,16 @@ class PageActions:
         """
         if target is not None:
             action = f"scroll by ({dx}, {dy}) over {describe_target(target)}"
-            return await self._core.act(action, partial(scroll_at, dx=dx, dy=dy), target, heal, timeout)
+            return await self._core.act(
+                action, partial(scroll_at, dx=dx, dy=dy), target, heal, timeout, refuse_renamed=refuse_renamed
+            )
         async with self._core.input(f"scroll by ({dx}, {dy})", timeout) as act:
             main = self._core.target.frames.main.id
             return await act.with_effects(await scroll_here(dx, dy, main, context=act.context))
 
     @announced("scroll_into_view")
     async def scroll_into_view(
-        self, target: ElementTarget, *, heal: bool = False, timeout: float = 30
+        self, target: ElementTarget, *, heal: bool = False, refuse_renamed: bool = False, timeout: float = 30
     ) -> ActionOutcome:
         """Scroll, as little as needed, until the node is in the viewport and still; all scrollers around it too.
 
@@ -265,7 +265,7 @@ class PageActions:
             )
             return ActionOutcome("scroll into view", node.description, point)
 
-        return await self._core.act(action, do, target, heal, timeout)
+        return await self._core.act(action, do, target, heal, timeout, refuse_renamed=refuse_renamed)
 
     @announced("type")
     async def type(
@@ -277,6 +277,7 @@ class PageActions:
         delay: float = 0,
         layout: str | Layout | None = None,
         heal: bool = False,
+        refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Focus the node and type `text` at the end of what is there, by real key events.
@@ -292,6 +293,7 @@ class PageActions:
             target,
             heal,
             timeout,
+            refuse_renamed=refuse_renamed,
             repeatable=False,
         )
 
@@ -303,6 +305,7 @@ class PageActions:
         *,
         layout: str | Layout | None = None,
         heal: bool = False,
+        refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Press a key or a chord: "Enter", "a", "Control+A", "ControlOrMeta+C"; on `target` if one is given.
@@ -312,27 +315,37 @@ class PageActions:
         not exist.
         """
         on = "" if target is None else f" on {describe_target(target)}"
-        async with self._core.input(f"press {_name_key(key)}{on}", timeout) as act:
-            node = None if target is None else await act.resolve_target(target, heal)
-            outcome = await press(
-                key,
-                node=node,
-                layout=layout,
-                context=act.context,
-            )
-            return await act.with_effects(outcome)
+        action = f"press {_name_key(key)}{on}"
+        async with self._core.input(action, timeout, refuse_renamed=refuse_renamed) as act:
+
+            async def do(node: Node | None) -> ActionOutcome:
+                return await press(key, node=node, layout=layout, context=act.context)
+
+            if target is None:
+                return await act.with_effects(await do(None))
+            return await act.with_effects(await act.do_to(await act.resolve_target(target, heal), do))
 
     @announced("focus")
-    async def focus(self, target: ElementTarget, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
+    async def focus(
+        self, target: ElementTarget, *, heal: bool = False, refuse_renamed: bool = False, timeout: float = 30
+    ) -> ActionOutcome:
         """Give the node the keyboard focus, without a click, as the Tab key does: it need not be seen.
 
         Raises as `press` does.
         """
-        return await self._core.act(f"focus {describe_target(target)}", focus, target, heal, timeout)
+        return await self._core.act(
+            f"focus {describe_target(target)}", focus, target, heal, timeout, refuse_renamed=refuse_renamed
+        )
 
     @announced("fill")
     async def fill(
-        self, target: ElementTarget, value: FillValue, *, heal: bool = False, timeout: float = 30
+        self,
+        target: ElementTarget,
+        value: FillValue,
+        *,
+        heal: bool = False,
+        refuse_renamed: bool = False,
+        timeout: float = 30,
     ) -> ActionOutcome:
         """Put `value` in the place of what the control holds, and read back whether it took it.
 
@@ -349,12 +362,15 @@ class PageActions:
         """
         check_fill_value(value)
         do = partial(fill, value=value)
-        return await self._core.act(f"fill {describe_target(target)}", do, target, heal, timeout)
+        return await self._core.act(
+            f"fill {describe_target(target)}", do, target, heal, timeout, refuse_renamed=refuse_renamed
+        )
 
     async def fill_form(
         self,
         fields: Mapping[Any, FieldValue] | Iterable[Field | tuple[ElementTarget, FieldValue]],
         *,
+        refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Fill in many fields within one budget: a dict of targets and values, or a list of Fields or pairs.
@@ -367,16 +383,19 @@ class PageActions:
         # (The keys are typed Any because a Mapping is invariant in them: a dict of refs would be none of targets.)
         for field in known:
             check_field_value(field.value)
-        return await self._fill_fields(known, timeout)
+        return await self._fill_fields(known, refuse_renamed, timeout)
 
     @announced("fill_form")
-    async def _fill_fields(self, known: Sequence[Field], timeout: float) -> ActionOutcome:
-        async with self._core.input("fill the form", timeout) as act:
+    async def _fill_fields(
+        self, known: Sequence[Field], refuse_renamed: bool, timeout: float
+    ) -> ActionOutcome:
+        async with self._core.input("fill the form", timeout, refuse_renamed=refuse_renamed) as act:
             work = [
                 FieldWork(
                     describe_target(field.target),
                     partial(act.resolve_field, number, field.target),
                     field.value,
+                    act.renaming.settle,
                     sought=isinstance(field.target, Locator),
                 )
                 for number, field in enumerate(known, 1)
@@ -385,7 +404,12 @@ class PageActions:
 
     @announced("select")
     async def select(
-        self, target: ElementTarget, *values: str | Option, heal: bool = False, timeout: float = 30
+        self,
+        target: ElementTarget,
+        *values: str | Option,
+        heal: bool = False,
+        refuse_renamed: bool = False,
+        timeout: float = 30,
     ) -> ActionOutcome:
         """Choose options: of a <select>, or of a listbox or combobox that the page made itself.
 
@@ -408,11 +432,17 @@ class PageActions:
         async def do(node: Node, context: ActionContext) -> ActionOutcome:
             return await select(node, *values, context=context)
 
-        return await self._core.act(action, do, target, heal, timeout)
+        return await self._core.act(action, do, target, heal, timeout, refuse_renamed=refuse_renamed)
 
     @announced("check")
     async def check(
-        self, target: ElementTarget, *, force: bool = False, heal: bool = False, timeout: float = 30
+        self,
+        target: ElementTarget,
+        *,
+        force: bool = False,
+        heal: bool = False,
+        refuse_renamed: bool = False,
+        timeout: float = 30,
     ) -> ActionOutcome:
         """Check a checkbox, switch or radio button by a click, on its label where it has no box of its own.
 
@@ -420,19 +450,34 @@ class PageActions:
         NotInteractableError for what cannot be checked, and as `click` does.
         """
         do = partial(set_checked, checked=True, force=force)
-        return await self._core.act(f"check {describe_target(target)}", do, target, heal, timeout)
+        return await self._core.act(
+            f"check {describe_target(target)}", do, target, heal, timeout, refuse_renamed=refuse_renamed
+        )
 
     @announced("uncheck")
     async def uncheck(
-        self, target: ElementTarget, *, force: bool = False, heal: bool = False, timeout: float = 30
+        self,
+        target: ElementTarget,
+        *,
+        force: bool = False,
+        heal: bool = False,
+        refuse_renamed: bool = False,
+        timeout: float = 30,
     ) -> ActionOutcome:
         """Uncheck a checkbox or switch. As `check`; NotInteractableError for a radio button that is checked."""
         do = partial(set_checked, checked=False, force=force)
-        return await self._core.act(f"uncheck {describe_target(target)}", do, target, heal, timeout)
+        return await self._core.act(
+            f"uncheck {describe_target(target)}", do, target, heal, timeout, refuse_renamed=refuse_renamed
+        )
 
     @announced("upload")
     async def upload(
-        self, target: ElementTarget, *paths: UploadFile, heal: bool = False, timeout: float = 30
+        self,
+        target: ElementTarget,
+        *paths: UploadFile,
+        heal: bool = False,
+        refuse_renamed: bool = False,
+        timeout: float = 30,
     ) -> ActionOutcome:
         """Choose files in an input of files, shown or hidden, or a folder in one that takes folders.
 
@@ -448,39 +493,4 @@ class PageActions:
         async def do(node: Node, context: ActionContext) -> ActionOutcome:
             return await upload(node, *paths, context=context)
 
-        return await self._core.act(action, do, target, heal, timeout)
-
-
-_COMMANDING = {"Alt", "Control", "ControlOrMeta", "Meta"}
-
-
-def _name_key(key: object) -> str:
-    """Return what a key is called in names of actions, which are logged: what it types is no part of that."""
-    held, _, last = str(key).rpartition("+")
-    types = len(last) <= 1 and not _COMMANDING & set(held.split("+"))
-    return "a character" if types else str(key)[:40]
-
-
-def _check_fields(fields: object) -> list[Field]:
-    """Return the fields in one form. Raises InvalidArgumentError."""
-    if isinstance(fields, Mapping):
-        return [Field(target, value) for target, value in fields.items()]
-    if not isinstance(fields, Iterable) or isinstance(fields, (str, bytes)):
-        raise InvalidArgumentError(
-            what="fields",
-            given=f"a {type(fields).__name__}",
-            expected="a dict of targets and values, or Fields",
-        )
-    known = []
-    for field in fields:
-        if isinstance(field, Field):
-            known.append(field)
-        elif isinstance(field, (tuple, list)) and len(field) == 2:
-            known.append(Field(*field))
-        else:
-            raise InvalidArgumentError(
-                what="fields",
-                given=f"a {type(field).__name__} in it",
-                expected="Fields, or pairs of target and value",
-            )
-    return known
+        return await self._core.act(action, do, target, heal, timeout, refuse_renamed=refuse_renamed)

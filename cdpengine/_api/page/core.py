@@ -14,23 +14,37 @@ it was not there beside the old one.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import TypeAlias
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TypeVar
 
 import attrs
 import trio
 
 from cdpengine._api.browser_state import BrowserState
+from cdpengine._api.page.renaming import Renaming
+from cdpengine._api.page.targets import (
+    BackendNode,
+    ElementTarget,
+    describe_target,
+    explain_stale,
+    find_frame_of,
+    find_staleness,
+    find_successor,
+    look_again,
+    look_up_ref,
+    make_stale_error,
+    resolve,
+)
 from cdpengine._budget import Budget, within
 from cdpengine._evaluate.evaluation import EvaluationCounters, Evaluator
 from cdpengine._evaluate.script import Script
 from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.actionability.naming import do_to_named
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
-from cdpengine._javascript import own
 from cdpengine._page.announcing import announce_node
-from cdpengine._page.finding import FoundNode, Locator
-from cdpengine._page.frames import Frame, renderer_id
+from cdpengine._page.finding import Locator
 from cdpengine._page.navigation.arriving import (
     confirm_input,
     describe_navigation,
@@ -40,230 +54,25 @@ from cdpengine._page.navigation.arriving import (
 )
 from cdpengine._page.navigation.liveness import explain_deadline, find_unresponsive
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
 from cdpengine._page.side_effects import SideEffects
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
-from cdpengine._snapshot.capture import Capture, Scope, capture
-from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text, ref_tables
+from cdpengine._snapshot.refs import Ref, RefTable, ref_tables
 from cdpengine.errors import (
-    Became,
-    ConnectionLostError,
     CoveredError,
     DeadlineExceededError,
     FocusMovedError,
-    InvalidArgumentError,
-    RemoteError,
-    SessionGoneError,
     StaleRefError,
 )
 
+__all__ = [
+    "BackendNode", "ElementTarget", "InputAction", "PageCore", "describe_target", "explain_stale",
+    "find_frame_of", "find_staleness", "find_successor", "look_again", "look_up_ref", "make_stale_error",
+    "resolve",
+]  # fmt: skip
 
-@attrs.frozen
-class BackendNode:
-    """A node by Chrome's `backendDOMNodeId`, in the process of the page's main frame. For those who have one."""
-
-    id: int
-
-    def __attrs_post_init__(self) -> None:
-        if isinstance(self.id, bool) or not isinstance(self.id, int) or self.id < 1:
-            raise InvalidArgumentError(
-                what="BackendNode", given=repr(self.id), expected="a backendDOMNodeId, 1 or more"
-            )
-
-
-ElementTarget: TypeAlias = str | Ref | BackendNode | FoundNode | Locator
-"""A ref as text ("e3", "@e3", "ref=e3", "3"), a Ref out of a snapshot, a BackendNode, what `page.find` gave, or a
-Locator, which is looked for anew."""
-
-
-def describe_target(target: ElementTarget) -> str:
-    """Return a short text for messages; whatever was passed, also nonsense."""
-    if isinstance(target, Ref):
-        return target.id
-    if isinstance(target, BackendNode):
-        return f"backend node {target.id}"
-    if isinstance(target, FoundNode):
-        return target.description
-    return str(target)[:80]
-
-
-def resolve(page: PageTarget, refs: RefTable, target: ElementTarget) -> Node:
-    """Return the node that `target` names, in the session that its frame has now.
-
-    Raises StaleRefError when the document that the ref was given for was replaced or its frame is gone,
-    NodeNotFoundError for a ref that this page never gave, InvalidArgumentError for a value that is not a target.
-    """
-    if isinstance(target, BackendNode):
-        return Node(page.session, target.id, page.frames.main.id, describe_target(target))
-    if isinstance(target, FoundNode):
-        return _found(page, target)
-    ref = look_up_ref(refs, target)
-    frame = find_frame_of(page, ref)
-    if frame is None:
-        raise make_stale_error(page, refs, ref, "frame gone", "its frame is gone")
-    if frame.loader_id != ref.loader_id:
-        raise make_stale_error(page, refs, ref, "replaced", "its document was replaced by another one")
-    return Node(
-        frame.session,
-        ref.backend_node_id,
-        frame.id,
-        str(ref),
-        valid=lambda: frame.attached and frame.loader_id == ref.loader_id,
-    )
-
-
-def look_up_ref(refs: RefTable, target: object) -> Ref:
-    """Return what the table knows now of a ref, given as text or as a Ref. Raises as `resolve` does."""
-    if isinstance(target, Ref):
-        known = refs.lookup(target.id)
-        if not refs.knows(target):
-            raise StaleRefError(
-                ref=target.id,
-                description=target.describe(),
-                reason="it was given by another page or document",
-                became="foreign",
-            )
-        return known
-    if isinstance(target, str):
-        return refs.lookup(target)
-    raise InvalidArgumentError(
-        what="target",
-        given=f"a {type(target).__name__}",
-        expected='a ref such as "e3", a Ref, a BackendNode, or what page.find() or page.locate() gave',
-    )
-
-
-def find_frame_of(page: PageTarget, ref: Ref) -> Frame | None:
-    """Return the frame that the ref's node was in, if the page still has it."""
-    main = page.frames.main
-    return main if ref.frame_id in (None, main.id) else page.frames.get(ref.frame_id)
-
-
-def make_stale_error(
-    page: PageTarget, refs: RefTable, ref: Ref, became: Became, reason: str
-) -> StaleRefError:
-    """Return the error that says so, with what the page has of the same role and name."""
-    return StaleRefError(
-        ref=ref.id,
-        description=ref.describe(),
-        reason=reason,
-        became=became,
-        alternatives=refs.alternatives(ref, {frame.loader_id for frame in page.frames}),
-    )
-
-
-def _found(page: PageTarget, target: FoundNode) -> Node:
-    session = page.frame_sessions.get(target.session_id)
-    frame = page.frames.get(target.frame_id)
-    if session is None or frame is None or frame.loader_id != target.loader_id:
-        raise StaleRefError(
-            ref="the node that was found",
-            description=target.description,
-            reason="its document was replaced by another one, or is another page's",
-        )
-    return Node(
-        session,
-        target.backend_node_id,
-        frame.id,
-        target.description,
-        valid=lambda: frame.attached and frame.loader_id == target.loader_id,
-    )
-
-
-_FATE_TIMEOUT = 1.0
-"""Seconds that Chrome gets to say what became of a node; the error itself must not wait longer for it."""
-
-_WHERE = own("""function () {
-  return !DOM.isConnected(this) ? "detached" : (DOM.ownerDocument(this) || this) !== document ? "moved" : "";
-}""")
-
-_REASONS: dict[Became, str] = {
-    "removed": "it was removed from the document, and is gone",
-    "detached": "it was taken out of the document; the page may still hold it",
-    "moved": "it was moved to another frame's document",
-}
-
-
-async def explain_stale(
-    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, error: StaleRefError
-) -> StaleRefError:
-    """Return the error with what became of the node and with what the page has instead."""
-    ref_id = parse_ref_text(error.ref.partition(" ")[0])
-    if ref_id is None or error.candidates or error.became in ("dropped", "foreign"):
-        return error
-    try:
-        ref = refs.lookup(ref_id)
-    except StaleRefError:
-        return error  # dropped meanwhile
-    told: StaleRefError | None = None
-    with trio.move_on_after(_FATE_TIMEOUT), suppress(SessionGoneError, ConnectionLostError):
-        told = await find_staleness(page, refs, worlds, ref)
-    return told or make_stale_error(page, refs, ref, error.became, error.reason)
-
-
-async def find_staleness(
-    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, ref: Ref
-) -> StaleRefError | None:
-    """Return the error that says why a ref is stale; None for one whose node is in its document.
-
-    Raises SessionGoneError and ConnectionLostError.
-    """
-    frame = find_frame_of(page, ref)
-    if frame is None:
-        return make_stale_error(page, refs, ref, "frame gone", "its frame is gone")
-    session = frame.session
-    if frame.loader_id != ref.loader_id:
-        before, now = refs.renderer_of(ref), await renderer_id(session)
-        if before is not None and now is not None and before != now:
-            return make_stale_error(
-                page, refs, ref, "swapped", "its document was replaced by one in another process"
-            )
-        return make_stale_error(page, refs, ref, "replaced", "its document was replaced by another one")
-    became, reason = await _ask_fate(resolve(page, refs, ref), worlds)
-    if find_frame_of(page, ref) is not frame or frame.loader_id != ref.loader_id:
-        return await find_staleness(page, refs, worlds, ref)  # what was asked about was another document
-    return make_stale_error(page, refs, ref, became, reason) if became else None
-
-
-async def _ask_fate(node: Node, worlds: IsolatedWorlds) -> tuple[Became, str]:
-    with object_group("fate") as group:
-        try:
-            found = await worlds.resolve(node, group)
-            return _said(await found.call(_WHERE, returns=Became))  # type: ignore[arg-type]
-        except RemoteError as error:
-            moved = "does not belong to the document" in error.message
-            return _said("moved" if moved else "removed")
-
-
-def _said(became: Became) -> tuple[Became, str]:
-    return became, _REASONS.get(became, "")
-
-
-async def look_again(
-    page: PageTarget, worlds: IsolatedWorlds, ref: Ref, error: StaleRefError, seconds: float
-) -> Capture | None:
-    """Read what the frame of a stale ref shows now, in `seconds`; None when it was replaced meanwhile.
-
-    Raises `error` when the frame is gone, and as `Session.call` does.
-    """
-    frame = find_frame_of(page, ref)
-    if frame is None:
-        raise error
-    return await capture(page, worlds, Scope(frame=frame), seconds)
-
-
-def find_successor(page: PageTarget, refs: RefTable, ref: Ref, error: StaleRefError) -> Ref:
-    """Return the ref of what stands in the place of `ref`, right after its frame got its refs.
-
-    Raises `error`, with those of the frame that have the same role and name, when it is not sure.
-    """
-    frame = find_frame_of(page, ref)
-    healed = None if frame is None else refs.successor(ref, frame.loader_id)
-    if frame is None or healed is None:
-        here = () if frame is None else refs.alternatives(ref, {frame.loader_id})
-        raise attrs.evolve(error, alternatives=here, candidates=True)
-    return healed
+T = TypeVar("T")
 
 
 class PageCore:
@@ -392,13 +201,16 @@ class PageCore:
             raise explained from late
 
     @asynccontextmanager
-    async def input(self, action: str, timeout: float) -> AsyncIterator[InputAction]:
+    async def input(
+        self, action: str, timeout: float, *, refuse_renamed: bool = False
+    ) -> AsyncIterator[InputAction]:
         """Run one action that sends input, and collect what happens on the page meanwhile."""
         async with self.action(action, timeout) as budget:
+            renaming = Renaming(self.target, self.worlds, lambda: self.refs, budget, refuse_renamed)
             with self.target.running.record() as effects:
                 try:
                     self.target.running.unconfirmed = True
-                    yield InputAction(self, self.context(budget, effects), effects)
+                    yield InputAction(self, self.context(budget, effects), effects, renaming)
                 except CoveredError as error:
                     error.covered_ref = self._ref_of(error.covering_node, self.session.id)
                     raise
@@ -414,6 +226,7 @@ class PageCore:
         heal: bool,
         timeout: float,
         *,
+        refuse_renamed: bool = False,
         repeatable: bool = True,
     ) -> ActionOutcome:
         """Do one action to a node, `do(node, context=...)`; return its outcome, with what happened meanwhile.
@@ -421,11 +234,12 @@ class PageCore:
         What a Locator found can be replaced before the action gets to it. It is looked for again then, and the
         action done to that, unless to do it twice would not be the same (`repeatable`).
         """
-        async with self.input(action, timeout) as act:
+        async with self.input(action, timeout, refuse_renamed=refuse_renamed) as act:
+            do_in_context = partial(do, context=act.context)
             while True:
                 try:
                     node = await act.resolve_target(target, heal)
-                    return await act.with_effects(await do(node, context=act.context))
+                    return await act.with_effects(await act.do_to(node, do_in_context))
                 except StaleRefError:
                     if not repeatable or not isinstance(target, Locator):
                         raise
@@ -452,6 +266,7 @@ class InputAction:
     _core: PageCore
     context: ActionContext
     effects: SideEffects
+    renaming: Renaming
     healed: Ref | None = None
     healed_destination: Ref | None = None
 
@@ -461,7 +276,7 @@ class InputAction:
         node, self.healed = await self._core.resolve_target(target, heal, budget)
         if self._core.target.running.listeners:
             await announce_node("target", node, budget.remaining)
-        return node
+        return self._expect(node, self.healed or target)
 
     async def resolve_destination(self, target: ElementTarget, heal: bool) -> Node:
         """Return the node that a drag ends on, and note it where it was healed. Raises as `PageCore`'s."""
@@ -469,14 +284,30 @@ class InputAction:
         node, self.healed_destination = await self._core.resolve_target(target, heal, budget)
         if self._core.target.running.listeners:
             await announce_node("destination", node, budget.remaining)
-        return node
+
+        async def meet(node: Node) -> Node:
+            async with self.context.inspect(node, "drag to") as inspection:
+                await inspection.meet_name()
+            return node
+
+        return await self.do_to(self._expect(node, self.healed_destination or target), meet)
 
     async def resolve_field(self, number: int, target: ElementTarget, budget: Budget) -> Node:
         """Return the node of one field of a form, found within the field's own budget."""
         node = await self._core.find_node(target, budget)
         if self._core.target.running.listeners:
             await announce_node(f"field {number}", node, budget.remaining)
-        return node
+        return self._expect(node, target)
+
+    def _expect(self, node: Node, target: ElementTarget) -> Node:
+        """Return the node, which is expected to be what its ref was given for."""
+        if not isinstance(target, str | Ref):
+            return node
+        return self.renaming.expect(node, look_up_ref(self._core.refs, target))
+
+    async def do_to(self, node: Node, do: Callable[[Node], Awaitable[T]]) -> T:
+        """Do something to a node. Raises StaleRefError where it is another item now, and that is refused."""
+        return await do_to_named(node, do, self.renaming.settle)
 
     async def with_effects(self, outcome: ActionOutcome) -> ActionOutcome:
         """Return the outcome with what happened on the page meanwhile, once the next documents are there."""
@@ -488,6 +319,9 @@ class InputAction:
             await wait_for_effects(page, effects, self.context.budget)
             if effects.shown:
                 await page.dialogs.wait_for_answer()
+        self.renaming.give()
+        healed = [each for each in (self.healed, self.healed_destination) if each is not None]
+        self._core.refs.give({each.id: each for each in healed})
         return attrs.evolve(
             outcome,
             dialogs=tuple(shown.dialog for shown in effects.shown),
@@ -497,4 +331,5 @@ class InputAction:
             download=next(iter(effects.downloads), None),
             healed=self.healed,
             healed_destination=self.healed_destination,
+            all_renamed=tuple(self.renaming.found),
         )

@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any, Unpack
 
+import attrs
 import trio
 
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore
@@ -123,7 +124,7 @@ class PageReading:
         Raises InvalidArgumentError, NodeNotFoundError and StaleRefError for what `frame` or `root` name,
         DeadlineExceededError.
         """
-        options = SnapshotOptions(
+        taken = await self._look(
             mode=mode,
             interactive=interactive,
             compact=compact,
@@ -132,9 +133,28 @@ class PageReading:
             max_tokens=max_tokens,
             ignored=ignored,
             refs=refs,
+            section=PageSection(frame, root, source, fresh=fresh),
+            since=since,
+            timeout=timeout,
         )
-        section = PageSection(frame, root, check_source(source, mode), fresh=fresh)
-        return await read_snapshot(self._core, section, options, since, timeout)
+        self._core.refs.give(taken.refs)
+        return taken
+
+    async def _look(
+        self,
+        *,
+        section: PageSection | None = None,
+        since: Snapshot | None = None,
+        timeout: float,
+        frame: FrameTarget | None = None,
+        root: ElementTarget | None = None,
+        **shown: Any,
+    ) -> Snapshot:
+        """Take a snapshot that the caller need not see: its refs do not count as given."""
+        options = SnapshotOptions(**shown)
+        part = section or PageSection(frame, root)
+        part = attrs.evolve(part, source=check_source(part.source, options.mode))
+        return await read_snapshot(self._core, part, options, since, timeout)
 
     async def find(
         self,

@@ -5,6 +5,7 @@
 //   settle     sample the position over two animation frames even when nothing is animated
 //   dragging   what is being dragged, if anything in this document is, covers nothing
 //   observer   null, or what the input observer is to watch once nothing here stands in the way
+//   expected   null, or what the node is to be called: see naming.js. Where it is called otherwise, nothing is armed
 //   quick      there are no points: the node's middle is taken, where it is plain that it needs no measuring and no
 //              scrolling; else no point is tried, nothing is waited for and nothing is armed
 // Answers, at once or as a promise, with plain JSON: see answer().
@@ -210,9 +211,11 @@
     const invisible = invisibleBecause();
     const disabled = disabledBecause();
     const wanted = request.observer;
+    const renamed = request.expected ? known.renamed(element, request.expected) : null;
     const clear = !invisible && !moved && hits.includes(true);
-    if (wanted && (wanted.always || (clear && (wanted.disabled || !disabled)))) arm(wanted, pointsOf(request), tools);
-    if (request.quick) return { connected: true, invisible, disabled, hits, labelled, point: request.points[0] ?? null };
+    if (wanted && !renamed && (wanted.always || (clear && (wanted.disabled || !disabled)))) arm(wanted, pointsOf(request), tools);
+    const point = request.points[0] ?? null;
+    if (request.quick) return { connected: true, invisible, disabled, hits, labelled, renamed, point };
     const { never, readonly, chooses } = editing();
     const behind = behindModal();
     return {
@@ -230,6 +233,7 @@
       behind: behind ? "it is outside of an open modal dialog" : "",
       labelled,
       divided: takers().length > 0,
+      renamed,
       frees: invisible || disabled || covered || behind ? freedBy(coverer) : "",
     };
   }

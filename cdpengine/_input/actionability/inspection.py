@@ -20,7 +20,7 @@ import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import cache
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import attrs
 import msgspec
@@ -29,6 +29,7 @@ import trio
 from cdpengine._budget import Budget
 from cdpengine._input.actionability.key_guard import KeyGuard
 from cdpengine._input.actionability.measuring import Cover, FullProbe
+from cdpengine._input.actionability.naming import asked_name, check_name, note_met
 from cdpengine._input.actionability.page_library import (
     AnyHandle,
     Handle,
@@ -37,12 +38,12 @@ from cdpengine._input.actionability.page_library import (
     decode_result,
     handle_on,
     known_handle,
+    post_library_call,
     post_run,
-    post_use,
     probe_nodes,
     probe_request,
     run,
-    stale_ref_error,
+    use_node,
 )
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point
@@ -124,27 +125,6 @@ class Usability:
     reached: bool = True
     editable: bool = False
     writable: bool = False
-
-
-class _Used(msgspec.Struct, Generic[T]):
-    """What when_usable.js answers; `made` is None where something stood in the way."""
-
-    seen: ProbeReply
-    made: T | None
-
-
-async def _use_node(
-    handle: AnyHandle, source: str, request: object, kind: type[T]
-) -> tuple[ProbeReply, T | None]:
-    """Probe the node, and call a function of the engine's own on it where nothing stands in the way.
-
-    See when_usable.js. Returns what the probe saw, and what the function answered, None where it was not called.
-    Raises StaleRefError where the node is no longer in its document, EvaluationFailedError where it threw.
-    """
-    used = await decode_result(post_use(handle, source, request), handle.node, _Used[kind])  # type: ignore[valid-type]
-    if not used.seen.connected:
-        raise stale_ref_error(handle.node, used.seen.element, "it is no longer in the document")
-    return used.seen, used.made
 
 
 @cache
@@ -253,7 +233,15 @@ class Inspection:
 
         Raises StaleRefError when the node's document is gone, EvaluationFailedError when the function threw.
         """
+        await self.meet_name()
         return await run(await self._resolve(), source, request, kind)
+
+    async def meet_name(self) -> None:
+        """Compare the node with what it is expected to be, unless that is done. Raises NameChanged."""
+        if (expected := asked_name(self.node)) is not None:
+            call = post_library_call(await self._resolve(), "renamed", expected)
+            check_name(self.node, await decode_result(call, self.node, tuple[str, str] | None))  # type: ignore[arg-type]
+            note_met(self.node)
 
     def post(self, source: str, request: object) -> PendingCall:
         """Post what `run` calls, on a node that was used before. To be awaited by `decode_result`."""
@@ -282,6 +270,7 @@ class Inspection:
                 self._probes += 1
                 try:
                     found = await probe()
+                    note_met(self.node)
                     self.budget.hindrance = None
                     return found
                 except _Never as never:
@@ -425,8 +414,9 @@ class Inspection:
         self, source: str, request: object, kind: type[T], wanted: Usability
     ) -> tuple[ProbeReply, T]:
         """Probe the node, and where it is as `wanted` call the function on it, in one round trip."""
-        asked = {"probe": probe_request(()), "act": request, **attrs.asdict(wanted)}
-        seen, made = await self._with_handle(lambda handle: _use_node(handle, source, asked, kind))
+        probe = {**probe_request(()), "expected": asked_name(self.node)}
+        asked = {"probe": probe, "act": request, **attrs.asdict(wanted)}
+        seen, made = await self._with_handle(lambda handle: use_node(handle, source, asked, kind))
         self._check_usable(seen, wanted)
         assert made is not None  # both sides mean the same by what stands in the way
         return seen, made

@@ -15,13 +15,15 @@ import itertools
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from zlib import crc32
 
 import attrs
 import msgspec
 import trio
 
+from cdpengine._input.actionability.library_source import library_source
+from cdpengine._input.actionability.naming import asked_name, check_name
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point, Quad
 from cdpengine._input.held_back import unless_held_back
@@ -72,40 +74,6 @@ class KnownHandle:
 AnyHandle = Handle | KnownHandle
 
 
-@cache
-def _library() -> str:
-    """Return the source of what is installed once in each world, so that it is sent and compiled once."""
-    names = "node_tools", "input_observer", "actionability", "input_report", "covering", "places", "label"
-    sources = (script(f"_input/actionability/{name}") for name in names)
-    tools, arms, probe, report, covering, places, label = sources
-    guards = script("_input/actionability/key_guard")
-    return own(f"""function () {{
-      const toolsOf = {tools};
-      const known = {{ marks: false, held: null, observers: new Map() }};
-      const tools = (node) => toolsOf(node, known);
-      const arms = {arms};
-      const observer = (wanted, points, of) => arms(wanted, points, of, known);
-      const probe = {probe};
-      const report = {report};
-      const covering = {covering};
-      const places = {places};
-      const label = {label};
-      const labelOf = (node) => label.call(node, tools, places);
-      return {{
-        observers: known.observers,
-        keys: ({guards})(tools),
-        // The element of a number, which lives on until the next one is asked for.
-        element: (holder, number) => (known.held = holder.element(number) || null),
-        probe: (node, request) => probe.call(node, request, tools(node), observer, known, labelOf),
-        drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},
-        covering: (node, request) => covering.call(node, request, tools(node)),
-        places: (node, request) => places.call(node, request, tools(node)),
-        label: labelOf,
-        report: (node, request) => report.call(node, request, tools(node)),
-      }};
-    }}""")
-
-
 _GONE = '{ connected: false, element: "an element that is gone" }'
 
 
@@ -147,7 +115,7 @@ async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> H
     Raises StaleRefError when Chrome knows no such frame, or no such node in the document that the frame shows.
     """
     try:
-        found = await worlds.resolve(node, group, _library())
+        found = await worlds.resolve(node, group, library_source())
     except RemoteError as error:
         raise stale_ref_error(node, "a node of another document", "its document is gone") from error
     library = worlds.library(node, found)
@@ -209,6 +177,7 @@ class ProbeReply(msgspec.Struct):
     `element` is what is not connected. `never`: no waiting helps. `frees`: what another action has to do first.
     `behind`: the modal dialog in the way. `labelled`: it is hidden, and its label is to be pressed. `divided`: it
     is a label with links, buttons or fields in it. A quick reply has a `point`, and no reasons but the first two.
+    `renamed`: the role and the name that it has, in place of the expected ones.
     """
 
     connected: bool
@@ -228,6 +197,7 @@ class ProbeReply(msgspec.Struct):
     labelled: bool = False
     divided: bool = False
     point: Point | None = None
+    renamed: tuple[str, str] | None = None
 
 
 def probe_request(
@@ -252,6 +222,7 @@ def probe_request(
         "quick": quick,
         "dragging": dragging,
         "observer": None,
+        "expected": None,
     }
 
 
@@ -260,21 +231,47 @@ async def probe_nodes(
 ) -> list[ProbeReply]:
     """Run actionability.js on the nodes that are asked, in one round trip; a request is one of `probe_request`.
 
-    `observer` is the one that they arm. Raises StaleRefError, for `node`, where one is no longer in its document.
+    `observer` is the one that they arm. Raises StaleRefError, for `node`, where one is no longer in its document,
+    and NameChanged.
     """
     with pending_group() as post:
         if observer is not None:
             # Before the probe: once that is answered, the page has this question too. Behind it, the question
             # could reach the page after the input, and get lost with the document that the input replaces.
             observer.post_completion()
+        for one, request in asked:
+            request["expected"] = asked_name(one.node)
         calls = [post(post_library_call(one, "probe", request)) for one, request in asked]
         replies: list[ProbeReply] = []
         for call, (one, _) in zip(calls, asked, strict=True):
             reply = await decode_result(call, one.node, ProbeReply)
             if not reply.connected:
                 raise stale_ref_error(node, reply.element, "it is no longer in the document")
+            check_name(one.node, reply.renamed)
             replies.append(reply)
     return replies
+
+
+class _Used(msgspec.Struct, Generic[T]):
+    """What when_usable.js answers; `made` is None where something stood in the way."""
+
+    seen: ProbeReply
+    made: T | None
+
+
+async def use_node(
+    handle: AnyHandle, source: str, request: object, kind: type[T]
+) -> tuple[ProbeReply, T | None]:
+    """Probe the node, and call a function of the engine's own on it where nothing stands in the way.
+
+    See when_usable.js. Returns what the probe saw, and what the function answered, None where it was not called.
+    Raises StaleRefError where the node is no longer in its document, EvaluationFailedError where it threw.
+    """
+    used = await decode_result(post_use(handle, source, request), handle.node, _Used[kind])  # type: ignore[valid-type]
+    if not used.seen.connected:
+        raise stale_ref_error(handle.node, used.seen.element, "it is no longer in the document")
+    check_name(handle.node, used.seen.renamed)
+    return used.seen, used.made
 
 
 MOVE_EVENTS = ("pointerover", "mouseover", "pointermove", "mousemove")

@@ -10,6 +10,7 @@
   const seen = await this.probe(node, request.probe);
   const hindered =
     !seen.connected ||
+    seen.renamed ||
     seen.disabled ||
     (request.visible && (seen.never || seen.invisible)) ||
     (request.reached && seen.behind) ||

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 import attrs
 import trio
 
 from cdpengine._budget import Budget
 from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.actionability.naming import NameChanged, do_to_named
 from cdpengine._input.forms.fill import FillValue, check_fill_value, fill
 from cdpengine._input.forms.listbox import Option
 from cdpengine._input.forms.select import select
@@ -49,12 +51,14 @@ _MARGIN = 0.3
 class FieldWork:
     """One field to fill in: its name in errors, how its node is found, its value.
 
+    `settle` returns the node to fill in where it is called otherwise than expected, or raises.
     `sought`: `find` looks for the node in the page, so it can be called again after the node was replaced.
     """
 
     target: str
     find: Callable[[Budget], Awaitable[Node]]
     value: FieldValue
+    settle: Callable[[NameChanged], Awaitable[Node]]
     sought: bool = False
 
 
@@ -110,7 +114,8 @@ async def _fill_found(field: FieldWork, context: ActionContext) -> ActionOutcome
     while True:
         node = await field.find(context.budget)
         try:
-            return await fill_field(node, field.value, context=context)
+            do = partial(fill_field, value=field.value, context=context)
+            return await do_to_named(node, do, field.settle)
         except StaleRefError:
             if not field.sought:
                 raise

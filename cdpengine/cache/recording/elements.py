@@ -73,7 +73,7 @@ class ElementReader:
         with suppress(EngineError):
             await self._rest(SETTLING if settle else 0)
             if not await self._page.measure.unresponsive_for():
-                snapshot = await self._page.snapshot(refs=refs, timeout=READING)
+                snapshot = await self._page._look(refs=refs, timeout=READING)  # noqa: SLF001 - the caller sees none of it
                 self.tokens += snapshot.stats.tokens
         return self.view(snapshot)
 

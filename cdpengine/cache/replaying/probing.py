@@ -246,4 +246,7 @@ def _give_ref(page: Page, frame: Frame, wanted: WantedElement, number: int, rend
         session_id=frame.session.id,
         renderer_id=renderer,
     )
-    return page._core.refs.assign([document], partial=True)[node].id  # noqa: SLF001
+    table = page._core.refs  # noqa: SLF001
+    ref = table.assign([document], partial=True)[node]
+    table.give({ref.id: ref})  # it was looked for by its name
+    return ref.id

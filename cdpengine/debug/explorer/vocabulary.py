@@ -43,7 +43,7 @@ OWN_FORMATS = frozenset({
     "_protocol.connection:Attachment", "_snapshot.sources.ax:_Found",
     "_snapshot.sources.ax:_Place", "_snapshot.sources.ax:_Places",
     "_snapshot.sources.columns:Walk", "_snapshot.readable:_Told",
-    "_protocol.messages:Envelope", "_protocol.messages:ErrorBody", "_snapshot.node:Node", "_snapshot.refs:Entry",
+    "_protocol.messages:Envelope", "_protocol.messages:ErrorBody", "_snapshot.node:Node", "_snapshot.ref:Entry",
     "_snapshot.sources.columns:Part", "_snapshot.sources.columns:_Opened",
 })  # fmt: skip
 """Structures that decode what the protocol does not describe: messages themselves, answers of our own scripts.

@@ -1,0 +1,58 @@
+"""What verbs of a page are given, in one form: the fields of a form; and what a key is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from cdpengine._api.page.core import ElementTarget
+from cdpengine._input.forms.form import FieldValue
+from cdpengine.errors import InvalidArgumentError
+
+
+@attrs.frozen
+class Field:
+    """One field of a form: the control, and what goes into it.
+
+    `value` is what `fill` takes (a bool for what can be checked); a list of texts or Options for a select
+    that takes several; a path or a FileContent, or a list of these, for an input of files ([] empties it).
+    """
+
+    target: ElementTarget
+    value: FieldValue
+
+
+def check_fields(fields: object) -> list[Field]:
+    """Return the fields in one form. Raises InvalidArgumentError."""
+    if isinstance(fields, Mapping):
+        return [Field(target, value) for target, value in fields.items()]
+    if not isinstance(fields, Iterable) or isinstance(fields, (str, bytes)):
+        raise InvalidArgumentError(
+            what="fields",
+            given=f"a {type(fields).__name__}",
+            expected="a dict of targets and values, or Fields",
+        )
+    known = []
+    for field in fields:
+        if isinstance(field, Field):
+            known.append(field)
+        elif isinstance(field, (tuple, list)) and len(field) == 2:
+            known.append(Field(*field))
+        else:
+            raise InvalidArgumentError(
+                what="fields",
+                given=f"a {type(field).__name__} in it",
+                expected="Fields, or pairs of target and value",
+            )
+    return known
+
+
+_COMMANDING = {"Alt", "Control", "ControlOrMeta", "Meta"}
+
+
+def name_key(key: object) -> str:
+    """Return what a key is called in names of actions, which are logged: what it types is no part of that."""
+    held, _, last = str(key).rpartition("+")
+    types = len(last) <= 1 and not _COMMANDING & set(held.split("+"))
+    return "a character" if types else str(key)[:40]

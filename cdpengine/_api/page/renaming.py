@@ -1,0 +1,168 @@
+"""Renamed elements: what a ref was last given as, beside what its node is now.
+
+Rule: virtual lists and frameworks use a node again for another item, and its ref then means what the caller did
+not ask for. The comparison in the page (`_input/actionability/naming.py`) costs next to nothing where nothing
+changed. Where it finds a difference, the node is read as a snapshot reads it, and only what that says counts.
+
+A name that differs by a counter alone is no other item: a number in brackets at its beginning or end, "Inbox (3)",
+unless another element has the same name but for such a number. Then it is one of a series, "Photo (3)".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import attrs
+
+from cdpengine._budget import Budget
+from cdpengine._input.actionability.naming import Expected, NameChanged, NamedNode
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
+from cdpengine._snapshot.capture import Scope, capture
+from cdpengine._snapshot.node import walk
+from cdpengine._snapshot.refs import Ref, RefTable
+from cdpengine._snapshot.roles import ARIA_ROLES, FOLDED_ROLES, INLINE_ROLES, chrome_roles, role_name
+from cdpengine._snapshot.text import quote, shorten
+from cdpengine.errors import RemoteError, StaleRefError
+
+
+class Renamed(NamedTuple):
+    """An element that is called otherwise than when its ref was last given: as it was given, and as it is now."""
+
+    old: Ref
+    new: Ref
+
+
+@attrs.define(eq=False)
+class Renaming:
+    """The refs that one action is done to. With `refuse`, a renamed element ends the action.
+
+    `found` are the elements that were called otherwise.
+    """
+
+    _page: PageTarget
+    _worlds: IsolatedWorlds
+    _refs: Callable[[], RefTable]
+    _budget: Budget
+    refuse: bool = False
+    found: list[Renamed] = attrs.field(factory=list, init=False)
+    _given: dict[int, Ref] = attrs.field(factory=dict, init=False)
+
+    def expect(self, node: Node, ref: Ref) -> Node:
+        """Return the node of a ref, expected to be what the caller was last given for it."""
+        given = self._refs().given(ref)
+        number = node.backend_node_id
+        self._given[number] = given
+        expected = Expected(number, _roles(given.role), given.name)
+        return NamedNode(
+            node.session, number, node.frame_id, node.description, valid=node.valid, expected=expected
+        )
+
+    async def settle(self, changed: NameChanged) -> Node:
+        """Return the node to act on all the same, described as it is called now.
+
+        Raises StaleRefError where it is another item now, and that is to be refused.
+        """
+        node = changed.node
+        given = self._given[node.backend_node_id]
+        role, names = await self._look(changed, given)
+        if role == given.role and any(_is_same(given.name, name) for name in names):
+            return _plain(node, node.description)
+        table = self._refs()
+        present = table.rename(given.id, role, names[0]) or attrs.evolve(given, role=role, name=names[0])
+        if self.refuse and not self._counts(given, present):
+            raise self._refusal(given, present)
+        self.found.append(Renamed(given, present))
+        return _plain(node, str(present))
+
+    def give(self) -> None:
+        """Note that the caller is given the present names of what was found."""
+        self._refs().give({each.new.id: each.new for each in self.found})
+
+    async def _look(self, changed: NameChanged, given: Ref) -> tuple[str, list[str]]:
+        """Return the node's role, and what may be its name, as a snapshot says them; else what the page says."""
+        number = changed.node.backend_node_id
+        frame = self._page.frames.get(changed.node.frame_id)
+        seen = None
+        if frame is not None:
+            scope = Scope(frame=frame, root=number, pointer=True)
+            try:
+                seen = await capture(self._page, self._worlds, scope, self._budget.remaining)
+            except RemoteError:  # it is gone, which the action says
+                return given.role, [given.name]
+        for node in () if seen is None else walk(seen.document.roots):
+            if node.backend_node_id == number:
+                inside = " ".join(each.name for each in walk(node.children) if each.kind == "text")
+                return node.role, [node.name or inside, inside]
+        role = role_name(changed.role)
+        if not changed.role:
+            role = given.role
+        elif role in FOLDED_ROLES | INLINE_ROLES:
+            role = "generic"
+        return role, [changed.name]
+
+    def _counts(self, given: Ref, present: Ref) -> bool:
+        """Return whether the names differ by a counter alone."""
+        label = _without_counter(given.name)
+        if given.role != present.role or not label or label != _without_counter(present.name):
+            return False
+        return not any(
+            other.role == given.role and _without_counter(other.name) == label
+            for other in self._refs().others(given)
+        )
+
+    def _refusal(self, given: Ref, present: Ref) -> StaleRefError:
+        was, now = given.describe(), present.describe()
+        if was == now:  # both are cut to the same beginning
+            place = next(
+                (at for at, (a, b) in enumerate(zip(given.name, present.name, strict=False)) if a != b),
+                min(len(given.name), len(present.name)),
+            )
+            was, now = (
+                f"{each.role} {quote('…' + shorten(each.name[max(place - 20, 0) :], 60))}"
+                for each in (given, present)
+            )
+        return StaleRefError(
+            ref=given.id,
+            description=was,
+            reason=f"the element is {now} now, so the page uses it for something else",
+            became="renamed",
+            alternatives=self._refs().alternatives(given, {frame.loader_id for frame in self._page.frames}),
+        )
+
+
+def _plain(node: Node, description: str) -> Node:
+    return Node(node.session, node.backend_node_id, node.frame_id, description, valid=node.valid)
+
+
+@cache
+def _roles(role: str) -> tuple[str, ...]:
+    """Return Chrome's roles that have this name in a snapshot; "" for those that ARIA has no name for."""
+    found = set(chrome_roles(role))
+    if not found <= ARIA_ROLES:
+        found.add("")
+    if role == "generic":
+        found |= FOLDED_ROLES | INLINE_ROLES
+    if role == "image":
+        found.add("none")
+    return tuple(sorted(found))
+
+
+_UNSEEN = re.compile(r"[\s\u00ad\u200b-\u200f\u2060\ufeff]+")
+
+
+def _is_same(given: str, name: str) -> bool:
+    """Return whether the names are the same but for white space; a given one may be cut, and end with "…"."""
+    expected, found = _UNSEEN.sub("", given), _UNSEEN.sub("", name)
+    return expected == found or (expected.endswith("…") and found.startswith(expected[:-1]))
+
+
+_NUMBER = r"[(\[]\s*[0-9][0-9.,'\u00a0\u202f ]*\+?\s*[)\]]"
+_COUNTER = re.compile(rf"^\s*{_NUMBER}\s*|\s*{_NUMBER}\s*$")
+
+
+def _without_counter(name: str) -> str:
+    return _COUNTER.sub("", name)

@@ -1,0 +1,237 @@
+"""Targets of actions: what may name a node, the node that it names now, and why a ref is stale.
+
+Rule: a ref is checked before it is used: same frame, same document, still the same node. Where that does not
+hold it is refused, and nothing is sent to any other element. Chrome is asked what became of the node of a stale
+ref only once something failed or healing was asked for. A page that does not answer in time leaves the error.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TypeAlias
+
+import attrs
+import trio
+
+from cdpengine._javascript import own
+from cdpengine._page.finding import FoundNode, Locator
+from cdpengine._page.frames import Frame, renderer_id
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
+from cdpengine._snapshot.capture import Capture, Scope, capture
+from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text
+from cdpengine.errors import (
+    Became,
+    ConnectionLostError,
+    InvalidArgumentError,
+    RemoteError,
+    SessionGoneError,
+    StaleRefError,
+)
+
+
+@attrs.frozen
+class BackendNode:
+    """A node by Chrome's `backendDOMNodeId`, in the process of the page's main frame. For those who have one."""
+
+    id: int
+
+    def __attrs_post_init__(self) -> None:
+        if isinstance(self.id, bool) or not isinstance(self.id, int) or self.id < 1:
+            raise InvalidArgumentError(
+                what="BackendNode", given=repr(self.id), expected="a backendDOMNodeId, 1 or more"
+            )
+
+
+ElementTarget: TypeAlias = str | Ref | BackendNode | FoundNode | Locator
+"""A ref as text ("e3", "@e3", "ref=e3", "3"), a Ref out of a snapshot, a BackendNode, what `page.find` gave, or a
+Locator, which is looked for anew."""
+
+
+def describe_target(target: ElementTarget) -> str:
+    """Return a short text for messages; whatever was passed, also nonsense."""
+    if isinstance(target, Ref):
+        return target.id
+    if isinstance(target, BackendNode):
+        return f"backend node {target.id}"
+    if isinstance(target, FoundNode):
+        return target.description
+    return str(target)[:80]
+
+
+def resolve(page: PageTarget, refs: RefTable, target: ElementTarget) -> Node:
+    """Return the node that `target` names, in the session that its frame has now.
+
+    Raises StaleRefError when the document that the ref was given for was replaced or its frame is gone,
+    NodeNotFoundError for a ref that this page never gave, InvalidArgumentError for a value that is not a target.
+    """
+    if isinstance(target, BackendNode):
+        return Node(page.session, target.id, page.frames.main.id, describe_target(target))
+    if isinstance(target, FoundNode):
+        return _found(page, target)
+    ref = look_up_ref(refs, target)
+    frame = find_frame_of(page, ref)
+    if frame is None:
+        raise make_stale_error(page, refs, ref, "frame gone", "its frame is gone")
+    if frame.loader_id != ref.loader_id:
+        raise make_stale_error(page, refs, ref, "replaced", "its document was replaced by another one")
+    return Node(
+        frame.session,
+        ref.backend_node_id,
+        frame.id,
+        str(ref),
+        valid=lambda: frame.attached and frame.loader_id == ref.loader_id,
+    )
+
+
+def look_up_ref(refs: RefTable, target: object) -> Ref:
+    """Return what the table knows now of a ref, given as text or as a Ref. Raises as `resolve` does."""
+    if isinstance(target, Ref):
+        known = refs.lookup(target.id)
+        if not refs.knows(target):
+            raise StaleRefError(
+                ref=target.id,
+                description=target.describe(),
+                reason="it was given by another page or document",
+                became="foreign",
+            )
+        return known
+    if isinstance(target, str):
+        return refs.lookup(target)
+    raise InvalidArgumentError(
+        what="target",
+        given=f"a {type(target).__name__}",
+        expected='a ref such as "e3", a Ref, a BackendNode, or what page.find() or page.locate() gave',
+    )
+
+
+def find_frame_of(page: PageTarget, ref: Ref) -> Frame | None:
+    """Return the frame that the ref's node was in, if the page still has it."""
+    main = page.frames.main
+    return main if ref.frame_id in (None, main.id) else page.frames.get(ref.frame_id)
+
+
+def make_stale_error(
+    page: PageTarget, refs: RefTable, ref: Ref, became: Became, reason: str
+) -> StaleRefError:
+    """Return the error that says so, with what the page has of the same role and name."""
+    return StaleRefError(
+        ref=ref.id,
+        description=ref.describe(),
+        reason=reason,
+        became=became,
+        alternatives=refs.alternatives(ref, {frame.loader_id for frame in page.frames}),
+    )
+
+
+def _found(page: PageTarget, target: FoundNode) -> Node:
+    session = page.frame_sessions.get(target.session_id)
+    frame = page.frames.get(target.frame_id)
+    if session is None or frame is None or frame.loader_id != target.loader_id:
+        raise StaleRefError(
+            ref="the node that was found",
+            description=target.description,
+            reason="its document was replaced by another one, or is another page's",
+        )
+    return Node(
+        session,
+        target.backend_node_id,
+        frame.id,
+        target.description,
+        valid=lambda: frame.attached and frame.loader_id == target.loader_id,
+    )
+
+
+_FATE_TIMEOUT = 1.0
+"""Seconds that Chrome gets to say what became of a node; the error itself must not wait longer for it."""
+
+_WHERE = own("""function () {
+  return !DOM.isConnected(this) ? "detached" : (DOM.ownerDocument(this) || this) !== document ? "moved" : "";
+}""")
+
+_REASONS: dict[Became, str] = {
+    "removed": "it was removed from the document, and is gone",
+    "detached": "it was taken out of the document; the page may still hold it",
+    "moved": "it was moved to another frame's document",
+}
+
+
+async def explain_stale(
+    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, error: StaleRefError
+) -> StaleRefError:
+    """Return the error with what became of the node and with what the page has instead."""
+    ref_id = parse_ref_text(error.ref.partition(" ")[0])
+    if ref_id is None or error.candidates or error.became in ("dropped", "foreign", "renamed"):
+        return error
+    try:
+        ref = refs.lookup(ref_id)
+    except StaleRefError:
+        return error  # dropped meanwhile
+    told: StaleRefError | None = None
+    with trio.move_on_after(_FATE_TIMEOUT), suppress(SessionGoneError, ConnectionLostError):
+        told = await find_staleness(page, refs, worlds, ref)
+    return told or make_stale_error(page, refs, ref, error.became, error.reason)
+
+
+async def find_staleness(
+    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, ref: Ref
+) -> StaleRefError | None:
+    """Return the error that says why a ref is stale; None for one whose node is in its document.
+
+    Raises SessionGoneError and ConnectionLostError.
+    """
+    frame = find_frame_of(page, ref)
+    if frame is None:
+        return make_stale_error(page, refs, ref, "frame gone", "its frame is gone")
+    session = frame.session
+    if frame.loader_id != ref.loader_id:
+        before, now = refs.renderer_of(ref), await renderer_id(session)
+        if before is not None and now is not None and before != now:
+            return make_stale_error(
+                page, refs, ref, "swapped", "its document was replaced by one in another process"
+            )
+        return make_stale_error(page, refs, ref, "replaced", "its document was replaced by another one")
+    became, reason = await _ask_fate(resolve(page, refs, ref), worlds)
+    if find_frame_of(page, ref) is not frame or frame.loader_id != ref.loader_id:
+        return await find_staleness(page, refs, worlds, ref)  # what was asked about was another document
+    return make_stale_error(page, refs, ref, became, reason) if became else None
+
+
+async def _ask_fate(node: Node, worlds: IsolatedWorlds) -> tuple[Became, str]:
+    with object_group("fate") as group:
+        try:
+            found = await worlds.resolve(node, group)
+            return _said(await found.call(_WHERE, returns=Became))  # type: ignore[arg-type]
+        except RemoteError as error:
+            moved = "does not belong to the document" in error.message
+            return _said("moved" if moved else "removed")
+
+
+def _said(became: Became) -> tuple[Became, str]:
+    return became, _REASONS.get(became, "")
+
+
+async def look_again(
+    page: PageTarget, worlds: IsolatedWorlds, ref: Ref, error: StaleRefError, seconds: float
+) -> Capture | None:
+    """Read what the frame of a stale ref shows now, in `seconds`; None when it was replaced meanwhile.
+
+    Raises `error` when the frame is gone, and as `Session.call` does.
+    """
+    frame = find_frame_of(page, ref)
+    if frame is None:
+        raise error
+    return await capture(page, worlds, Scope(frame=frame), seconds)
+
+
+def find_successor(page: PageTarget, refs: RefTable, ref: Ref, error: StaleRefError) -> Ref:
+    """Return the ref of what stands in the place of `ref`, right after its frame got its refs.
+
+    Raises `error`, with those of the frame that have the same role and name, when it is not sure.
+    """
+    frame = find_frame_of(page, ref)
+    healed = None if frame is None else refs.successor(ref, frame.loader_id)
+    if frame is None or healed is None:
+        here = () if frame is None else refs.alternatives(ref, {frame.loader_id})
+        raise attrs.evolve(error, alternatives=here, candidates=True)
+    return healed

@@ -1,0 +1,43 @@
+"""The source of the library that actions need in a page: the files of this folder, as one function."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from cdpengine._input.actionability.naming import naming_source
+from cdpengine._javascript import own, script
+
+
+@cache
+def library_source() -> str:
+    """Return the source of what is installed once in each world, so that it is sent and compiled once."""
+    names = "node_tools", "input_observer", "actionability", "input_report", "covering", "places", "label"
+    sources = (script(f"_input/actionability/{name}") for name in names)
+    tools, arms, probe, report, covering, places, label = sources
+    guards = script("_input/actionability/key_guard")
+    return own(f"""function () {{
+      const toolsOf = {tools};
+      const known = {{ marks: false, held: null, observers: new Map(), renamed: {naming_source()} }};
+      const tools = (node) => toolsOf(node, known);
+      const arms = {arms};
+      const observer = (wanted, points, of) => arms(wanted, points, of, known);
+      const probe = {probe};
+      const report = {report};
+      const covering = {covering};
+      const places = {places};
+      const label = {label};
+      const labelOf = (node) => label.call(node, tools, places);
+      return {{
+        observers: known.observers,
+        keys: ({guards})(tools),
+        // The element of a number, which lives on until the next one is asked for.
+        element: (holder, number) => (known.held = holder.element(number) || null),
+        probe: (node, request) => probe.call(node, request, tools(node), observer, known, labelOf),
+        drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},
+        covering: (node, request) => covering.call(node, request, tools(node)),
+        places: (node, request) => places.call(node, request, tools(node)),
+        label: labelOf,
+        renamed: (node, expected) => known.renamed(tools(node).element, expected),
+        report: (node, request) => report.call(node, request, tools(node)),
+      }};
+    }}""")
