@@ -63,18 +63,18 @@ def stops(journey: str) -> set[str]:
     return set(re.findall(r"^\| `([^`]+\.py)` \|", table, re.MULTILINE))
 
 
-async def test_a_click_enters_at_most_fifteen_files(page: Page) -> None:
+async def test_a_click_enters_at_most_22_files(page: Page) -> None:
     await page.set_content(BUTTON)
     ref = (await page.snapshot()).find("button", "Go")
     files = await trace(lambda: page.click(ref))
     assert await page.evaluate("n") == 2
-    assert len(files) <= 15, "\n".join(sorted(files))
+    assert len(files) <= 22, "\n".join(sorted(files))
     assert stops('`page.click("e7")`') <= files
 
 
-async def test_an_evaluation_enters_at_most_ten_files(page: Page) -> None:
+async def test_an_evaluation_enters_at_most_13_files(page: Page) -> None:
     files = await trace(lambda: page.evaluate("1 + 1", timeout=2))
-    assert len(files) <= 10, "\n".join(sorted(files))
+    assert len(files) <= 13, "\n".join(sorted(files))
     assert stops('`page.evaluate("...", timeout=2)`') - files == {"_evaluate/recovery.py"}, (
         "only at its deadline"
     )

@@ -74,7 +74,7 @@ async def test_what_is_typed_is_typed_once(page: Page) -> None:
     field = "<input aria-label=Name oninput='this.parentNode.innerHTML = this.parentNode.innerHTML'>"
     keys = "<script>var keys = []; addEventListener('keydown', (event) => keys.push(event.key))</script>"
     await page.set_content(f"{keys}<main>{field}</main>")
-    with suppress(cdpengine.StaleRefError):
+    with suppress(cdpengine.StaleRefError, cdpengine.errors.FocusMovedError):
         await page.type(page.locate("input"), "ada", delay=0.05, timeout=3)
     keys_seen = await page.evaluate("keys")
     assert keys_seen in (["a"], ["a", "d"], ["a", "d", "a"])

@@ -267,6 +267,7 @@ def test_nonsense_from_a_client_is_no_call() -> None:
         ("A.a", {"patience": 900, "await": 899}, {"patience": 899, "await": 900.5}, True),
         ("A.a", {"await": True}, {"await": False}, False),
         ("A.a", {"id": "w21", "x": 1}, {"id": "w3", "x": 1}, True),
+        ("A.a", {"id": "k21"}, {"id": "k3"}, True),
         ("A.a", {"id": "w21"}, {"id": "x21"}, False),
         ("A.a", {"x": "w21"}, {"x": "w3"}, False),
         ("A.a", {"url": "http://127.0.0.1:41234/a"}, {"url": "http://127.0.0.1:5/a"}, True),

@@ -36,9 +36,9 @@ from cdpengine.errors import (
     SessionGoneError,
 )
 
-_LOST = own("function (id) { return this.keys.lost(id); }")
-_REPORT = own("function (id) { return this.keys.report(id); }")
-_STRAY = own("function (id) { return this.keys.stray(id); }")
+_LOST = own("function ({ id }) { return this.keys.lost(id); }")
+_REPORT = own("function ({ id }) { return this.keys.report(id); }")
+_STRAY = own("function ({ id }) { return this.keys.stray(id); }")
 
 _numbers = itertools.count(1)
 
@@ -88,7 +88,7 @@ class KeyGuard:
     def watch(self) -> None:
         """Have the page report a key that is held back while more are sent. Sent and not waited for."""
         if self._library is not None and self._loss is None:
-            self._loss = self._library.post(_LOST, self.id, how=SETTLED_VALUE)
+            self._loss = self._library.post(_LOST, {"id": self.id}, how=SETTLED_VALUE)
 
     @property
     def lost(self) -> bool:
@@ -141,7 +141,7 @@ class KeyGuard:
         async def ask() -> KeyReport | None:
             # Refused where the page went away, with the keys as the cause or without.
             with suppress(RemoteError, SessionGoneError):
-                return await value_of(library.post(_REPORT, self.id), KeyReport | None)  # type: ignore[arg-type]
+                return await value_of(library.post(_REPORT, {"id": self.id}), KeyReport | None)  # type: ignore[arg-type]
             return None
 
         report = await unless_held_back(ask, interruptions, navigation)
@@ -173,7 +173,9 @@ class KeyGuard:
         if library is None:
             return None
         with suppress(RemoteError, SessionGoneError), object_group("focus") as group:
-            stray = await object_of(library.post(_STRAY, self.id, how=OBJECT, group=group), self.node.session)
+            stray = await object_of(
+                library.post(_STRAY, {"id": self.id}, how=OBJECT, group=group), self.node.session
+            )
             return None if stray is None else await stray.backend_node_id()
         return None
 
@@ -187,4 +189,4 @@ class KeyGuard:
             self._loss.abandon()
         if self._library is not None:
             with suppress(SessionGoneError, ConnectionLostError):
-                self._library.post(_STRAY, self.id, how={})
+                self._library.post(_STRAY, {"id": self.id}, how={})

@@ -234,7 +234,7 @@ class Filling:
 
     def _held_request(self) -> dict[str, object]:
         made = self.made
-        return {"wanted": self.text, "type": made.type, "guard": self.guard.id, "masked": made.masked}
+        return {"wanted": self.text, "type": made.type, "guard": {"id": self.guard.id}, "masked": made.masked}
 
     async def _read_back(self) -> _Held | None:
         """Ask whether the control took the text; None when the input made the page show another document."""

@@ -20,7 +20,7 @@
     ? taken(held) || ((masked || /^\+\d/.test(held)) && [1, 2, 3, 4, 5].some((start) => taken(held.slice(start))))
     : values.isSame(element, values.sanitized(element, wanted), held);
   if (same && !bad) {
-    keys.stray(request.guard);
+    keys.stray(request.guard.id);
     return { taken: true, holds: null };
   }
   return { taken: false, holds: secret ? null : held, unchanged: field && keys.before === held };

@@ -16,18 +16,25 @@
   }
   const MOST_SEARCHED = 300; // elements that are searched for a sign
 
+  // Not through `DOM`, which would leave a global in the page's own world.
+  const owner = (root) =>
+    root instanceof Document ? Document.prototype : root instanceof ShadowRoot ? ShadowRoot.prototype : Element.prototype;
+  const select = (root, selector) => owner(root).querySelectorAll.call(root, selector);
+  const shadowOf = Object.getOwnPropertyDescriptor(Element.prototype, "shadowRoot").get;
+
   const found = new Set();
   let signs = false;
-  const first = [this, ...Array.prototype.slice.call(DOM.querySelectorAll(this, "*"), 0, MOST_SEARCHED)];
+  const first = [this, ...Array.prototype.slice.call(select(this, "*"), 0, MOST_SEARCHED)];
   const elements = [];
 
   // All of the document and of its open shadow trees.
   function everything() {
     const trees = elements.length ? [] : [this];
     for (let i = 0; i < trees.length; i++) {
-      for (const at of DOM.querySelectorAll(trees[i], "*")) {
+      for (const at of select(trees[i], "*")) {
         elements.push(at);
-        if (DOM.shadowRoot(at) instanceof ShadowRoot) trees.push(DOM.shadowRoot(at));
+        const root = shadowOf.call(at);
+        if (root !== null) trees.push(root);
       }
     }
     return elements;
@@ -79,7 +86,7 @@
           const selector = isObject(handler) ? held(handler, "selector") : undefined;
           if (typeof selector !== "string") continue;
           try {
-            for (const each of DOM.querySelectorAll(at, selector)) found.add(each);
+            for (const each of select(at, selector)) found.add(each);
           } catch (error) {
             if (!(error instanceof DOMException)) throw error;
             // a selector of jQuery's own kind

@@ -4,7 +4,7 @@ Rule: pure. Methods and sessions are equal or they are not; parameters may diffe
 and means nothing to the browser, and in nothing else:
 
 - the values of VOLATILE, and the numbers of LEFT_OF_DEADLINES;
-- the names by which the engine counts what it puts into pages ("w21");
+- the names by which the engine counts what it puts into pages ("w21", "k5");
 - generated names and times (`normalization.py`), each by the same other one throughout (`Renaming`); but not in
   selectors, nor in the URLs of other machines: there, another token is another thing;
 - the folders, not the names, of files of this machine;
@@ -61,7 +61,7 @@ FILES = frozenset({"files"})
 _ELSEWHERE = re.compile(
     r"(?:https?|wss?)://(?!(?:127\.0\.0\.1|localhost|\[::1\]|[\w.-]+\.localhost)(?![\w.-]))", re.IGNORECASE
 )
-_COUNTED = re.compile(r"w\d+")
+_COUNTED = re.compile(r"[wk]\d+")
 MISSING: Any = object()
 """What stands for a value that is not there."""
 
@@ -208,6 +208,8 @@ class _Comparison:
         """Compare a parameter that is secret by its place by its fingerprints alone."""
         for inner, _ in find_redacted_places(recorded):
             value = value_at(asked, inner)
+            if inner and _is_made_up(inner[-1], REDACTED, value):
+                continue
             if not isinstance(value, str):
                 if self.strictness.by is not None:
                     yield Difference((*path, *inner), recorded, asked)
