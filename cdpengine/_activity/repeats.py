@@ -40,7 +40,7 @@ class Repeats:
     def take(self, session: Session, timestamp: float) -> bool:
         """Remember an event by its timestamp. Return whether it was reported before."""
         target = self._of(session)
-        if timestamp <= target.until and timestamp in target.known:
+        if 0 < timestamp <= target.until and timestamp in target.known:
             return True
         target.newest = max(target.newest, timestamp)
         if timestamp not in target.known:

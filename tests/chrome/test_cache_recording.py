@@ -253,8 +253,8 @@ async def test_what_is_done_to_the_page_itself_is_a_step(
 async def test_a_part_of_something_is_only_taken_for_it_where_it_can_be_acted_on(
     page: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
-    html = """<form aria-label=All><button><b>Go</b></button><p id=text>Words</p><label>File
-      <input type=file id=file style="display: none"></label></form><ul aria-label=Items><li id=item>One</ul>"""
+    html = """<form aria-label=All><button><b>Go</b></button><p id=text>Words</p>
+      <input type=file id=file style="display: none"></form><ul aria-label=Items><li id=item>One</ul>"""
     await page.goto(site(httpserver, html))
     async with record_steps(page) as recording:
         await page.click(page.locate("b"))

@@ -51,7 +51,7 @@ def ours() -> Counter[str]:
 
 
 BOUNDED = (
-    ".refs.Ref", ".refs.Entry", ".refs.RefTable", ".refs._Renderer", ".walk_installed.Installed", ".navigation._Document",
+    ".ref.Ref", ".ref.Entry", ".frames.Frame", ".refs.RefTable", ".refs._Renderer", ".walk_installed.Installed", ".navigation._Document",
 )  # fmt: skip
 """Kept after their documents are gone, up to a number (tests of their own say so), so that a stale ref can be
 explained and a frame that comes back is known."""

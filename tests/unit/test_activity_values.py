@@ -118,7 +118,7 @@ def test_objects_are_shown_by_their_preview() -> None:
 class Session:
     """As much of a session as a record remembers."""
 
-    target_type, target_id = "page", "T"
+    target_type, target_id, documents_shown = "page", "T", 0
 
 
 @pytest.mark.parametrize(("exception", "name", "message", "stack"), [

@@ -48,6 +48,7 @@ class LiveSession:
 
     target_type = "page"
     target_id = "T1"
+    documents_shown = 0
 
     def __reduce__(self) -> str:
         raise AssertionError("a session was pickled")

@@ -22,7 +22,7 @@ from cdpengine._protocol.domains import REPORTING_DOMAINS, Description, Part, de
 
 ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
     ("DOMDebugger.getEventListeners", "reply", "_snapshot.sources.listeners:_Listeners"),
-    ("Runtime.callFunctionOn", "reply", "_evaluate.script:_ReadReply"),
+    ("Runtime.callFunctionOn", "reply", "_evaluate.replies:_ReadReply"),
     ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_TextReply"),
     ("Runtime.callFunctionOn", "reply", "_page.scripts.node_lists:NodesReply"),
     ("Runtime.evaluate", "reply", "_snapshot.sources.walk:_InstalledReply"),
@@ -31,20 +31,20 @@ ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
 """Structures that stand beside their decoders: which reply, event or type each decodes; and where it is."""
 
 OWN_FORMATS = frozenset({
-    "_input.actionability.inspection:_Focus", "_input.actionability.inspection:_Used",
-    "_input.forms.check:_Seen", "_input.forms.fill:_Held",
-    "_input.forms.fill:_Made", "_input.forms.listbox:_Seen", "_input.actionability.page_library:ProbeReply",
-    "_input.forms.select:_Seen", "_input.forms.text_entry:_Blurred", "_input.forms.upload:_Seen",
-    "_input.actionability.page_library:Record", "_page.finding:_Head", "_page.finding:_Seen",
+    "_input.actionability.inspection:_Focus", "_input.actionability.key_guard:KeyReport",
+    "_input.actionability.page_library:ProbeReply", "_input.actionability.page_library:Record",
+    "_input.actionability.page_library:_Used", "_input.forms.check:_Seen", "_input.forms.filling:Made",
+    "_input.forms.filling:_Clipboard", "_input.forms.filling:_Held", "_input.forms.listbox:_Held",
+    "_input.forms.listbox:_Seen", "_input.forms.select:_Seen", "_input.forms.slider:_Seen",
+    "_input.forms.text_entry:_Blurred", "_input.forms.upload:_Seen", "_page.finding:_Head",
+    "_page.finding:_Seen", "_page.navigation.documents:Report", "_page.navigation.settling:Stillness",
     "_page.scripts.node_lists:SerializedList", "_page.scripts.node_lists:SerializedNode",
     "_page.scripts.node_lists:_Item", "_page.scripts.node_lists:_ShadowRoot",
-    "_page.scripts.node_lists:_ShadowRootValue",
-    "_page.navigation.documents:Report", "_page.navigation.settling:Stillness",
-    "_protocol.connection:Attachment", "_snapshot.sources.ax:_Found",
-    "_snapshot.sources.ax:_Place", "_snapshot.sources.ax:_Places",
-    "_snapshot.sources.columns:Walk", "_snapshot.readable:_Told",
-    "_protocol.messages:Envelope", "_protocol.messages:ErrorBody", "_snapshot.node:Node", "_snapshot.ref:Entry",
-    "_snapshot.sources.columns:Part", "_snapshot.sources.columns:_Opened",
+    "_page.scripts.node_lists:_ShadowRootValue", "_protocol.connection:Attachment",
+    "_protocol.messages:Envelope", "_protocol.messages:ErrorBody", "_snapshot.node:Node",
+    "_snapshot.readable:_Told", "_snapshot.ref:Entry", "_snapshot.sources.ax:_Found",
+    "_snapshot.sources.ax:_Place", "_snapshot.sources.ax:_Places", "_snapshot.sources.columns:Part",
+    "_snapshot.sources.columns:Walk", "_snapshot.sources.columns:_Opened",
 })  # fmt: skip
 """Structures that decode what the protocol does not describe: messages themselves, answers of our own scripts.
 Others decode nothing, and are Structs because thousands of them are made."""
