@@ -68,7 +68,8 @@ async def _evaluate(page: cdpengine.Page, timeout: float) -> None:
 
 
 async def _click(page: cdpengine.Page, timeout: float) -> None:
-    await page.click("e1", timeout=timeout)
+    # The last number given: numbers go on where a connection to the same browser was lost before.
+    await page.click(f"e{page._core.refs.last_number}", timeout=timeout)
 
 
 async def _new_page(page: cdpengine.Page, timeout: float) -> None:

@@ -211,7 +211,7 @@
     const invisible = invisibleBecause();
     const disabled = disabledBecause();
     const wanted = request.observer;
-    const renamed = request.expected ? known.renamed(element, request.expected) : null;
+    const renamed = request.expected && !pseudo ? known.renamed(element, request.expected) : null;
     const clear = !invisible && !moved && hits.includes(true);
     if (wanted && !renamed && (wanted.always || (clear && (wanted.disabled || !disabled)))) arm(wanted, pointsOf(request), tools);
     const point = request.points[0] ?? null;

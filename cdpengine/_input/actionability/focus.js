@@ -5,7 +5,8 @@
 (function (request, keys, isSecret, masks) {
   "use strict";
 
-  let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
+  // A CSSPseudoElement is no Node.
+  let element = !(this instanceof Node) ? this.element : DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
   if (!element) return { focused: false, holder: "" };
   if (DOM.localName(element) === "label" && element.control) element = element.control;
 

@@ -17,10 +17,14 @@
   const { matches, querySelectorAll, checkVisibility } = Element.prototype;
 
   // A pseudo element that takes presses, such as the button or marker of a carousel: events come to its element.
-  const type = DOM.nodeType(node);
+  // Chrome gives one of these either as an element, or as a CSSPseudoElement, which is no Node.
+  const drawn = !(node instanceof Node);
+  const type = drawn ? 0 : DOM.nodeType(node);
   const pseudo = type === 0 || (type === Node.ELEMENT_NODE && DOM.localName(node).startsWith("::"));
   const element = pseudo
-    ? DOM.parentElement(node)
+    ? drawn
+      ? node.element
+      : DOM.parentElement(node)
     : type === Node.ELEMENT_NODE
       ? node
       : type === Node.DOCUMENT_NODE
