@@ -97,6 +97,16 @@ def test_requests_go_with_their_document() -> None:
     assert net.urls() == ["next"]
 
 
+def test_the_request_of_a_document_is_over_once_it_has_loaded() -> None:
+    net = Net()
+    net.tell("requestWillBeSent", "L1", type="Document")
+    net.tell("responseReceived", "L2", "S2", type="Document", loaderId="L2")
+    assert net.urls() == ["L1", ""]
+    for loader in ("L1", "L2"):
+        net.frames.apply(LifecycleEvent("F", loader, "load"), net.frames.main.session)
+    assert net.urls() == [], "Chrome reports the end in another session, or not at all"
+
+
 @pytest.mark.parametrize(
     ("name", "params"),
     [

@@ -12,6 +12,9 @@ What never ends by its nature (streams, sockets, media) and what nobody waits fo
 The script of a worker is asked for by the page, under the id of the worker's target, and Chrome tells the page
 no end of it. That of a dedicated worker counts until the worker is attached (its response has begun) or gone;
 those of shared and service workers, of which no event says that they have loaded, do not count.
+
+A document's own request is over once the document has fired `load`, also where its end is not reported. Chrome
+reports the request of an iframe in the parent's session and its end in that of the iframe's own process.
 """
 
 from __future__ import annotations
@@ -42,11 +45,15 @@ _MOST = 10_000
 
 @attrs.frozen
 class UnderWay:
-    """A request that was not answered to its end. `url` is "" where it was sent before anybody looked."""
+    """A request without a reported end. `url` is "" where it was sent before the watch began.
+
+    `is_document` is True for the request that loads the document of `loader_id` itself.
+    """
 
     url: str
     loader_id: str
     frame_id: str
+    is_document: bool = False
 
 
 class RequestsUnderWay:
@@ -76,7 +83,7 @@ class RequestsUnderWay:
             if sent.type in _ENDLESS or len(self._requests) >= _MOST or self._tells_no_end(sent):
                 return False
             self._requests[key_session, sent.request_id] = UnderWay(
-                sent.request.url, sent.loader_id, sent.frame_id
+                sent.request.url, sent.loader_id, sent.frame_id, sent.request_id == sent.loader_id
             )
         elif event.method in ("Network.loadingFinished", "Network.loadingFailed"):
             key = (key_session, event.decode(RequestEvent).request_id)
@@ -89,7 +96,8 @@ class RequestsUnderWay:
             key = (key_session, received.request_id)
             if key in self._requests or key in self._ended or received.type in _ENDLESS or not received.type:
                 return False
-            self._requests[key] = UnderWay("", received.loader_id, received.frame_id)
+            is_document = received.request_id == received.loader_id
+            self._requests[key] = UnderWay("", received.loader_id, received.frame_id, is_document)
         self.since = self._now()
         return True
 
@@ -121,12 +129,17 @@ class RequestsUnderWay:
 
 
 def _is_over(request: UnderWay, frames: FrameTree) -> bool:
-    """Whether the document that asked is replaced: Chrome does not always tell the end of its requests."""
+    """Return whether the document that asked is replaced, or is itself loaded.
+
+    Chrome does not always report the end of such requests.
+    """
     if not request.frame_id or not request.loader_id:
         return False
     frame = frames.get(request.frame_id)
+    if frame is None or (request.is_document and frame.reached(request.loader_id, "load")):
+        return True
     # A loader that the frame has had, and has no more.
-    return frame is None or (frame.loader_id != request.loader_id and request.loader_id in frame.lifecycle)
+    return frame.loader_id != request.loader_id and request.loader_id in frame.lifecycle
 
 
 _EVENTS = (
