@@ -7,9 +7,11 @@ page's isolated world, open shadow roots included.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from weakref import WeakKeyDictionary
 
 import attrs
 import msgspec
@@ -37,7 +39,7 @@ from cdpengine._page.scripts.node_lists import SERIALIZED, objects_of_nodes, tex
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, value_of
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import PendingCall, pending_group
-from cdpengine._protocol.domains.accessibility import AXQueryReply, AXValue
+from cdpengine._protocol.domains.accessibility import AXNodeHead, AXQueryReply, AXValue
 from cdpengine.errors import InvalidArgumentError, RemoteError, SessionGoneError, TargetCrashedError
 
 MOST = 2000
@@ -202,7 +204,7 @@ async def _find_in(worlds: IsolatedWorlds, wanted: Wanted, frame: Frame) -> list
         if wanted.css is not None or (wanted.text is not None and not by_role):
             described = await _select(document, wanted)
         if by_role and described != {}:
-            named = await _query(document, wanted)
+            named = await _query(document, wanted, frame)
             if described is not None:
                 named = {number: text for number, text in named.items() if number in described}
             elif wanted.text is not None:
@@ -268,31 +270,27 @@ def _chosen(seen: _Seen, pattern: re.Pattern[str], *, smallest: bool) -> list[in
 # --- by role and name, by Chrome's accessibility ------------------------------------------------------------
 
 
-async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
-    session = document.session
+_LONGEST_QUERY = 0.25
+"""Seconds in which a frame answers `queryAXTree`. Chrome answers once the frame is drawn, which may be never."""
+
+_undrawn: WeakKeyDictionary[Frame, str] = WeakKeyDictionary()
+"""Frames that did not answer in time, with the loader of their document: their whole tree is read instead."""
+
+
+async def _query(document: Document, wanted: Wanted, frame: Frame) -> dict[int, str]:
     root, asked = await _root_and_roles(document, wanted)
     nodes: list[_Named] = []
     queries = 0
     try:
         with pending_group() as post:
-            calls = [
-                post(session.post("Accessibility.queryAXTree", objectId=root.reference, **role))
-                for role in asked
-            ]
+            calls = _ask_tree(document, frame, root, asked, post)
             labelled = post(_ask_labelled(document, wanted)) if wanted.may_be_labelled else None
-            for call in calls:
-                found = [
-                    (
-                        node.backend_node_id,
-                        wanted.called(_text_of(node.role)),
-                        collapse_space(_text_of(node.name)),
-                    )
-                    for node in (await call.decoded(AXQueryReply)).nodes
-                    if not node.ignored
-                    and node.backend_node_id is not None
-                    and _text_of(node.role) not in _TEXT_ROLES
+            for found in await _answers(document, frame, calls, asked, post):
+                nodes += [
+                    (number, wanted.called(role), collapse_space(name))
+                    for number, role, name in found
+                    if role not in _TEXT_ROLES
                 ]
-                nodes += found
                 queries += bool(found)
             if labelled is not None and (hidden := await _labelled(labelled, wanted)):
                 nodes += hidden
@@ -309,6 +307,48 @@ async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
     if queries > 1 and len(described) > 1:
         return await _in_order(document, described)
     return described
+
+
+def _ask_tree(
+    document: Document,
+    frame: Frame,
+    root: RemoteHandle,
+    asked: Sequence[Mapping[str, object]],
+    post: Callable[[PendingCall], PendingCall],
+) -> list[PendingCall]:
+    """Ask for each role; ask for nothing where only the whole tree gives an answer."""
+    if _undrawn.get(frame) == document.loader_id:
+        return []
+    method = "Accessibility.queryAXTree"
+    return [post(document.session.post(method, objectId=root.reference, **role)) for role in asked]
+
+
+async def _answers(
+    document: Document,
+    frame: Frame,
+    calls: Sequence[PendingCall],
+    asked: Sequence[Mapping[str, object]],
+    post: Callable[[PendingCall], PendingCall],
+) -> list[list[_Named]]:
+    """Return the nodes of each role, from the queries or from the tree of a frame that is not drawn."""
+    if not asked:
+        return []
+    if calls:
+        with trio.move_on_after(_LONGEST_QUERY if frame.parent_id is not None else math.inf):
+            return [_named((await call.decoded(AXQueryReply)).nodes) for call in calls]
+        _undrawn[frame] = document.loader_id
+    tree = post(document.session.post("Accessibility.getFullAXTree", frameId=frame.id))
+    nodes = _named((await tree.decoded(AXQueryReply)).nodes)
+    roles = {role.get("role") for role in asked}
+    return [nodes if None in roles else [node for node in nodes if node[1] in roles]]
+
+
+def _named(nodes: Iterable[AXNodeHead]) -> list[_Named]:
+    return [
+        (node.backend_node_id, _text_of(node.role), _text_of(node.name))
+        for node in nodes
+        if not node.ignored and node.backend_node_id is not None
+    ]
 
 
 def _ask_labelled(document: Document, wanted: Wanted) -> PendingCall:

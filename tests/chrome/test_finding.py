@@ -319,6 +319,30 @@ async def apart(httpserver: HTTPServer) -> AsyncIterator[cdpengine.Page]:
         yield page
 
 
+async def test_roles_in_frames_that_were_never_drawn(
+    used_page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    port = urlsplit(httpserver.url_for("/")).port
+    inner = "<button onclick='parent.postMessage(event.isTrusted, \"*\")'>Apart</button><h2>Other</h2>"
+    outer = (
+        f"<iframe style=display:none src='http://localhost:{port}/unseen'></iframe><div style=height:3000px></div>"
+        f"<iframe src='http://localhost:{port}/inner'></iframe>"
+        "<script>got = []; onmessage = e => got.push(e.data)</script>"
+    )
+    httpserver.expect_request("/outer").respond_with_data(outer, content_type="text/html")
+    httpserver.expect_request("/inner").respond_with_data(inner, content_type="text/html")
+    httpserver.expect_request("/unseen").respond_with_data(
+        "<button>Unseen</button>", content_type="text/html"
+    )
+    page = used_page
+    await page.goto(httpserver.url_for("/outer"))
+    assert [str(node) for node in await page.find_all(role="button")] == ['button "Apart"']
+    assert str(await page.find(name="Other")) == 'heading "Other"'
+    await page.click(page.locate(role="button", name="Apart"))
+    await page.wait_for(expression="got.length")
+    assert await page.evaluate("got") == [True]
+
+
 async def test_frames_of_other_processes(apart: cdpengine.Page) -> None:
     page = apart
     assert page.frames[1].session_id != page.frames[0].session_id

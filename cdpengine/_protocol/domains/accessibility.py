@@ -93,6 +93,7 @@ class AXTreeUnread(msgspec.Struct, gc=False):
     nodes: list[msgspec.Raw] = []
 
 
+@reply("Accessibility.getFullAXTree", brief=True)
 @reply("Accessibility.queryAXTree", brief=True)
 class AXQueryReply(msgspec.Struct):
     """The nodes of a role, of a name, or of both."""
