@@ -32,6 +32,7 @@ from cdpengine.errors import (
 
 if TYPE_CHECKING:
     from cdpengine import Browser, BrowserContext, Page, Snapshot
+    from cdpengine._page.dialogs import Dialog
     from cdpengine.act.cached.hooks import DispatchHook, RequestCache
 
 _SETTLING = 1.5
@@ -102,6 +103,8 @@ class Actor:
     hooks: tuple[DispatchHook, ...] = ()
     ref_numbers: RefNumbers = attrs.field(factory=RefNumbers)
     _current: str | None = None
+    _dialogs: dict[Page, int] | None = attrs.field(default=None, init=False)
+    """How many dialogs of each page were reported. Pages that were closed stay until theirs are."""
     _shares: bool = attrs.field(default=False, init=False)
     _turns: dict[str, trio.Lock] = attrs.field(factory=dict, init=False)
     _views: dict[str, Views] = attrs.field(factory=dict, init=False)
@@ -123,6 +126,31 @@ class Actor:
         """The page that requests without a `target_id` are for: the one that was opened or focused last."""
         pages = self.pages
         return next((page for page in pages if page.target_id == self._current), pages[-1] if pages else None)
+
+    def begin_reporting(self) -> None:
+        """Note the dialogs that opened before the actor's first request: they are not reported."""
+        if self._dialogs is None:
+            self._dialogs = {page: page.dialogs.opened for page in self.pages}
+
+    def take_dialogs(self) -> list[Dialog]:
+        """Return the dialogs that were answered and not reported yet, also of pages that were closed since.
+
+        A page on which another request runs is left out: that request reports its dialogs.
+        """
+        taken: list[Dialog] = []
+        if self._dialogs is None:
+            return taken
+        for page in self.pages:
+            self._dialogs.setdefault(page, 0)
+        for page, number in list(self._dialogs.items()):
+            if (turn := self._turns.get(page.target_id)) is not None and turn.locked():
+                continue
+            answered = page.dialogs.answered_since(number)
+            taken += answered
+            self._dialogs[page] = number + len(answered)
+            if page.closed:
+                del self._dialogs[page]
+        return taken
 
     def focus(self, page: Page) -> None:
         """Make a page the current one."""

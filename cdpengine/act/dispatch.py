@@ -23,7 +23,7 @@ from cdpengine.act.parsing import parse_request
 from cdpengine.act.performing import Performance
 from cdpengine.act.reading_requests import NewTab, Search, Tabs
 from cdpengine.act.requests import ActingRequest, ActRequest, Back, Forward, Navigate, Reload, Wait
-from cdpengine.act.response import ActResponse, describe_failure, describe_url
+from cdpengine.act.response import ActResponse, describe_dialog, describe_failure, describe_url
 from cdpengine.errors import EngineError, EvaluationDisabledError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ async def dispatch(
         await _check_files(parsed, actor)
     except EngineError as error:
         return ActResponse(kind=parsed.kind, ok=False, error=describe_failure(error))
+    actor.begin_reporting()
     await hooks.call_before(actor, parsed)
     performance: Performance | None = None
     try:
@@ -94,6 +95,7 @@ async def dispatch(
     except EngineError as error:
         response = ActResponse(kind=parsed.kind, ok=False, error=describe_failure(error))
         response = response if performance is None else _with_page(response, performance)
+    response = _with_dialogs(response, actor)
     return await hooks.call_after(actor, parsed, response)
 
 
@@ -132,6 +134,17 @@ def _with_page(response: ActResponse, performance: Performance) -> ActResponse:
     if page is None:
         return response
     return attrs.evolve(response, target_id=page.target_id, url=describe_url(page.url))
+
+
+def _with_dialogs(response: ActResponse, actor: Actor) -> ActResponse:
+    """Return the response with the dialogs that opened since the last one, beside those of the action itself."""
+    late = tuple(map(describe_dialog, actor.take_dialogs()))
+    own = tuple(each for each in response.effects.dialogs if each not in late)
+    return (
+        attrs.evolve(response, effects=attrs.evolve(response.effects, dialogs=own + late))
+        if late
+        else response
+    )
 
 
 async def _check_files(request: ActRequest, actor: Actor) -> None:

@@ -6,7 +6,7 @@ Rule: as in `act/acting.py`; what is returned is what JSON holds.
 from __future__ import annotations
 
 import base64
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -14,7 +14,13 @@ import trio
 
 import cdpengine
 from cdpengine._page.downloads.output_file import checked_path, output_file
+from cdpengine._page.finding import FoundNode
+from cdpengine._page.frames import renderer_of
 from cdpengine._page.patterns import url_test
+from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.ref import Ref
+from cdpengine._snapshot.roles import kind_of
+from cdpengine._snapshot.text import shorten
 from cdpengine.act import reading_requests as requests
 from cdpengine.act.fields import camel_case
 from cdpengine.act.performing import Performance
@@ -71,12 +77,43 @@ def _lines_that_say(words: str, text: str) -> str:
 
 
 async def _find(run: Performance, request: requests.Find) -> dict[str, Any]:
-    snapshot = await run.page._look(refs="all", timeout=run.left)  # noqa: SLF001 - given are those that are found
-    found = snapshot.find_all(request.role, request.name, text=request.text, exact=request.exact)
-    shown = found[: request.limit]
-    run.page._core.refs.give({ref.id: ref for ref in shown})  # noqa: SLF001 - as above
-    nodes = [{"ref": ref.id, "role": ref.role, "name": ref.name, "nth": ref.nth} for ref in shown]
-    return {"count": len(found), "nodes": nodes}
+    page = run.page
+    snapshot = await page._look(refs="all", timeout=run.left)  # noqa: SLF001 - given are those that are found
+    found: Sequence[Ref] = []
+    if request.text is not None and request.role is None and request.name is None:
+        nodes = await page.find_all(text=request.text, exact=request.exact, timeout=0)
+        found = [await _ref_of(run, node) for node in nodes[: request.limit]]
+        count = len(nodes)
+    if not found:  # the text is no text of the page, but part of a name
+        matched = snapshot.find_all(request.role, request.name, text=request.text, exact=request.exact)
+        found, count = matched[: request.limit], len(matched)
+    page._core.refs.give({ref.id: ref for ref in found})  # noqa: SLF001 - as above
+    shown = [{"ref": ref.id, "role": ref.role, "name": ref.name, "nth": ref.nth} for ref in found]
+    return {"count": count, "nodes": shown}
+
+
+_TEXT_OF_FOUND = 300
+"""Characters of an element's text that are its name where it has no other."""
+
+
+async def _ref_of(run: Performance, found: FoundNode) -> Ref:
+    """Return the ref of an element that holds a text: the one that it has, or a new one, named by its text."""
+    refs = run.page._core.refs  # noqa: SLF001 - the table of the page that gives its refs
+    known = refs.known(found.loader_id, found.backend_node_id)
+    if known is not None:
+        return known
+    text = await run.page.extract_text(found, timeout=run.left)
+    name = shorten(" ".join(text.split()), _TEXT_OF_FOUND)
+    node = Node("generic", kind_of("generic"), name, backend_node_id=found.backend_node_id)
+    frame = next((each for each in run.page.frames if each.id == found.frame_id), run.page.frames[0])
+    document = Document(
+        [node],
+        frame_id=found.frame_id,
+        loader_id=found.loader_id,
+        session_id=found.session_id,
+        renderer_id=await renderer_of(frame.session, frame),
+    )
+    return run.page._core.refs.assign([document], partial=True, every=True)[node]  # noqa: SLF001 - as above
 
 
 async def _screenshot(run: Performance, request: requests.Screenshot) -> dict[str, Any]:

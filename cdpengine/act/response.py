@@ -68,7 +68,10 @@ class RenamedElement:
 
 @attrs.frozen(kw_only=True)
 class Effects:
-    """What an action set off in its page, by the time it ended."""
+    """What an action set off in its page, by the time it ended.
+
+    `dialogs` are also those that opened since the last answer, on any page: each is reported once.
+    """
 
     navigation: StartedNavigation | None = None
     popup: OpenedPage | None = None

@@ -100,6 +100,13 @@ _MOST_LEVELS = 200
 """Levels of nesting of an answer as data. The SDK writes some 250; beyond, it answers with an internal error."""
 
 
+def with_effects(result: types.CallToolResult, response: ActResponse) -> types.CallToolResult:
+    """Return an answer that is not text with what was set off as text before it."""
+    if lines := tell_effects(response.effects):
+        result.content.insert(0, _text("\n".join(lines)))
+    return result
+
+
 def structure(response: ActResponse) -> dict[str, Any]:
     """Return the whole answer as data. A result that is nested too deeply for the SDK is JSON as text there."""
     document = response.to_json()
@@ -158,7 +165,8 @@ def describe_failure(response: ActResponse) -> str:
     covering = f" ({error.covered_by_ref})" if error.covered_by_ref else ""
     covered = f"\nit is covered by {error.covered_by}{covering}" if error.covered_by else ""
     meant = f"\nmeant may be {', '.join(error.alternatives)}" if error.alternatives else ""
-    return f"{error.kind}: {error.message}{covered}{meant}\n{error.hint}"
+    effects = "".join(f"\n{line}" for line in tell_effects(response.effects))
+    return f"{error.kind}: {error.message}{covered}{meant}\n{error.hint}{effects}"
 
 
 def cut(text: str, most: int) -> str:

@@ -26,8 +26,9 @@ from mcp.server.stdio import stdio_server
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine._version import __version__
 from cdpengine.act import ActResponse
+from cdpengine.act.response import Effects
 from cdpengine.errors import InvalidArgumentError, os_reason
-from cdpengine.service.mcp_answers import Answers, describe, describe_failure, say, structure
+from cdpengine.service.mcp_answers import Answers, describe, describe_failure, say, structure, with_effects
 from cdpengine.service.mcp_tools import Tool, choose_tools, input_schema, parse_reading
 from cdpengine.service.outputs import Outputs
 
@@ -146,14 +147,17 @@ class ToolServer:
             return say(describe_failure(response), failed=True)
         if isinstance(response.result, dict) and "base64" in response.result:
             if tool.name == "screenshot":
-                return await self._answers.show(response.result)
+                return with_effects(await self._answers.show(response.result), response)
             if tool.name == "pdf":
-                return await self._answers.print(response.result, self._settings.max_tokens)
+                return with_effects(
+                    await self._answers.print(response.result, self._settings.max_tokens), response
+                )
             if tool.name == "response_body":
                 return await self._answers.hand_over(response.result, self._settings.max_tokens)
-        text = describe(response)
         if tool.name == "snapshot":
-            return await self._answer_snapshot(request, text)
+            text = describe(attrs.evolve(response, effects=Effects()))
+            return with_effects(await self._answer_snapshot(request, text), response)
+        text = describe(response)
         reads = tool.name == "extract"
         return await self._answers.say(
             tool.name, text, self._settings.snapshot_tokens if reads else self._settings.max_tokens

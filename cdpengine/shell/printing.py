@@ -84,7 +84,8 @@ def print_error(error: EngineError, hint: str, *, kind: str, as_json: bool) -> P
 def print_failure(failure: Failure, *, response: ActResponse, as_json: bool) -> Printed:
     """Return what is printed of an error: one line, and what to do; the whole response with `as_json`, too."""
     message = escape_line(hide_secrets(_in_one_line(failure.message)))
-    err = f"Error: {message}\nHint: {_in_the_shell(failure.hint)}\n"
+    effects = "".join(f"{line}\n" for line in tell_effects(response.effects))
+    err = f"Error: {message}\nHint: {_in_the_shell(failure.hint)}\n{effects}"
     out = _to_json(response.to_json()) if as_json else ""
     return Printed(STATUS.get(failure.kind, FAILED), out, err)
 

@@ -1,0 +1,51 @@
+"""A find request by text gives the element that holds the text, and a click on it hits nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+import cdpengine
+from cdpengine.act import Actor, dispatch
+
+PAGE = """<script>hits = []; addEventListener('click', (event) => hits.push(event.composedPath()[0].id), true)</script>
+<main aria-label=Mails style="display: block; width: 400px">
+  <div id=ann>Mail from Ann</div><div id=bob>Mail from Bob</div>
+  <button id=archive style="display: block; margin: auto">Archive all</button>
+  <div id=split>Mail from <b>Cy</b> today</div><ul><li id=item>Mail from Di</ul>
+  <table><tr><td id=cell>Mail from Ed<td>x</table>
+  <button id=named aria-label="Mail from Flo">F</button>
+</main>
+<div id=host></div><script>host.attachShadow({ mode: 'open' }).innerHTML = '<p id=inner>Mail from Gus</p>'</script>"""
+
+
+@pytest.fixture
+async def actor(browser: cdpengine.Browser, page: cdpengine.Page) -> Actor:
+    await page.set_content(PAGE)
+    actor = Actor(browser)
+    actor.focus(page)
+    return actor
+
+
+@pytest.mark.parametrize(("text", "hit"), [
+    ("Mail from Bob", "bob"), ("mail from cy today", "split"), ("Mail from Di", "item"), ("Mail from Ed", "cell"),
+    ("Mail from Flo", "named"), ("Mail from Gus", "inner"), ("Archive all", "archive"),
+])  # fmt: skip
+async def test_the_element_that_holds_the_text_is_hit(
+    actor: Actor, page: cdpengine.Page, text: str, hit: str
+) -> None:
+    found = await dispatch(actor, {"kind": "find", "text": text})
+    assert found.ok, found.error
+    assert found.result["count"] == 1
+    [node] = found.result["nodes"]
+    clicked = await dispatch(actor, {"kind": "click", "ref": node["ref"]})
+    assert clicked.ok, clicked.error
+    assert await page.evaluate("hits") == [hit]
+    again = await dispatch(actor, {"kind": "find", "text": text})
+    assert [each["ref"] for each in again.result["nodes"]] == [node["ref"]]
+
+
+async def test_several_elements_are_counted(actor: Actor) -> None:
+    found = await dispatch(actor, {"kind": "find", "text": "Mail from", "limit": 2})
+    assert found.ok
+    assert found.result["count"] == 6
+    assert [each["name"] for each in found.result["nodes"]] == ["Mail from Ann", "Mail from Bob"]

@@ -1,0 +1,88 @@
+"""Dialogs that open after an action has returned are reported with the next response, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import trio
+
+import cdpengine
+from cdpengine.act import Actor, ActResponse, dispatch
+from cdpengine.service.mcp_answers import describe, describe_failure
+from cdpengine.shell.printing import print_response
+
+PAGE = """<button onclick="setTimeout(() => { document.title = confirm('Delete all?') }, 100)">Go</button>
+<button onclick="alert('Now')">At once</button>"""
+
+
+async def click(actor: Actor, page: cdpengine.Page, name: str) -> ActResponse:
+    ref = (await page.snapshot()).find(role="button", name=name)
+    return await dispatch(actor, {"kind": "click", "ref": ref.id})
+
+
+def messages(response: ActResponse) -> list[tuple[str, bool | None]]:
+    return [(each.message, each.accepted) for each in response.effects.dialogs]
+
+
+async def begin(browser: cdpengine.Browser, serve: Callable[..., str]) -> tuple[Actor, cdpengine.Page]:
+    actor = Actor(browser)
+    response = await dispatch(actor, {"kind": "newTab", "url": serve(PAGE)})
+    page = browser.page(response.target_id or "") or actor.current
+    assert response.ok
+    assert page is not None
+    return actor, page
+
+
+async def until_answered(page: cdpengine.Page, count: int = 1) -> None:
+    with trio.fail_after(10):
+        await page._core.target.wait_for(
+            lambda: len(page.dialogs.records) >= count and not page._core.target.dialogs.is_open
+        )
+
+
+async def test_a_late_dialog_is_reported_once(browser: cdpengine.Browser, serve: Callable[..., str]) -> None:
+    actor, page = await begin(browser, serve)
+    assert messages(await click(actor, page, "Go")) == []
+    await until_answered(page)
+    response = await dispatch(actor, {"kind": "tabs"})
+    assert messages(response) == [("Delete all?", False)]
+    assert "a confirm opened ('Delete all?')" in describe(response)
+    assert "a confirm opened ('Delete all?')" in print_response(response, as_json=False).out
+    assert messages(await dispatch(actor, {"kind": "snapshot"})) == []
+    assert messages(await click(actor, page, "At once")) == [("Now", True)]
+    assert messages(await dispatch(actor, {"kind": "snapshot"})) == []
+    await page.close()
+
+
+async def test_a_failed_request_reports_it_too(browser: cdpengine.Browser, serve: Callable[..., str]) -> None:
+    actor, page = await begin(browser, serve)
+    await click(actor, page, "Go")
+    await until_answered(page)
+    response = await dispatch(actor, {"kind": "click", "ref": "e999"})
+    assert not response.ok
+    assert messages(response) == [("Delete all?", False)]
+    assert "a confirm opened ('Delete all?')" in describe_failure(response)
+    assert "a confirm opened ('Delete all?')" in print_response(response, as_json=False).err
+    await page.close()
+
+
+async def test_dialogs_of_a_page_that_was_closed_are_reported(
+    browser: cdpengine.Browser, serve: Callable[..., str]
+) -> None:
+    actor, page = await begin(browser, serve)
+    await click(actor, page, "Go")
+    await until_answered(page)
+    await page.close()
+    assert messages(await dispatch(actor, {"kind": "tabs"})) == [("Delete all?", False)]
+
+
+async def test_dialogs_before_the_first_request_are_not_reported(
+    browser: cdpengine.Browser, page: cdpengine.Page
+) -> None:
+    await page.evaluate("alert('before')")
+    actor = Actor(browser)
+    actor.focus(page)
+    assert messages(await dispatch(actor, {"kind": "snapshot"})) == []
+    await page.evaluate("setTimeout(() => alert('after'))")
+    await until_answered(page, 2)
+    assert messages(await dispatch(actor, {"kind": "snapshot"})) == [("after", True)]
