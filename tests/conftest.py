@@ -139,7 +139,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 SLOW_FILES = (
-    "test_canaries_chrome.py", "test_cluster.py", "test_service.py", "test_process.py", "test_mcp.py", "test_shell.py", "test_cli.py", "test_act.py", "test_replay.py",
+    "test_canaries_chrome.py", "test_walks.py", "test_cluster.py", "test_service.py", "test_process.py", "test_mcp.py", "test_shell.py", "test_cli.py", "test_act.py", "test_replay.py",
     "test_expectations.py", "test_waiting.py", "test_examples.py", "test_recovery_pages.py", "test_recorder.py",
     "test_fill.py", "test_measure.py", "test_navigation.py", "test_launch.py", "test_deadlines_of_objects.py",
     "test_shape.py", "test_pictures_chrome.py", "test_extras.py", "test_stale_refs.py", "test_drift.py",
