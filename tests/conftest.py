@@ -109,7 +109,13 @@ TRANSPORT = "--transport"
 
 BROWSER_TESTS = "tests/chrome/"
 EVERY_TURN = frozenset(
-    {"test_canaries_chrome.py", "test_hangs.py", "test_journeys.py", "test_recovery_pages.py"}
+    {
+        "test_canaries_chrome.py",
+        "test_hangs.py",
+        "test_journeys.py",
+        "test_recovery_pages.py",
+        "test_walks.py",
+    }
 )
 """Files of browser tests that every run has whole: what the engine is there for, and what would be worst to lose."""
 SELDOM = frozenset(

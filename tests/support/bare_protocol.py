@@ -10,6 +10,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import trio
 import trio_websocket
@@ -100,6 +101,16 @@ class Bare:
 
 @asynccontextmanager
 async def bare_connection(url: str) -> AsyncIterator[Bare]:
-    """Connect to a browser's websocket."""
-    async with trio_websocket.open_websocket_url(url, max_message_size=2**26) as socket:
+    """Connect to a browser's websocket. The socket is closed however the browser ends."""
+    parts = urlsplit(url)
+    assert parts.hostname is not None
+    assert parts.port is not None
+    async with (
+        await trio.open_tcp_stream(parts.hostname, parts.port) as stream,
+        trio.open_nursery() as nursery,
+    ):
+        socket = await trio_websocket.wrap_client_stream(
+            nursery, stream, parts.netloc, parts.path, max_message_size=2**26
+        )
         yield Bare(socket)
+        nursery.cancel_scope.cancel()
