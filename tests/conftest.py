@@ -14,6 +14,8 @@ import pytest
 from error_texts import ErrorTexts
 from rounds import TRANSPORTS, TURNS, in_turn, rounds, run_over, run_slow, sample_of
 
+from cdpengine._snapshot import refs
+
 # Shells start background jobs with Ctrl-C ignored, and `nohup` ignores the end of the terminal. Every program that a test
 # starts would inherit that.
 for inherited in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
@@ -80,6 +82,12 @@ def error_texts_are_short(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     wrong = ERROR_TEXTS.end()
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.fixture(autouse=True)
+def refs_begin_at_one() -> None:
+    """Give each test new ref tables: numbers go on where a browser of an earlier test died."""
+    refs._of_thread.tables = refs.RefTables()
 
 
 @pytest.fixture(autouse=True)
