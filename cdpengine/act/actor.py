@@ -32,7 +32,7 @@ from cdpengine.errors import (
 
 if TYPE_CHECKING:
     from cdpengine import Browser, BrowserContext, Page, Snapshot
-    from cdpengine._page.dialogs import Dialog
+    from cdpengine._page.dialogs import Dialog, PageDialogs
     from cdpengine.act.cached.hooks import DispatchHook, RequestCache
 
 _SETTLING = 1.5
@@ -130,7 +130,7 @@ class Actor:
     def begin_reporting(self) -> None:
         """Note the dialogs that opened before the actor's first request: they are not reported."""
         if self._dialogs is None:
-            self._dialogs = {page: page.dialogs.opened for page in self.pages}
+            self._dialogs = {page: dialogs_of(page).opened for page in self.pages}
 
     def take_dialogs(self) -> list[Dialog]:
         """Return the dialogs that were answered and not reported yet, also of pages that were closed since.
@@ -145,7 +145,7 @@ class Actor:
         for page, number in list(self._dialogs.items()):
             if (turn := self._turns.get(page.target_id)) is not None and turn.locked():
                 continue
-            answered = page.dialogs.answered_since(number)
+            answered = dialogs_of(page).answered_since(number)
             taken += answered
             self._dialogs[page] = number + len(answered)
             if page.closed:
@@ -380,6 +380,11 @@ class Actor:
         for known in (self._turns, self._views):
             for target_id in [each for each in known if self.browser.page(each) is None]:
                 del known[target_id]
+
+
+def dialogs_of(page: Page) -> PageDialogs:
+    """Return the dialogs of a page, with their count."""
+    return page._core.target.dialogs  # noqa: SLF001 - the count is of no use to programs
 
 
 def _said(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -205,15 +205,6 @@ class Dialogs:
         """The latest dialogs that opened, oldest first, and how they were answered."""
         return self._core.target.dialogs.records
 
-    @property
-    def opened(self) -> int:
-        """How many dialogs have opened so far."""
-        return self._core.target.dialogs.opened
-
-    def answered_since(self, number: int) -> list[Dialog]:
-        """Return the dialogs behind the first `number` ones that opened, up to one that is still open."""
-        return self._core.target.dialogs.answered_since(number)
-
     def set_policy(self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None) -> None:
         """Say how the page's dialogs are answered from now on, those of its frames and later popups included.
 

@@ -117,6 +117,8 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
                     document = made.complete(request, installed)
                     if walk.carousels:
                         await fill_carousels(request, document)
+                        # All of it is read the next time: Chrome changes their states late, and reports no change.
+                        installed.kept = NOTHING_KEPT
                     others = await customs.have_changed(walk.customs, made.customs)
                     listeners = await listening.has_changed(walk.presumed, still=walk.same)
                     if remaining and (others or listeners):
