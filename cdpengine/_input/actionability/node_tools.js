@@ -203,7 +203,8 @@
   function isInBox(path) {
     const box = comboboxBox();
     const at = box ? path.indexOf(box) : -1;
-    if (at < 0 || path.slice(0, at).some((each) => each instanceof Element && takes(each))) return false;
+    const isOther = (each) => each instanceof Element && !DOM.contains(each, element);
+    if (at < 0 || path.slice(0, at).some((each) => isOther(each) && takes(each))) return false;
     const [inner, outer] = [DOM.getBoundingClientRect(path[0]), DOM.getBoundingClientRect(box)];
     return inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1 && inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
   }

@@ -18,7 +18,8 @@
   const PAUSE = 50; // milliseconds: values of fields change without a mutation
   const FRAME = 100; // milliseconds: where frames do not come, time takes their place
   const MOST_FRAMES = 4; // frames that a list gets to draw what it was scrolled to
-  const PART = 0.8; // of a list's height that it is scrolled by
+  const PART = 0.8; // of a list's height that it is scrolled by at least
+  const MOST_VIEWS = 10; // of a list's height that it is scrolled by at most
 
   const { plain, roleOf, isList, isOption, shown, boxed, flat, flatAncestors, isIn, label, values, roots } = tools;
   let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
@@ -117,9 +118,11 @@
     if (!there && plain(value).toLowerCase().includes(text.toLowerCase())) return true;
     const fresh = (name) => now[name].filter((each) => !before[name].includes(each));
     if (now.values.length !== before.values.length || fresh("values").length) return !choices.native() || holds(at, text, option);
-    // The control shows something new, which is no other option's text: a short form of the choice.
+    // The control shows something new, which is no other option's text: a short form of the choice, such as "+ 2". While
+    // the list is open, the option says that it is chosen, too.
     const others = request.labels.filter((each) => each !== text).map(choices.number);
-    return !there && fresh("texts").length > 0 && !fresh("texts").some((each) => others.includes(each));
+    const says = there && option && DOM.getAttribute(option, "aria-selected") === "true";
+    return (!there || says) && fresh("texts").length > 0 && !fresh("texts").some((each) => others.includes(each));
   }
 
   function isOpen({ list }) {
@@ -129,11 +132,16 @@
     return told === "true" ? shown(list) : tools.options(list).some(boxed);
   }
 
-  // Whether Escape is the list's own: in a dialog, it could close that.
-  function closable() {
+  // What has the focus; null for nothing but the body.
+  function holder() {
     let at = DOM.activeElement(document);
     for (let inner = at; inner; inner = DOM.shadowRoot(at) && DOM.activeElement(DOM.shadowRoot(at))) at = inner;
-    return at !== null && at !== DOM.body(document) && !Array.from(flatAncestors(at)).some((each) => DOM.matches(each, "dialog, [role=dialog], [role=alertdialog]"));
+    return at === DOM.body(document) ? null : at;
+  }
+
+  // Whether Escape is the list's own: in a dialog, it could close that.
+  function closable() {
+    return !Array.from(flatAncestors(holder() ?? element)).some((each) => DOM.matches(each, "dialog, [role=dialog], [role=alertdialog]"));
   }
 
   // A list need not say that it takes several options. Where the choice is shown as chips, or beside an input, it may.
@@ -142,11 +150,15 @@
     return element instanceof HTMLInputElement || choices.typable() !== null || choices.chips().length > 0;
   }
 
-  // Other options that are chosen. Where a hidden list knows better than the options do, that counts.
+  // Other options that are chosen. Where a hidden list knows better than the options do, that counts. A control with
+  // chips may show some of them only.
   function others(at, all, multiple) {
-    if (!multiple && isOpener) return [];
+    if (!multiple && isOpener && at.choices.chips().length === 0) return [];
     const known = at.choices.native() !== null;
-    const isOther = (each) => each !== at.option && says(each, multiple) && (!known || holds(at, label(each), each));
+    // More are chosen than the chips and the options say: the option that the arrow keys are at is one of them.
+    const counted = at.choices.texts().map(([text]) => /^\+\s*(\d+)$/.exec(text)).find(Boolean);
+    const more = counted && at.choices.chips().length + Number(counted[1]) > all.filter((each) => says(each, multiple)).length;
+    const isOther = (each) => each !== at.option && says(each, multiple || more) && (!known || holds(at, label(each), each));
     return all.flatMap((each, index) => (isOther(each) ? [[index, label(each)]] : []));
   }
 
@@ -171,6 +183,7 @@
       searchable: choices.typable() !== null,
       scrollable: tools.scroller(list) !== null,
       closable: closable(),
+      focused: holder() !== null,
       shows: request.label !== "" && held(at).texts.includes(choices.number(request.label)),
       held: held(at),
     };
@@ -234,6 +247,20 @@
 
   const drawn = (list) => Array.from(flat(tools.holder(list)), (each) => tools.ownText(each)).join("\n");
 
+  // How far the list is scrolled next: to the last option that is drawn below the ones in view, without a gap.
+  function step(list, by) {
+    const view = DOM.getBoundingClientRect(by);
+    const least = Math.max(10, by.clientHeight * PART);
+    const boxes = tools.options(list).filter(boxed).map((each) => DOM.getBoundingClientRect(each)).sort((one, other) => one.top - other.top);
+    let end = view.bottom;
+    let height = 0;
+    for (const box of boxes) {
+      if (box.top > end + 1) break;
+      [end, height] = [Math.max(end, box.bottom), box.height];
+    }
+    return Math.max(least, Math.min(end - view.top - height, MOST_VIEWS * by.clientHeight));
+  }
+
   // Scrolls the list until the option is there, to its end, or until the time is over; `ended`: it was seen to its end.
   async function scan() {
     const until = performance.now() + request.wait;
@@ -244,7 +271,7 @@
       if (!by || (at.visible && boxed(at.visible))) return { ...state(at), ended: !by };
       if (performance.now() >= until) return { ...state(at), ended: false };
       const [from, height, text] = [by.scrollTop, by.scrollHeight, drawn(at.list)];
-      by.scrollTop = start ? 0 : from + Math.max(10, by.clientHeight * PART);
+      by.scrollTop = start ? 0 : from + step(at.list, by);
       if (by.scrollTop === from && !start) {
         await nextFrame();
         await nextFrame();

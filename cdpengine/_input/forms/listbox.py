@@ -19,6 +19,7 @@ from cdpengine._budget import undoing
 from cdpengine._input.action import ActionContext, ActionOutcome, click
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.forms.related import related_node
+from cdpengine._input.forms.text_entry import focus
 from cdpengine._input.hindrance import Hindrance
 from cdpengine._javascript import script_with
 from cdpengine._page.scripts.page_functions import Node
@@ -150,6 +151,7 @@ class _Seen(msgspec.Struct):
     searchable: bool
     scrollable: bool
     closable: bool
+    focused: bool
     shows: bool
     held: _Held
     ended: bool = False
@@ -312,7 +314,7 @@ class _Choosing:
             if after.held == before.held:
                 break
         seen = await self.probe(request)
-        if not seen.multiple:
+        if not seen.multiple and not seen.others:
             return
         if self.opened and not seen.open:
             seen = await self.open(request)
@@ -332,9 +334,11 @@ class _Choosing:
         """Close a list that was opened here and stays open after a choice, as lists of several do."""
         if not self.opened or self.dialog:
             return
-        with suppress(StaleRefError):
+        with suppress(StaleRefError, NotInteractableError):
             seen = await self.probe(request)
             if seen.open and seen.several and seen.closable:
+                if not seen.focused:  # what had it went away, such as the button of a chip
+                    await focus(self.node, context=self.context)
                 self.dialog = await self._keyboard.press("Escape")
                 await self.probe(request, until="closed", seconds=_CLOSE_TIMEOUT)
 

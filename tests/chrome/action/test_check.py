@@ -116,3 +116,67 @@ async def test_a_box_that_leaves_with_its_click(form: FormPage) -> None:
     await form.show("<input type=checkbox id=box onchange='this.remove()'>")
     await form.page.check(await form.node("#box"))
     assert await form.told("click") == [("click", "box", True)]
+
+
+CANCELLING = """<input type=checkbox role=switch id=box aria-checked=false><script>
+on = false;
+box.onclick = (event) => { event.preventDefault(); on = !on; box.ariaChecked = String(on); };
+</script>"""
+PRESSED_THROUGH = """<div id=item style="padding: 30px; cursor: pointer"><span id=shadow></span> Docs</div><script>
+shadow.attachShadow({ mode: "open" }).innerHTML = "<input type=checkbox style='pointer-events: none'>";
+box = shadow.shadowRoot.firstChild;
+places = [];
+item.onclick = (event) => { box.checked = !box.checked; places.push([event.clientX, event.clientY]); };
+</script>"""
+INTERNALS = """<my-radio id=box>Large</my-radio><my-radio id=later>Small</my-radio><my-radio id=dead>None</my-radio><script>
+customElements.define("my-radio", class extends HTMLElement {
+  connectedCallback() {
+    const internals = this.attachInternals();
+    internals.role = "radio"; internals.ariaChecked = "false";
+    const check = () => { internals.ariaChecked = "true"; };
+    this.onclick = () => ({ box: check, later: () => setTimeout(check, 100), dead: () => 0 })[this.id]();
+  }
+});
+</script>"""
+
+
+async def test_a_page_that_keeps_the_state_in_the_attribute_alone(form: FormPage) -> None:
+    await form.show(CANCELLING)
+    for act, on in ((form.page.check, True), (form.page.check, True), (form.page.uncheck, False)):
+        await act(await form.node("#box"), timeout=20)
+        assert await form.js("[on, box.checked]") == [on, False]
+    # An attribute that the page leaves alone says nothing of the state.
+    await form.show("<input type=checkbox role=switch id=box aria-checked=false>")
+    for act, on in ((form.page.check, True), (form.page.check, True), (form.page.uncheck, False)):
+        await act(await form.node("#box"), timeout=20)
+        assert await form.js("box.checked") is on
+
+
+async def test_a_box_that_lets_presses_through_is_pressed_at_its_place(form: FormPage) -> None:
+    await form.show(PRESSED_THROUGH)
+    node = await form.node("box")
+    await form.page.check(node, timeout=20)
+    await form.page.check(node, timeout=20)
+    assert await form.js("box.checked") is True
+    assert await form.js(
+        "(({ left, right, top, bottom }) => places.map(([x, y]) => x > left && x < right && y > top && y < bottom))"
+        "(box.getBoundingClientRect())"
+    ) == [True]
+    await form.js(
+        "void document.body.insertAdjacentHTML('beforeend', '<p style=position:fixed;inset:0>over</p>')"
+    )
+    await refused(CoveredError, lambda timeout: form.page.uncheck(node, timeout=timeout))
+    assert await form.js("box.checked") is True
+
+
+async def test_the_role_and_state_of_element_internals(form: FormPage) -> None:
+    await form.show(INTERNALS)
+    for at in ("#box", "#later"):
+        await form.page.check(await form.node(at), timeout=20)
+        await form.page.check(await form.node(at), timeout=20)
+    assert await form.told("click") == [("click", "box", True), ("click", "later", True)]
+    await form.page.fill(await form.page.find(role="radio", name="Large"), True, timeout=20)
+    with pytest.raises(ValueRefusedError, match="did not change"):
+        await form.page.check(await form.node("#dead"), timeout=20)
+    with pytest.raises(NotInteractableError, match="another one of its group"):
+        await form.page.uncheck(await form.node("#box"), timeout=20)

@@ -158,3 +158,48 @@ async def test_a_link_without_a_box_of_its_own_is_clicked(form: FormPage) -> Non
     )
     aim = await form.node("#at")
     await refused(InvisibleError, lambda timeout: form.page.click(aim, timeout=timeout), match="its size is")
+
+
+STARS = """<style>.star { display: inline-flex; width: 24px; height: 24px; cursor: pointer }
+.star input { position: absolute; width: 1px; height: 1px; opacity: 0; pointer-events: none }</style>
+<span id=stars>STARS</span><script>
+rating = 0;
+for (const [at, star] of [...stars.children].entries()) star.onclick = () => {
+  rating = at + 1; star.firstChild.checked = true;
+};
+</script>"""
+SWITCH = """<label for=box>Wifi</label><div><div id=switch style="display: inline-flex">
+<input type=checkbox role=switch id=box aria-checked=false style="position: absolute; width: 0; height: 0; margin: 0">
+<span style="width: 40px; height: 20px; cursor: pointer; background: gray"></span></div></div><script>
+on = false;
+this.switch.onclick = (event) => {
+  event.preventDefault(); on = !on; box.ariaChecked = String(on); queueMicrotask(() => { box.checked = on; });
+};
+</script>"""
+
+
+async def test_what_is_drawn_for_a_hidden_control_is_pressed(form: FormPage) -> None:
+    star = (
+        "<span class=star><input type=radio name=stars aria-label=S{}><svg width=20 height=20></svg></span>"
+    )
+    await form.show(STARS.replace("STARS", "".join(star.format(n) for n in range(1, 6))))
+    snapshot = await form.page.snapshot()
+    await form.page.check(snapshot.find(role="radio", name="S4"), timeout=20)
+    assert await form.js("rating") == 4
+    await form.page.click(snapshot.find(role="radio", name="S2"), timeout=20)
+    assert await form.js("rating") == 2
+    # A click on the label comes to the input, whose page cancels it: the drawn switch keeps both states equal.
+    await form.show(SWITCH)
+    for act, on in ((form.page.check, True), (form.page.check, True), (form.page.uncheck, False)):
+        await act(await form.node("#box"), timeout=20)
+        assert await form.js("[on, box.checked, box.ariaChecked]") == [on, on, str(on).lower()]
+
+
+async def test_a_block_with_another_control_is_not_pressed_for_a_hidden_one(form: FormPage) -> None:
+    await form.show(
+        "<div style='cursor:pointer;width:200px' id=block><input type=checkbox id=box style='opacity:0;position:absolute;"
+        "left:-99px'><a href='#bad' style='display:block'>Delete</a></div>"
+    )
+    aim = await form.node("#box")
+    await refused(InvisibleError, lambda timeout: form.page.click(aim, timeout=timeout))
+    assert await form.told("click") == []

@@ -128,8 +128,8 @@ const HEIGHT = 20, COUNT = 1000;
 chosen = null;
 inner.style.height = HEIGHT * COUNT + "px";
 function draw() {
-  const first = Math.floor(list.scrollTop / HEIGHT);
-  inner.innerHTML = Array.from({ length: 12 }, (_, i) => first + i).filter((i) => i < COUNT).map((i) =>
+  const first = Math.max(0, Math.floor(list.scrollTop / HEIGHT) - ABOVE);
+  inner.innerHTML = Array.from({ length: 12 + ABOVE + BELOW }, (_, i) => first + i).filter((i) => i < COUNT).map((i) =>
     `<div role=option style="position: absolute; height: ${HEIGHT}px; top: ${i * HEIGHT}px" PLACED>Item ${i + 1}</div>`.replace("%", i + 1)).join("");
   for (const each of inner.children) each.onclick = () => {
     chosen = control.textContent = each.textContent; layer.hidden = true; control.ariaExpanded = "false";
@@ -140,10 +140,13 @@ control.onclick = () => { layer.hidden = false; control.ariaExpanded = "true"; d
 </script>"""
 
 
-@pytest.mark.parametrize("sized", [False, True])
-async def test_a_virtual_list_is_scrolled_to_the_option(form: FormPage, sized: bool) -> None:
+@pytest.mark.parametrize(("sized", "above", "below"), [(False, 0, 0), (True, 6, 14)])
+async def test_a_virtual_list_is_scrolled_to_the_option(
+    form: FormPage, sized: bool, above: int, below: int
+) -> None:
     placed = 'aria-setsize=1000 aria-posinset="%"' if sized else ""
-    await form.show(VIRTUAL.replace("PLACED", placed).replace("SIZED", ""))
+    page = VIRTUAL.replace("PLACED", placed).replace("SIZED", "")
+    await form.show(page.replace("ABOVE", str(above)).replace("BELOW", str(below)))
     control = await form.node("#control")
     await form.page.select(control, "Item 777", timeout=20)
     assert await form.js("chosen") == "Item 777"
@@ -154,6 +157,41 @@ async def test_a_virtual_list_is_scrolled_to_the_option(form: FormPage, sized: b
         assert await form.js("chosen") == "Item 401"
         with pytest.raises(OptionNotFoundError):
             await form.page.select(control, "Item 1001", timeout=5)
+
+
+COLLAPSED = """<div id=control style="width: 300px"><span id=tags></span>
+<input id=field role=combobox readonly aria-label=Fruit aria-haspopup=listbox aria-expanded=false aria-controls=list style="width: 20px"></div>
+<ul id=list role=listbox hidden></ul><script>
+const ALL = ["Apple", "Banana", "Cherry", "Durian", "Elder"];
+chosen = [];
+let active = "";
+function draw() {
+  tags.innerHTML = chosen.length ? `<i><b>${chosen[0]}</b><button aria-label="Remove">x</button></i>` : "";
+  if (chosen.length > 1) tags.innerHTML += `<i><b>+ ${chosen.length - 1}</b></i>`;
+  if (chosen.length) tags.querySelector("button").onclick = () => { chosen.shift(); draw(); };
+  list.innerHTML = ALL.map((each) => `<li role=option id=${each} aria-selected=${chosen.includes(each)}>${each}`).join("");
+  field.setAttribute("aria-activedescendant", active);
+  for (const each of list.children) each.onclick = () => {
+    active = each.id;
+    chosen = chosen.includes(each.id) ? chosen.filter((one) => one !== each.id) : [...chosen, each.id];
+    draw();
+  };
+}
+const show = (on) => { list.hidden = !on; field.ariaExpanded = String(on); };
+field.onclick = () => show(list.hidden);
+field.onkeydown = (event) => { if (event.key === "Escape") show(false); };
+list.onmousedown = (event) => event.preventDefault();
+draw();
+</script>"""
+
+
+async def test_chips_of_which_one_is_shown_and_the_others_are_counted(form: FormPage) -> None:
+    await form.show(COLLAPSED)
+    node = await form.node("#field")
+    for wanted in (["Banana", "Cherry", "Elder"], ["Banana", "Durian"], ["Banana"], ["Cherry", "Apple"]):
+        await form.page.select(node, *wanted, timeout=20)
+        assert sorted(await form.js("chosen")) == sorted(wanted)
+        assert await form.js("list.hidden") is True
 
 
 SHADOW = """<x-select></x-select><script>
@@ -238,12 +276,13 @@ document.onclick = (event) => pressed.push(event.target.id);
 
 
 async def test_a_placeholder_of_the_combobox_is_not_in_its_way(form: FormPage) -> None:
-    await form.show(COVERED.replace("IN", "Pick one"))
-    outcome = await form.page.click(
-        (await form.page.snapshot()).find(role="combobox", name="Fruit"), timeout=5
-    )
-    assert outcome.delivered
-    assert await form.js("pressed") == ["front"]
+    for page in (COVERED, f"<div>{COVERED.replace('id=box', 'id=box tabindex=-1', 1)}"):
+        await form.show(page.replace("IN", "Pick one"))
+        outcome = await form.page.click(
+            (await form.page.snapshot()).find(role="combobox", name="Fruit"), timeout=5
+        )
+        assert outcome.delivered
+        assert await form.js("pressed") == ["front"]
 
 
 @pytest.mark.parametrize(
