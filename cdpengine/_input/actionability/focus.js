@@ -1,7 +1,8 @@
 // Gives a node the keyboard focus, and answers { focused, holder }: whether it has it now, and who does.
-// `removed` says that a handler of the page's took the node away for it.
-// Called on a node in an isolated world, with { atEnd, guard }: whether the caret goes behind the text that is there, and
-// what key_guard.js is to guard, or null; then that, and the parts secret_field.js and mask.js.
+// `removed` says that a handler of the page's took the node away for it. `fresh`: it is an input of text that did not have
+// the focus before; `masked`: it looks like the field of a mask; `labelled`: the node is its label.
+// Called on a node in an isolated world, with { atEnd, guard, again }: whether the caret goes behind the text that is there;
+// what key_guard.js is to guard, or null; whether this was called before, and the page had time to put the caret elsewhere; then that, and the parts secret_field.js and mask.js.
 (function (request, keys, isSecret, masks) {
   "use strict";
 
@@ -51,7 +52,7 @@
   if (!already || !DOM.hasFocus(document)) DOM.focus(host, { preventScroll: false });
   const after = caret();
 
-  function finish(masked) {
+  const finish = (masked) => {
     const holder = active();
     if (!has(holder) || !DOM.hasFocus(document)) {
       let name = holder ? DOM.localName(holder) : "nothing";
@@ -62,7 +63,7 @@
     if (request.guard) keys.arm(request.guard, host, innermost(holder));
     // Where the page has put the caret at the focus, it has a reason to. All of the text it selects for convenience.
     const begun = masked && (already || (caret() === "0 0" && masks.isBlank(host.value)));
-    const placed = begun || before !== after || after !== caret();
+    const placed = request.again || begun || before !== after || after !== caret();
     // The caret of a code editor is its own.
     if (request.atEnd && !editor && (!placed || (isWhole() && !masked))) {
       const selection = getSelection();
@@ -74,8 +75,9 @@
         selection.modify("move", "forward", "documentboundary");
       }
     }
-    return { focused: true, holder: "" };
-  }
+    const typed = DOM.localName(host) === "input" && masks.isTypable(host);
+    return { focused: true, holder: "", fresh: typed && !already, masked: Boolean(masked), labelled: this !== element };
+  };
 
   const masked = request.atEnd && masks.isMasked(host, value);
   if (masked && !already) return masks.settle().then(() => finish(true));

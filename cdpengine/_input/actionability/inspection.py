@@ -107,10 +107,15 @@ _DIALOG_CHECK_TIMEOUT = 0.01
 """Seconds that the page's state gets to say whether a dialog is open; it knows without asking Chrome."""
 
 
-class _Focus(msgspec.Struct):
+class Focus(msgspec.Struct):
+    """What focus.js answers."""
+
     focused: bool
     holder: str = ""
     removed: bool = False
+    fresh: bool = False
+    masked: bool = False
+    labelled: bool = False
 
 
 @attrs.frozen
@@ -183,16 +188,20 @@ class Inspection:
             return point is not None
         return False
 
-    async def wait_for_focus(self, *, editable: bool, at_end: bool, guard: KeyGuard | None = None) -> None:
+    async def wait_for_focus(
+        self, *, editable: bool, at_end: bool, guard: KeyGuard | None = None, again: bool = False
+    ) -> Focus:
         """Wait until the node is enabled, and give it the focus; `at_end`: the caret goes there.
 
-        `guard` is armed in the same call.
+        `guard` is armed in the same call. `again`: it has the focus, and the caret stays where the page put it.
 
         With `editable`, it has to be visible, and to take typed text; else it needs no box that could be seen, as
         for the Tab key. Raises as `wait_for_point` does; NotInteractableError at once when it can never take text,
         or does not take the focus.
         """
-        await self._until(lambda: self._focus(editable=editable, at_end=at_end, guard=guard))
+        return await self._until(
+            lambda: self._focus(editable=editable, at_end=at_end, guard=guard, again=again)
+        )
 
     async def run_when_usable(
         self, source: str, request: object, kind: type[T], usability: Usability | None = None
@@ -212,7 +221,7 @@ class Inspection:
         Raises as `wait_for_focus` does.
         """
         wanted, request = Usability(visible=visible), {"atEnd": False, "guard": None}
-        return (await self.run_when_usable(_focus_source(), request, _Focus, wanted)).focused
+        return (await self.run_when_usable(_focus_source(), request, Focus, wanted)).focused
 
     async def wait_until_usable(self, *, visible: bool = True) -> None:
         """Wait until the node is visible (unless that does not matter) and enabled.
@@ -392,10 +401,10 @@ class Inspection:
         poor = seen.invisible or seen.labelled or disabled or not all(seen.hits)
         return None if poor else seen.point, seen.labelled and not disabled
 
-    async def _focus(self, *, editable: bool, at_end: bool, guard: KeyGuard | None) -> None:
+    async def _focus(self, *, editable: bool, at_end: bool, guard: KeyGuard | None, again: bool) -> Focus:
         wanted = Usability(visible=editable, editable=editable)
-        request = {"atEnd": at_end, "guard": None if guard is None else guard.arming()}
-        reply, focus = await self._use(_focus_source(), request, _Focus, wanted)
+        request = {"atEnd": at_end, "guard": None if guard is None else guard.arming(), "again": again}
+        reply, focus = await self._use(_focus_source(), request, Focus, wanted)
         if guard is not None:
             guard.note_armed(self.used.library)
         if not focus.focused and reply.invisible:
@@ -406,6 +415,7 @@ class Inspection:
                 raise self._refusal(NotInteractableError, "the page removed it when it got the focus")
             holder = f"; the focus is on {focus.holder}" if focus.holder else ""
             raise self._refusal(NotInteractableError, f"it does not take the keyboard focus{holder}")
+        return focus
 
     async def _run_usable(self, source: str, request: object, kind: type[T], wanted: Usability) -> T:
         return (await self._use(source, request, kind, wanted))[1]

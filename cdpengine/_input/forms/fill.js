@@ -12,6 +12,7 @@
 //   fresh    it is a field that held something else than the text until now
 //   editor   it is a code editor, which has the focus: its text is elsewhere
 //   masked   it looks like the field of a mask: it has the focus, and the caret where the page put it, or all is selected
+//   typable  it is an input that a mask could be on
 //   literals the characters that a mask shows between its blanks; `prefix`: what it shows before the first one
 (function (request, keys, isSecret, values, masks) {
   "use strict";
@@ -142,10 +143,14 @@
   }
   const fresh = isField && !values.wasTaken(text, element.value, element.type === "number");
   const before = isField ? element.value : "";
+  const already = DOM.activeElement(DOM.getRootNode(element)) === element;
   const host = focused();
   if (!host) return answer("text", unfocused());
 
   keys.before = before; // held.js compares
+  const typable = isInput && masks.isTypable(element) && fresh;
+
+  const labelled = this !== element;
 
   function take(masked) {
     // A mask that holds nothing yet has put the caret at its first blank.
@@ -154,7 +159,7 @@
     keys.arm(request.guard, host, host);
     const literals = masked ? element.value.replace(/[\p{L}\p{N}_#•·]/gu, "") : "";
     const [prefix] = masked && masks.isBlank(element.value) ? /^[^_#•·]*/.exec(element.value) : [""];
-    return { ...answer("text", ""), fresh: fresh && !masked, masked, literals, prefix };
+    return { ...answer("text", ""), fresh: fresh && !masked, masked, literals, prefix, typable, labelled, focused: already };
   }
 
   if (!isInput || !masks.isMasked(element, before)) return take(false);

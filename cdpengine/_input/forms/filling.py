@@ -17,9 +17,10 @@ from cdpengine._input.actionability.inspection import Inspection, Usability
 from cdpengine._input.actionability.key_guard import KeyGuard
 from cdpengine._input.actionability.page_library import decode_result
 from cdpengine._input.devices.keyboard import KeyboardDevice, count_typed
+from cdpengine._input.forms.own_listeners import MASK_PAUSE, own_listeners
 from cdpengine._input.forms.related import related_node
 from cdpengine._input.forms.segments import segment_keys, segments_in
-from cdpengine._javascript import script_with
+from cdpengine._javascript import script, script_with
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.dom import DescribeNodeReply
@@ -57,6 +58,7 @@ class Made(msgspec.Struct):
     literals: str = ""
     prefix: str = ""
     editor: bool = False
+    typable: bool = False
 
 
 class _Held(msgspec.Struct):
@@ -90,6 +92,7 @@ class Filling:
     guard: KeyGuard = attrs.field(init=False)
     text: str = attrs.field(default="", init=False)
     made: Made = attrs.field(factory=lambda: Made("none"), init=False)
+    keyed: bool = attrs.field(default=False, init=False)
 
     @guard.default
     def _new_guard(self) -> KeyGuard:
@@ -135,8 +138,10 @@ class Filling:
             raise refusal(self.node, made.reason, made.holds)
         if made.editor:
             return await self._write_in_editor()
+        if made.typable and self.text and len(self.text) <= _MOST_TYPED:
+            made = await self._look_for_mask(made)
         typed = _without(self.text.removeprefix(made.prefix), made.literals)
-        if made.masked and self.text:
+        if (made.masked or self.keyed) and self.text:
             outcome, held = await self._type_keys(typed)
         else:
             outcome, held = await self._replace()
@@ -151,6 +156,19 @@ class Filling:
         if held is None or held.taken:
             return outcome
         raise refusal(self.node, "the control, or the page's script, made something else of it", held.holds)
+
+    async def _look_for_mask(self, made: Made) -> Made:
+        """Wait for a mask where the field listens to its focus; note whether it listens to keys."""
+        own = await own_listeners(self.inspection, labelled=made.labelled)
+        self.keyed = own.keys
+        if own.focus and not made.masked and not made.focused:
+            await self.inspection.run(script("_input/frames"), None, msgspec.Raw)
+            made = await self._prepare()
+            if made.reason:
+                raise refusal(self.node, made.reason, made.holds)
+            self.guard.note_armed(self.inspection.used.library)
+            self.made = made
+        return made
 
     async def _write_in_editor(self) -> ActionOutcome:
         """Replace the whole text of a code editor, as by Control+A and Control+V, and compare it by Control+C."""
@@ -212,7 +230,8 @@ class Filling:
         """Type the text key by key where the caret is, after the key `first`, and read the control back."""
         split = self.keyboard.split(text, 0, None)
         dialog = bool(first) and await self.keyboard.press(first)
-        dialog = dialog or await self.keyboard.type_pieces(split, 0)
+        pause = MASK_PAUSE if self.made.masked or self.keyed else 0
+        dialog = dialog or await self.keyboard.type_pieces(split, pause)
         outcome = ActionOutcome("fill", self.node.description, dialog_opened=dialog)
         held = await self._read_back()
         if held is not None and not held.taken:

@@ -35,5 +35,8 @@
     return nextFrame().then(nextFrame).then(nextFrame);
   }
 
-  return { isBlank, isMasked, settle };
+  // Whether a mask could be on it: those of e-mail addresses, numbers and passwords have types of their own.
+  const isTypable = (field) => ["text", "tel", "search"].includes(field.type);
+
+  return { isBlank, isMasked, isTypable, settle };
 })

@@ -16,6 +16,7 @@ from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.key_guard import KeyGuard
 from cdpengine._input.devices.keyboard import Piece, count_typed
 from cdpengine._input.devices.keys import Layout
+from cdpengine._input.forms.own_listeners import MASK_PAUSE, own_listeners
 from cdpengine._input.held_back import unless_held_back
 from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import Node
@@ -24,6 +25,9 @@ from cdpengine.errors import NotInteractableError, RemoteError, SessionGoneError
 
 _FEW_KEYS = 32
 """Keys that are all sent before the page could report one that was held back."""
+
+_MOST_PAUSES = 64
+"""Characters of a text that may be one for a mask."""
 
 
 async def type_text(
@@ -58,7 +62,9 @@ async def type_text(
             yield piece, keys
 
     try:
-        await _focus(node, "type into", True, context, guard)
+        pause = await _focus(node, "type into", True, context, guard)
+        if len(split) <= _MOST_PAUSES:
+            delay = max(delay, pause)
         if delay or len(split) > _FEW_KEYS or "\n" in text:
             guard.watch()
         dialog = await keyboard.type_pieces(parts(), delay, lambda: guard.lost)
@@ -162,6 +168,16 @@ async def _focus(
     editable: bool,
     context: ActionContext,
     guard: KeyGuard | None = None,
-) -> None:
+) -> float:
+    """Give the node the focus; return the pause in seconds after each key that its mask needs, 0 without one."""
     async with context.inspect(node, action) as inspection:
-        await inspection.wait_for_focus(editable=editable, at_end=editable, guard=guard)
+        focused = await inspection.wait_for_focus(editable=editable, at_end=editable, guard=guard)
+        if not (editable and focused.fresh):
+            return MASK_PAUSE if focused.masked else 0
+        own = await own_listeners(inspection, labelled=focused.labelled)
+        if own.focus and not focused.masked:
+            await inspection.run(script("_input/frames"), None, msgspec.Raw)
+            focused = await inspection.wait_for_focus(
+                editable=editable, at_end=editable, guard=guard, again=True
+            )
+        return MASK_PAUSE if focused.masked or own.keys else 0

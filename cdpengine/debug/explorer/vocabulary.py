@@ -22,6 +22,7 @@ from cdpengine._protocol.domains import REPORTING_DOMAINS, Description, Part, de
 
 ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
     ("DOMDebugger.getEventListeners", "reply", "_snapshot.sources.listeners:_Listeners"),
+    ("DOMDebugger.getEventListeners", "reply", "_input.forms.own_listeners:_OwnListeners"),
     ("Runtime.callFunctionOn", "reply", "_evaluate.replies:_ReadReply"),
     ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_TextReply"),
     ("Runtime.callFunctionOn", "reply", "_page.scripts.node_lists:NodesReply"),
@@ -31,7 +32,7 @@ ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
 """Structures that stand beside their decoders: which reply, event or type each decodes; and where it is."""
 
 OWN_FORMATS = frozenset({
-    "_input.actionability.inspection:_Focus", "_input.actionability.key_guard:KeyReport",
+    "_input.actionability.inspection:Focus", "_input.actionability.key_guard:KeyReport",
     "_input.actionability.page_library:ProbeReply", "_input.actionability.page_library:Record",
     "_input.actionability.page_library:_Used", "_input.forms.check:_Seen", "_input.forms.filling:Made",
     "_input.forms.filling:_Clipboard", "_input.forms.filling:_Held", "_input.forms.listbox:_Held",

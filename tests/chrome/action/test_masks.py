@@ -44,6 +44,36 @@ LATE = """<input id=field placeholder='99/99/9999'><script>{
   };
 }</script>"""
 
+# As jQuery Mask: the text is set apart at each input, and the caret is put in its place 10 ms after the key.
+CARET_LATER = """<input id=field><script>
+  field.onfocus = () => {};
+  field.onkeydown = () => {
+    const old = field.value;
+    setTimeout(() => {
+      const at = field.value === old ? field.selectionStart : field.value.length;
+      field.setSelectionRange(at, at);
+    }, 10);
+  };
+  field.oninput = () => {
+    const at = field.selectionStart;
+    const digits = field.value.replace(/[^0-9]/g, '').slice(0, 8);
+    field.value = [digits.slice(0, 2), digits.slice(2, 4), digits.slice(4)].filter(Boolean).join('/');
+    field.setSelectionRange(at, at);
+  };
+</script>"""
+
+# As the number field of PrimeVue: its value is made of keys, and what is shown follows.
+FROM_KEYS = """<input id=field role=spinbutton><script>
+  number = null;
+  field.onfocus = () => {};
+  field.onkeypress = event => {
+    event.preventDefault();
+    const all = field.selectionEnd - field.selectionStart === field.value.length;
+    number = Number((all ? '' : field.value.replaceAll(',', '')) + event.key);
+    field.value = number.toLocaleString('en');
+  };
+</script>"""
+
 # As Cleave.js: the text is set apart at each input.
 APART = """<input id=field><script>
   field.oninput = () => {
@@ -121,6 +151,25 @@ async def test_the_caret_stays_where_the_page_puts_it(page: cdpengine.Page) -> N
         await page.type(page.locate(css=f"#{name}"), text, timeout=5)
     values = await page.evaluate("[front.value, whole.value, plain.value]")
     assert values == ["yes, please", "old and new", "__init__.py"]
+
+
+async def test_a_mask_without_a_sign_before_the_focus(page: cdpengine.Page) -> None:
+    for markup in (LATE.replace("placeholder='99/99/9999'", ""), CARET_LATER):
+        for act, text in ((page.fill, "31122026"), (page.fill, "31/12/2026"), (page.type, "31122026")):
+            await page.set_content(f"{markup}<input id=other>")
+            await act(page.locate(css="#field"), text, timeout=10)
+            await page.focus(page.locate(css="#other"), timeout=5)
+            assert await page.evaluate("field.value") == "31/12/2026"
+    await page.set_content(f"<label for=field>Date</label>{LATE.replace('99/99/9999', '')}")
+    await page.fill(page.locate(css="label"), "31122026", timeout=10)
+    assert await page.evaluate("field.value") == "31/12/2026"
+
+
+async def test_a_field_that_makes_its_value_of_keys(page: cdpengine.Page) -> None:
+    await page.set_content(FROM_KEYS)
+    for text, number in (("1234", 1234), ("56", 56)):
+        await page.fill(page.locate(css="#field"), text, timeout=10)
+        assert await page.evaluate("number") == number
 
 
 async def test_a_field_that_takes_only_keys_gets_them(page: cdpengine.Page) -> None:
