@@ -20,8 +20,17 @@
 
   const isEditable = (at) => DOM.isContentEditable(at) || ["textarea", "input"].includes(DOM.localName(at));
 
+  // Whether the page went on from one section of a date or time to the next: spin buttons in a group.
+  function isNextSection(from, to) {
+    const isSection = (at) => DOM.getAttribute(at, "role") === "spinbutton";
+    const group = DOM.nodeType(to) === Node.ELEMENT_NODE && isSection(from) && isSection(to) ? DOM.closest(from, "[role=group]") : null;
+    const sections = group ? Array.from(DOM.querySelectorAll(group, "[role=spinbutton]")) : [];
+    return sections.length > 1 && sections[sections.indexOf(from) + 1] === to;
+  }
+
   // Whether the page went on from one box of a code to the next: each takes one character, and looks like it.
   function isNextBox(from, to) {
+    if (isNextSection(from, to)) return true;
     const isBox = (at) => DOM.localName(at) === "input" && BOX.includes(at.type);
     if (!isBox(from) || !isBox(to) || from.form !== to.form || from.value.length > 1) return false;
     const boxes = Array.from(DOM.querySelectorAll(DOM.getRootNode(from), "input")).filter(isBox);
