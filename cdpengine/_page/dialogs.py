@@ -214,14 +214,13 @@ class PageDialogs:
     ) -> None:
         self.policy = policy
         self._owner = owner
-        self._note = note
+        self._listeners = [note]
         self.handler_failures = 0
         self._refusals = 0
         self._session = session
         self._changes = changes
         self._nursery = nursery
         self._kept: deque[Shown] = deque(maxlen=KEPT)
-        self.opened = 0
         self._current: Shown | None = None
         self._awaited: list[AwaitedDialog] = []
         self._not_understood = RepeatedWarning(
@@ -240,10 +239,9 @@ class PageDialogs:
         """The latest dialogs, oldest first."""
         return [shown.dialog for shown in self._kept]
 
-    def answered_since(self, number: int) -> list[Dialog]:
-        """Return the dialogs behind the first `number` of the page, up to one that is still open."""
-        behind = list(self._kept)[max(0, len(self._kept) - (self.opened - number)) :]
-        return [shown.dialog for shown in behind if not shown.open]
+    def on_opening(self, listener: Callable[[Shown], None]) -> None:
+        """Have `listener` called with each dialog that opens, before it is answered."""
+        self._listeners.append(listener)
 
     def set_policy(self, policy: DialogPolicy) -> None:
         """Have dialogs answered by this policy from now on."""
@@ -296,8 +294,8 @@ class PageDialogs:
         awaited = next((each for each in self._awaited if each.shown is None), None)
         shown = self._current = Shown(dialog, raises=awaited is None and self.policy.raises)
         self._kept.append(shown)
-        self.opened += 1
-        self._note(shown)
+        for listener in self._listeners:
+            listener(shown)
         handler = self.policy.handler
         if awaited is not None:
             awaited.shown = shown

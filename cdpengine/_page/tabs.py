@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from weakref import WeakSet
 
 import trio
 
 from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
-from cdpengine._page.dialogs import DialogPolicy
+from cdpengine._page.dialog_feed import DialogFeed
+from cdpengine._page.dialogs import DialogPolicy, Shown
 from cdpengine._page.downloads.downloads import Downloads
 from cdpengine._page.file_choosers import post_interception
 from cdpengine._page.new_tabs import NewTabs
@@ -78,6 +80,7 @@ class Tabs:
         self.changes = Notifier()
         self._dialog_policy = DialogPolicy()
         self._dialog_owner: Callable[[PageTarget], object] = lambda _target: None
+        self._dialog_feeds: WeakSet[DialogFeed] = WeakSet()
         self.creations = RemoteResources(connection.root, nursery)
         self.downloads = Downloads(connection.root, self.pages, nursery)
         self._set_ups: list[SetUp] = []
@@ -92,6 +95,14 @@ class Tabs:
     def set_dialog_owner(self, owner_of: Callable[[PageTarget], object]) -> None:
         """Say what users have for a page: `owner_of` gives what `Dialog.page` is."""
         self._dialog_owner = owner_of
+
+    def feed_dialogs(self, feed: DialogFeed) -> None:
+        """Give the dialogs of all pages to `feed` from now on, as long as it is in use."""
+        self._dialog_feeds.add(feed)
+
+    def _note_dialog(self, page: PageTarget, shown: Shown) -> None:
+        for feed in self._dialog_feeds:
+            feed.note(page, shown)
 
     def add_set_up(self, set_up: SetUp) -> None:
         """Have `set_up` called for each session of a page that comes, before its first script runs."""
@@ -218,6 +229,7 @@ class Tabs:
             held_back=attachment.waiting,
             owner_of=self._dialog_owner,
         )
+        page.dialogs.on_opening(partial(self._note_dialog, page))
         self.pages[page.target_id] = page
         self._new_tabs.follow(page)
         self._new_tabs.report(page.target_id)

@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from cdpengine._budget import within
+from cdpengine._page.dialog_feed import DialogFeed
 from cdpengine._snapshot.ref import RefNumbers, ref_of_line
 from cdpengine.act.observing.held import HeldScope
 from cdpengine.act.requests import ActRequest
@@ -32,7 +33,7 @@ from cdpengine.errors import (
 
 if TYPE_CHECKING:
     from cdpengine import Browser, BrowserContext, Page, Snapshot
-    from cdpengine._page.dialogs import Dialog, PageDialogs
+    from cdpengine._page.dialogs import Dialog
     from cdpengine.act.cached.hooks import DispatchHook, RequestCache
 
 _SETTLING = 1.5
@@ -88,7 +89,8 @@ class Actor:
     are past all of these limits. `reads_ahead` reads each document that a request goes to at once, for the
     snapshot that is asked for next. `cache` does the requests about an action cache; without one they are refused.
     `hooks` run around each request. `ref_numbers` are the numbers of the refs of all its pages: a program that
-    goes on with another browser gives the actor there those of the one before.
+    goes on with another browser gives the actor there those of the one before. Dialogs that open on its pages are
+    reported from when the actor is made.
     """
 
     browser: Browser
@@ -103,14 +105,18 @@ class Actor:
     hooks: tuple[DispatchHook, ...] = ()
     ref_numbers: RefNumbers = attrs.field(factory=RefNumbers)
     _current: str | None = None
-    _dialogs: dict[Page, int] | None = attrs.field(default=None, init=False)
-    """How many dialogs of each page were reported. Pages that were closed stay until theirs are."""
+    _dialogs: DialogFeed = attrs.field(init=False)
     _shares: bool = attrs.field(default=False, init=False)
     _turns: dict[str, trio.Lock] = attrs.field(factory=dict, init=False)
     _views: dict[str, Views] = attrs.field(factory=dict, init=False)
     _ahead: dict[str, trio.Event] = attrs.field(factory=dict, init=False)
     _held: dict[tuple[str, str], HeldScope] = attrs.field(factory=dict, init=False)
     """What one request began and another one ends, by what it is and the page that it is of ("": the browser)."""
+
+    def __attrs_post_init__(self) -> None:
+        core = None if self.context is None else self.context._core  # noqa: SLF001 - no part of what users have
+        self._dialogs = DialogFeed(lambda page: core is None or core.holds(page))
+        self.browser._state.tabs.feed_dialogs(self._dialogs)  # noqa: SLF001 - as above
 
     @property
     def pages(self) -> list[Page]:
@@ -127,30 +133,17 @@ class Actor:
         pages = self.pages
         return next((page for page in pages if page.target_id == self._current), pages[-1] if pages else None)
 
-    def begin_reporting(self) -> None:
-        """Note the dialogs that opened before the actor's first request: they are not reported."""
-        if self._dialogs is None:
-            self._dialogs = {page: dialogs_of(page).opened for page in self.pages}
-
-    def take_dialogs(self) -> list[Dialog]:
-        """Return the dialogs that were answered and not reported yet, also of pages that were closed since.
+    def take_dialogs(self) -> tuple[list[Dialog], int]:
+        """Return the dialogs that were answered and not reported yet, and how many older ones were not kept.
 
         A page on which another request runs is left out: that request reports its dialogs.
         """
-        taken: list[Dialog] = []
-        if self._dialogs is None:
-            return taken
-        for page in self.pages:
-            self._dialogs.setdefault(page, 0)
-        for page, number in list(self._dialogs.items()):
-            if (turn := self._turns.get(page.target_id)) is not None and turn.locked():
-                continue
-            answered = dialogs_of(page).answered_since(number)
-            taken += answered
-            self._dialogs[page] = number + len(answered)
-            if page.closed:
-                del self._dialogs[page]
-        return taken
+
+        def is_busy(target_id: str) -> bool:
+            turn = self._turns.get(target_id)
+            return turn is not None and turn.locked()
+
+        return self._dialogs.take(is_busy)
 
     def focus(self, page: Page) -> None:
         """Make a page the current one."""
@@ -377,14 +370,11 @@ class Actor:
             self.browser._state.share_ref_numbers(core, self.ref_numbers)  # noqa: SLF001 - as above
 
     def _forget_closed(self) -> None:
+        under_way = {target_id for target_id, turn in self._turns.items() if turn.locked()}
         for known in (self._turns, self._views):
             for target_id in [each for each in known if self.browser.page(each) is None]:
-                del known[target_id]
-
-
-def dialogs_of(page: Page) -> PageDialogs:
-    """Return the dialogs of a page, with their count."""
-    return page._core.target.dialogs  # noqa: SLF001 - the count is of no use to programs
+                if target_id not in under_way:
+                    del known[target_id]
 
 
 def _said(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -415,4 +405,7 @@ def actor_of(browser: Browser | Actor) -> Actor:
     """Return the actor: itself, or the one that a program is for the whole browser, always the same."""
     if isinstance(browser, Actor):
         return browser
-    return _ACTORS.setdefault(browser, Actor(browser))
+    known = _ACTORS.get(browser)
+    if known is None:
+        known = _ACTORS[browser] = Actor(browser)
+    return known

@@ -72,6 +72,12 @@ async def dispatch(
     Nothing is raised but `trio.Cancelled`: what goes wrong stands in the response's `error`.
     """
     actor = actor_of(browser)
+    return _with_dialogs(await _answer(actor, request, evaluate_enabled), actor)
+
+
+async def _answer(
+    actor: Actor, request: ActRequest | Mapping[str, Any] | str | bytes, evaluate_enabled: bool
+) -> ActResponse:
     try:
         parsed = parse_request(request)
     except InvalidArgumentError as error:
@@ -86,7 +92,6 @@ async def dispatch(
         await _check_files(parsed, actor)
     except EngineError as error:
         return ActResponse(kind=parsed.kind, ok=False, error=describe_failure(error))
-    actor.begin_reporting()
     await hooks.call_before(actor, parsed)
     performance: Performance | None = None
     try:
@@ -95,7 +100,6 @@ async def dispatch(
     except EngineError as error:
         response = ActResponse(kind=parsed.kind, ok=False, error=describe_failure(error))
         response = response if performance is None else _with_page(response, performance)
-    response = _with_dialogs(response, actor)
     return await hooks.call_after(actor, parsed, response)
 
 
@@ -137,14 +141,13 @@ def _with_page(response: ActResponse, performance: Performance) -> ActResponse:
 
 
 def _with_dialogs(response: ActResponse, actor: Actor) -> ActResponse:
-    """Return the response with the dialogs that opened since the last one, beside those of the action itself."""
-    late = tuple(map(describe_dialog, actor.take_dialogs()))
-    own = tuple(each for each in response.effects.dialogs if each not in late)
-    return (
-        attrs.evolve(response, effects=attrs.evolve(response.effects, dialogs=own + late))
-        if late
-        else response
-    )
+    """Return the response with all dialogs that opened since the one before, in the action itself or later."""
+    dialogs, omitted = actor.take_dialogs()
+    if not dialogs and not omitted:
+        return response
+    described = tuple(map(describe_dialog, dialogs))
+    effects = attrs.evolve(response.effects, dialogs=described, dialogs_omitted=omitted)
+    return attrs.evolve(response, effects=effects)
 
 
 async def _check_files(request: ActRequest, actor: Actor) -> None:

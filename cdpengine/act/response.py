@@ -70,12 +70,14 @@ class RenamedElement:
 class Effects:
     """What an action set off in its page, by the time it ended.
 
-    `dialogs` are also those that opened since the last answer, on any page: each is reported once.
+    `dialogs` are all that opened since the answer before, on any page of the actor, closed ones included: each is
+    reported once. Of more than 100 the latest are listed, and `dialogs_omitted` counts the others.
     """
 
     navigation: StartedNavigation | None = None
     popup: OpenedPage | None = None
     dialogs: tuple[AnsweredDialog, ...] = ()
+    dialogs_omitted: int = 0
     download: BegunDownload | None = None
     healed_ref: str | None = None
     renamed: tuple[RenamedElement, ...] = ()
@@ -313,7 +315,7 @@ def describe_failure(error: EngineError) -> Failure:
 
 
 def effects_of(outcome: Any) -> Effects:
-    """Return what an `ActionOutcome` tells of what the action set off."""
+    """Return what an `ActionOutcome` tells of what the action set off; its dialogs are reported by the actor."""
     started, popup, download = outcome.navigation, outcome.popup, outcome.download
     return Effects(
         navigation=started
@@ -321,7 +323,6 @@ def effects_of(outcome: Any) -> Effects:
             url=describe_url(started.url), within_document=started.within_document, state=started.state
         ),
         popup=popup and OpenedPage(target_id=popup.target_id, url=describe_url(popup.url)),
-        dialogs=tuple(describe_dialog(dialog) for dialog in outcome.dialogs),
         download=download
         and BegunDownload(url=describe_url(download.url), suggested_filename=download.suggested_filename),
         healed_ref=outcome.healed and outcome.healed.id,
@@ -341,6 +342,8 @@ def tell_effects(effects: Effects) -> list[str]:
         lines.append(f"navigation to {escape_line(navigation.url)}{_STATES.get(navigation.state, '')}")
     if effects.popup is not None:
         lines.append(f"a new tab opened: {escape_line(effects.popup.url)}")
+    if effects.dialogs_omitted:
+        lines.append(f"{effects.dialogs_omitted} dialogs opened before these:")
     lines += [
         f"a {each.type} opened ('{escape_line(each.message)}'), {_ANSWERS[each.accepted]}"
         for each in effects.dialogs

@@ -68,7 +68,8 @@ async def run_action(browser: Browser | Actor, action: Action | str, *, line: in
     if isinstance(parsed, ActRequest):
         response = await dispatch(actor, parsed)
         if response.ok and response.effects.navigation is not None:
-            await dispatch(actor, Wait(load_state="domcontentloaded", timeout_ms=_READING_MS))
+            waited = await dispatch(actor, Wait(load_state="domcontentloaded", timeout_ms=_READING_MS))
+            response = _with_dialogs_of(waited, response)
     else:
         await trio.lowlevel.checkpoint()
     current = actor.current
@@ -79,6 +80,14 @@ async def run_action(browser: Browser | Actor, action: Action | str, *, line: in
         target_id=None if current is None else current.target_id,
         url=None if current is None else current.url,
     )
+
+
+def _with_dialogs_of(later: ActResponse, response: ActResponse) -> ActResponse:
+    """Return a response with the dialogs that a later one reports, too."""
+    dialogs = response.effects.dialogs + later.effects.dialogs
+    omitted = response.effects.dialogs_omitted + later.effects.dialogs_omitted
+    effects = attrs.evolve(response.effects, dialogs=dialogs, dialogs_omitted=omitted)
+    return attrs.evolve(response, effects=effects)
 
 
 async def run_reply(browser: Browser | Actor, reply: str) -> ScriptStep:

@@ -153,7 +153,9 @@ class ToolServer:
                     await self._answers.print(response.result, self._settings.max_tokens), response
                 )
             if tool.name == "response_body":
-                return await self._answers.hand_over(response.result, self._settings.max_tokens)
+                return with_effects(
+                    await self._answers.hand_over(response.result, self._settings.max_tokens), response
+                )
         if tool.name == "snapshot":
             text = describe(attrs.evolve(response, effects=Effects()))
             return with_effects(await self._answer_snapshot(request, text), response)

@@ -11,6 +11,7 @@ from cdpengine.act import Actor, ActResponse, dispatch
 from cdpengine.service.mcp_answers import describe, describe_failure
 from cdpengine.shell.printing import print_response
 
+POPUP = "<script>alert('same'); close()</script>"
 PAGE = """<button onclick="setTimeout(() => { document.title = confirm('Delete all?') }, 100)">Go</button>
 <button onclick="alert('Now')">At once</button>"""
 
@@ -86,3 +87,34 @@ async def test_dialogs_before_the_first_request_are_not_reported(
     await page.evaluate("setTimeout(() => alert('after'))")
     await until_answered(page, 2)
     assert messages(await dispatch(actor, {"kind": "snapshot"})) == [("after", True)]
+
+
+async def test_requests_that_are_refused_report_it_and_equal_ones_are_both_there(
+    browser: cdpengine.Browser, serve: Callable[..., str]
+) -> None:
+    actor, page = await begin(browser, serve)
+    async with page.expect_popup() as opened:
+        await page.evaluate(f"open().document.write({POPUP!r})")
+    await page.evaluate("alert('same')")
+    with trio.fail_after(10):
+        while not opened.value.closed:  # noqa: ASYNC110 - the page is another browser object
+            await trio.sleep(0.01)
+    unknown = await dispatch(actor, {"kind": "unheard-of"})
+    assert not unknown.ok
+    assert messages(unknown) == [("same", True), ("same", True)]
+    await page.evaluate("alert('script')")
+    refused = await dispatch(actor, {"kind": "evaluate", "function": "1"}, evaluate_enabled=False)
+    assert messages(refused) == [("script", True)]
+    await page.close()
+
+
+async def test_of_very_many_dialogs_the_latest_are_listed(
+    browser: cdpengine.Browser, serve: Callable[..., str]
+) -> None:
+    actor, page = await begin(browser, serve)
+    await page.evaluate("for (let i = 0; i < 130; i += 1) alert(i)")
+    response = await dispatch(actor, {"kind": "tabs"})
+    assert messages(response) == [(str(number), True) for number in range(30, 130)]
+    assert response.effects.dialogs_omitted == 30
+    assert describe(response).startswith("30 dialogs opened before these:\n")
+    await page.close()

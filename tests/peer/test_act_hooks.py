@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -19,6 +20,7 @@ class NoBrowser:
     """Stands for a browser without pages: the requests below ask it for no more than that."""
 
     pages: tuple[Any, ...] = ()
+    _state = SimpleNamespace(tabs=SimpleNamespace(feed_dialogs=lambda _feed: None))
 
     def page(self, _target_id: str) -> None:
         return None

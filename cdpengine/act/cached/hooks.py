@@ -34,7 +34,7 @@ class DispatchHook:
     """What an actor has run around its requests (`Actor.hooks`).
 
     `before` is called before a request is done. `after` is called with the response to it, and returns that which
-    the caller gets.
+    the caller gets; the dialogs come into its effects after that.
     """
 
     before: Callable[[Actor, ActRequest], Awaitable[None]] | None = None

@@ -1,0 +1,139 @@
+"""The ways in which a request reaches the engine: in a process, over MCP, over HTTP, by the shell's commands."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import httpx
+import pytest
+from mcp import Client
+from spelling import spell
+
+import cdpengine
+from cdpengine.act import Actor, dispatch
+from cdpengine.service.mcp_server import McpSettings, ToolServer
+from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS
+from cdpengine.service.serving import open_service, serve
+from cdpengine.service.settings import ServiceSettings
+from cdpengine.service.url_policy import UrlPolicy
+from cdpengine.shell.background import BackgroundOptions, running
+from cdpengine.shell.parsing import Typed
+
+WAYS = ("dispatch", "mcp", "http", "shell")
+
+TOKEN = "the-token-of-the-tests"
+
+Ask = Callable[..., Awaitable[dict[str, Any]]]
+"""Asks a request in a session ("default" without one), and returns the response as JSON has it."""
+
+
+@attrs.frozen
+class Way:
+    """One way in. `words` are the texts of its answers, where it answers in words as well."""
+
+    ask: Ask
+    words: list[str] = attrs.field(factory=list)
+
+
+@asynccontextmanager
+async def open_way(name: str, endpoint: str) -> AsyncIterator[Way]:
+    """Open a way in to the browser at `endpoint`; the shell starts a browser of its own."""
+    async with _OPEN[name](endpoint) as way:
+        yield way
+
+
+def _settings(endpoint: str) -> ServiceSettings:
+    policy = UrlPolicy(schemes=frozenset({"http", "https", "data"}), allow_private=True)
+    return ServiceSettings(
+        token=TOKEN, endpoint=endpoint, url_policy=policy, files=Path("/"), commands_enabled=True
+    )
+
+
+@asynccontextmanager
+async def _in_process(endpoint: str) -> AsyncIterator[Way]:
+    async with (
+        cdpengine.connect(endpoint) as browser,
+        browser.new_context() as first,
+        browser.new_context() as second,
+    ):
+        actors = {"default": Actor(browser, first), "other": Actor(browser, second)}
+
+        async def ask(request: dict[str, Any], session: str = "default") -> dict[str, Any]:
+            return (await dispatch(actors[session], request)).to_json()
+
+        yield Way(ask)
+
+
+@asynccontextmanager
+async def _over_mcp(endpoint: str) -> AsyncIterator[Way]:
+    by_kind = {kind: (tool.name, action) for tool in TOOLS for action, kind in tool.kinds.items()}
+    settings = McpSettings(capabilities=CAPABILITIES, structured=True)
+    async with open_service(_settings(endpoint)) as service:
+        servers = {
+            session: ToolServer(partial(service.perform, session), settings).server()
+            for session in ("default", "other")
+        }
+        async with Client(servers["default"]) as first, Client(servers["other"]) as second:
+            clients = {"default": first, "other": second}
+            words: list[str] = []
+
+            async def ask(request: dict[str, Any], session: str = "default") -> dict[str, Any]:
+                tool, action = by_kind.get(request["kind"], (request["kind"], ""))
+                fields = {key: value for key, value in request.items() if key != "kind"}
+                given = {**fields, **({"action": action} if action else {})}
+                result = await clients[session].call_tool(tool, given)
+                words.append("\n".join(getattr(block, "text", "") for block in result.content))
+                assert isinstance(result.structured_content, dict), words[-1]
+                return result.structured_content
+
+            yield Way(ask, words)
+
+
+@asynccontextmanager
+async def _over_http(endpoint: str) -> AsyncIterator[Way]:
+    async with (
+        serve(_settings(endpoint)) as listening,
+        httpx.AsyncClient(
+            base_url=listening.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
+        ) as client,
+    ):
+
+        async def ask(request: dict[str, Any], session: str = "default") -> dict[str, Any]:
+            answer = await client.post("/act", json=request, params={"session": session})
+            document: dict[str, Any] = answer.json()
+            return document
+
+        yield Way(ask)
+
+
+@asynccontextmanager
+async def _in_the_shell(_endpoint: str) -> AsyncIterator[Way]:
+    with (
+        tempfile.TemporaryDirectory(dir="/tmp", prefix="cdpengine-shell-") as root,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("XDG_RUNTIME_DIR", root)
+        patch.setenv("XDG_STATE_HOME", root)
+        Path(root, "cdpengine").mkdir(mode=0o700)
+        words: list[str] = []
+        async with running(BackgroundOptions()) as background:
+
+            async def ask(request: dict[str, Any], session: str = "default") -> dict[str, Any]:
+                verb, *rest = spell(request)
+                typed = Typed(arguments=[verb, "--json", *rest], folder="/", session=session)
+                printed = await background.perform(typed)
+                words.append(printed.err)
+                document: dict[str, Any] = json.loads(printed.out)
+                return document
+
+            yield Way(ask, words)
+
+
+_OPEN = {"dispatch": _in_process, "mcp": _over_mcp, "http": _over_http, "shell": _in_the_shell}
