@@ -224,7 +224,7 @@ async def test_text_behind_enter_does_not_go_to_the_next_document(
 
 
 SECTIONS = """<div role=group aria-label=Date>SPANS</div><span role=spinbutton id=b contenteditable>9</span><script>
-  const all = [...document.querySelectorAll("[role=group] > *")];
+  var all = [...document.querySelectorAll("[role=group] > *")];
   for (const [number, each] of all.entries()) each.onkeydown = event => {
     event.preventDefault();
     each.textContent = (/^[0-9]+$/.test(each.textContent) ? each.textContent : "") + event.key;
