@@ -154,6 +154,15 @@ class Sessions:
         return list(self._by_name)
 
     @property
+    def last_ref(self) -> int:
+        """The highest number of a ref of all sessions, 0 before the first."""
+        return max([self._forgotten_ref, *(each.last for each in self._ref_numbers.values())])
+
+    def begin_refs_after(self, number: int) -> None:
+        """Have the refs of new sessions begin behind a number, which a service before this one has given."""
+        self._forgotten_ref = max(self._forgotten_ref, number)
+
+    @property
     def pages(self) -> int:
         """How many pages are open in them."""
         return sum(len(session.actor.pages) for session in self._by_name.values())

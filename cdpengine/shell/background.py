@@ -29,6 +29,7 @@ from cdpengine.service.settings import ServiceSettings, make_token
 from cdpengine.service.url_policy import UrlPolicy
 from cdpengine.shell import places
 from cdpengine.shell.client import LONGEST, PROTOCOL, TAKEN
+from cdpengine.shell.kept_refs import KeptRefs
 from cdpengine.shell.parsing import Command, Typed, parse, wants_json
 from cdpengine.shell.printing import DONE, Printed, print_error, print_response
 
@@ -84,6 +85,7 @@ class Background:
 
     service: Service
     options: BackgroundOptions
+    refs: KeptRefs
     ending: trio.Event = attrs.field(factory=trio.Event)
     ended: trio.Event = attrs.field(factory=trio.Event)
     _under_way: int = 0
@@ -140,6 +142,7 @@ class Background:
             if command.request is None:
                 return await self._perform_own(command)
             response = await self.service.perform(command.session, dict(command.request))
+            await self.refs.keep(self.service.sessions.last_ref)
             if response.error is not None and response.error.kind in _NO_BROWSER:
                 self._end_without_sessions()
             if response.error is not None and "no open page" in response.error.message:
@@ -259,7 +262,9 @@ async def running(options: BackgroundOptions) -> AsyncIterator[Background]:
     """
     async with trio.open_nursery() as clients:
         async with open_service(options.settings()) as service, trio.open_nursery() as nursery:
-            background = Background(service, options)
+            refs = await KeptRefs.load(Path(places.refs_path()))
+            service.sessions.begin_refs_after(refs.last)
+            background = Background(service, options, refs)
             nursery.start_soon(_accept, listen(), background, clients)
             nursery.start_soon(background.end_when_idle)
             try:

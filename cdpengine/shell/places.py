@@ -16,6 +16,11 @@ def state_folder() -> str:
     return os.path.join(root, "cdpengine")
 
 
+def refs_path() -> str:
+    """Return the path of the file that keeps the highest number of a ref."""
+    return os.path.join(state_folder(), "shell-refs")
+
+
 def runtime_folder() -> str:
     """Return where the service's files are, which mean nothing once it has ended."""
     root = os.environ.get("XDG_RUNTIME_DIR")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -21,6 +22,7 @@ from busy_machine import slack
 from pytest_httpserver import HTTPServer
 from rounds import rounds
 from spelling import spell
+from werkzeug import Response
 
 from cdpengine.shell.background import Background, BackgroundOptions, running
 
@@ -39,6 +41,7 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A user's runtime folder. Its name is short, because names of sockets are; what is left of a service is ended."""
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="cdpengine-shell-") as root:
         monkeypatch.setenv("XDG_RUNTIME_DIR", root)
+        monkeypatch.setenv("XDG_STATE_HOME", f"{root}/state")
         monkeypatch.delenv("CDPENGINE_SESSION", raising=False)
         place = Path(root, "cdpengine")
         place.mkdir(mode=0o700)
@@ -294,6 +297,41 @@ async def test_two_starts_at_once_give_one_and_a_killed_one_leaves_nothing(folde
     await until_gone([second])
     assert (await say("close"), await say("sessions")) == ("done\n", "")
     assert service_pid(folder) is None
+
+
+async def test_refs_never_begin_again_when_the_service_is_killed(
+    folder: Path, httpserver: HTTPServer
+) -> None:
+    pressed: list[str] = []
+    httpserver.expect_request("/pressed").respond_with_handler(
+        lambda request: pressed.append(request.args["name"]) or Response("")  # type: ignore[func-returns-value]
+    )
+    for path, names in {"/first": ["Search", "Help"], "/second": ["Pay", "Delete"]}.items():
+        buttons = "".join(
+            f"<button onclick=\"fetch('/pressed?name={each}')\">{each}</button>" for each in names
+        )
+        httpserver.expect_request(path).respond_with_data(buttons, content_type="text/html")
+    await say("open", httpserver.url_for("/first"))
+    assert re.findall("ref=(e[0-9]+)", await say("snapshot")) == ["e1", "e2"]
+    kills = rounds(1, 3)
+    for round_ in range(kills):
+        pid = service_pid(folder)
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        await until_gone([pid])
+        await say("open", httpserver.url_for("/second"))
+        assert re.findall("ref=(e[0-9]+)", await say("snapshot")) == [f"e{round_ + 1}01", f"e{round_ + 1}02"]
+        for ref in ("e1", "e2", "e99"):
+            refused = await run("click", ref)
+            assert b"has ended since" in refused.stderr, refused
+    assert pressed == []
+    refs = Path(os.environ["XDG_STATE_HOME"], "cdpengine", "shell-refs")
+    assert (refs.read_text(), stat.S_IMODE(refs.stat().st_mode)) == (f"{kills + 1}00\n", 0o600)
+    # A service that ends in order leaves the number as well, and a damaged file begins behind all of them.
+    assert await say("close", "--all") == "done\n"
+    refs.write_bytes(b"\0\0")
+    await say("open", httpserver.url_for("/second"))
+    assert int(re.findall("ref=e([0-9]+)", await say("snapshot"))[0]) > 1_000_000_000
 
 
 @pytest.mark.slow

@@ -96,6 +96,7 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A user's runtime folder, with a short name: those of sockets have to be."""
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="cdpengine-shell-") as root:
         monkeypatch.setenv("XDG_RUNTIME_DIR", root)
+        monkeypatch.setenv("XDG_STATE_HOME", f"{root}/state")
         monkeypatch.delenv("CDPENGINE_SESSION", raising=False)
         Path(root, "cdpengine").mkdir(mode=0o700)
         yield Path(root, "cdpengine")

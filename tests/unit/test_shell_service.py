@@ -32,6 +32,7 @@ from cdpengine.shell.printing import Printed
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="cdpengine-shell-") as root:
         monkeypatch.setenv("XDG_RUNTIME_DIR", root)
+        monkeypatch.setenv("XDG_STATE_HOME", f"{root}/state")
         Path(root, "cdpengine").mkdir(mode=0o700)
         yield Path(root, "cdpengine")
 
