@@ -34,7 +34,7 @@ from cdpengine._evaluate.replies import explain_refusal, holds_objects, receive_
 from cdpengine._evaluate.script import JSHandle, Script
 from cdpengine._logs import get_logger
 from cdpengine._page.frames import Frame
-from cdpengine._page.navigation.arriving import PATIENCE, confirm_input, wait_for_documents
+from cdpengine._page.navigation.arriving import PATIENCE, QUESTIONS, confirm_input, wait_for_documents
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import (
     NOT_OF_THE_DOCUMENT,
@@ -216,6 +216,8 @@ class Evaluator:
             if not holds_objects(reply):
                 run.group.forget()
         self.counters.answered(trio.current_time() - started, threw=reply.exception_details is not None)
+        if script.may_set_off:
+            self.page.running.unconfirmed = QUESTIONS
         if run.keep and reply.exception_details is None and reply.result.object_id is not None:
             remote = RemoteHandle(run.session, reply.result.object_id)
             return JSHandle(remote, reply.result.description or reply.result.type)

@@ -35,6 +35,12 @@ _DETACHED = "cdpengine: detached node "
 
 _THIS = re.compile(r"\bthis\b|\beval\b")
 
+_SETS_OFF = re.compile(r"\b(?:click|submit|requestSubmit|dispatchEvent|setTimeout|postMessage)\b")
+"""Names in a script that can set off a navigation in a later task, after the script has ended."""
+
+_READ_FOR_THAT = 10_000
+"""Characters of a script that are searched for such names."""
+
 _LONG_ENOUGH = 6
 """Characters from which on a text that a script was given is taken out of what it throws."""
 
@@ -86,6 +92,11 @@ class Script:
         """The arguments that are objects in the page."""
         return [arg for arg in self.args if isinstance(arg, (Node, JSHandle))]
 
+    @property
+    def may_set_off(self) -> bool:
+        """Whether the script can have set off something in the page that begins after its end."""
+        return not self.own and _may_set_off(self.source[:_READ_FOR_THAT])
+
     def expression(self) -> str:
         """Return the source as one expression; for a script without nodes."""
         source = with_dom(self.source) if self.own else self.source
@@ -125,6 +136,11 @@ class Script:
             description="a detached node",
             reason="it is no longer in the document",
         )
+
+
+@lru_cache(maxsize=256)
+def _may_set_off(source: str) -> bool:
+    return _SETS_OFF.search(source) is not None
 
 
 # --- whether a text is a function ----------------------------------------------------------------------------

@@ -80,8 +80,8 @@ def announced(
 class RunningActions:
     """What runs on the page of `session`. `ask` asks the page whether it is there, and does not wait.
 
-    `listeners` are called for the verbs that are `announced`. `unconfirmed`: input was sent, and the page has
-    answered nothing since; it may have requested a navigation that is not reported yet.
+    `listeners` are called for the verbs that are `announced`. `unconfirmed`: questions that
+    the page has to answer until all navigations are known that input, or a script of the user's, requested.
     """
 
     dialog_timeout = REPLIES_TIMEOUT
@@ -91,7 +91,7 @@ class RunningActions:
         self, session: Session, changes: Notifier, nursery: trio.Nursery, ask: Callable[[], None]
     ) -> None:
         self.listeners: list[ActionListener] = []
-        self.unconfirmed = False
+        self.unconfirmed = 0
         self._session = session
         self._changes = changes
         self._questions = _EarlyQuestions(ask, session, nursery)

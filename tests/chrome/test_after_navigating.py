@@ -18,7 +18,7 @@ from werkzeug import Request, Response
 
 import cdpengine
 from cdpengine.act import dispatch
-from cdpengine.errors import EvaluationTerminatedError, StaleRefError
+from cdpengine.errors import EvaluationTerminatedError, NavigationFailedError, StaleRefError
 
 DELAY = 0.25
 """Seconds that the server takes."""
@@ -253,6 +253,50 @@ async def test_a_navigation_after_the_action_breaks_no_read(
     assert (await used_page.reload()).url == used_page.url
 
 
+@pytest.mark.parametrize("way", ["reload", "go_back"])
+async def test_an_answer_without_a_document_ends_a_reload_and_a_way_back(
+    used_page: cdpengine.Page, site: Site, way: str
+) -> None:
+    """The document before is still being parsed in every second try: Chrome reports less then."""
+    answer: list[Response] = []
+    fresh = {"Cache-Control": "no-store"}  # else Chrome asks the server for nothing
+    html = "<title>changing</title><script>addEventListener('unload', () => 0)</script>"
+    shown = Response(html, content_type="text/html", headers=fresh)
+    site.server.expect_request("/changing").respond_with_handler(lambda _request: answer[0])
+    site.start = OLD
+    for end, told in (
+        (Response(status=204), "status 204"),
+        (Response(status=205), "status 205"),
+        (Response(b"a", headers={"Content-Disposition": "attachment; filename=a.txt"}), "is a download"),
+    ):
+        for state in ("load", "commit"):
+            answer[:] = [shown]
+            await used_page.goto(site.url("/changing"))
+            if way == "go_back":
+                await used_page.goto(site.url("/start"), wait_until=state)
+            elif state == "commit":
+                await used_page.reload(wait_until=state)
+            answer[:] = [end]
+            with trio.fail_after(5), pytest.raises(NavigationFailedError, match=told):
+                await getattr(used_page, way)()
+            assert used_page.url == site.url("/start" if way == "go_back" else "/changing")
+            assert await used_page.evaluate("1 + 1") == 2
+
+
+async def test_a_navigation_of_the_page_does_not_win_over_the_callers(
+    used_page: cdpengine.Page, site: Site
+) -> None:
+    """A timer of the document that is left fires at about the same time."""
+    for milliseconds in range(0, 12, 3):
+        await site.show(used_page, "")
+        await used_page.evaluate(f"void setTimeout(() => {{ location = '/third' }}, {milliseconds})")
+        assert (await used_page.goto(site.url("/pushed"))).url == site.url("/pushed")
+        assert await used_page.title() == "pushed"
+        await site.show(used_page, "<script>addEventListener('unload', () => 0)</script>")
+        await used_page.evaluate(f"void setTimeout(() => {{ location = '/late' }}, {milliseconds + 2})")
+        assert (await used_page.go_back()).url in (site.url("/first"), site.url("/start"))
+
+
 async def test_a_script_of_the_caller_is_not_run_twice(used_page: cdpengine.Page, site: Site) -> None:
     await site.show(used_page, "")
     await used_page.evaluate("sessionStorage.runs = 0")
@@ -260,6 +304,27 @@ async def test_a_script_of_the_caller_is_not_run_twice(used_page: cdpengine.Page
     with pytest.raises(EvaluationTerminatedError, match="navigated away"):
         await used_page.evaluate(script)
     assert await used_page.evaluate("document.title + sessionStorage.runs") == "new1"
+
+
+LATER = "<button id=x onclick=\"setTimeout(() => location = '/slow')\">Go</button>"
+SCRIPTS = {
+    "document.querySelector('#x').click()": LEADS["link"],
+    "document.forms[0].requestSubmit()": LEADS["posted form"],
+    "() => document.querySelector('#x').click()": LATER,
+    "void setTimeout(() => { location = '/slow' })": "",
+    "c = new MessageChannel(); c.port1.onmessage = () => { location = '/slow' }; c.port2.postMessage(1)": "",
+}
+
+
+@pytest.mark.parametrize("script", [*SCRIPTS])
+async def test_what_follows_a_script_that_leads_elsewhere_is_of_the_next_document(
+    used_page: cdpengine.Page, site: Site, script: str
+) -> None:
+    site.delay = 0.05
+    for read in (evaluate, evaluate, title):
+        await site.show(used_page, SCRIPTS[script])
+        await used_page.evaluate(script)
+        assert await read(used_page, site) == "new"
 
 
 async def test_keys_and_presses_of_the_devices_count_too(used_page: cdpengine.Page, site: Site) -> None:

@@ -48,7 +48,7 @@ BUTTON = "<button id=go style='position:absolute;left:100px;top:50px;width:80px;
 class DialogWatch:
     """Interruptions that leave dialogs open, so that tests see what happens while they are."""
 
-    unconfirmed = False
+    unconfirmed = 0
     dialog_timeout = 0.0
     """Nobody answers these dialogs, so there is nothing to wait for."""
 

@@ -209,7 +209,7 @@ class PageCore:
             renaming = Renaming(self.target, self.worlds, lambda: self.refs, budget, refuse_renamed)
             with self.target.running.record() as effects:
                 try:
-                    self.target.running.unconfirmed = True
+                    self.target.running.unconfirmed = 1
                     yield InputAction(self, self.context(budget, effects), effects, renaming)
                 except CoveredError as error:
                     error.covered_ref = self._ref_of(error.covering_node, self.session.id)

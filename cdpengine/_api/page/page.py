@@ -47,11 +47,11 @@ from cdpengine._page.dialogs import Dialog
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.file_choosers import FileChooser
 from cdpengine._page.frames import Frame, LoadState
+from cdpengine._page.navigation.history import go_through_history
 from cdpengine._page.navigation.navigation import (
     Arrival,
     check_url,
     check_wait_until,
-    go_through_history,
     go_to,
     reload,
 )

@@ -52,10 +52,10 @@ _CANCELLED_TIMEOUT = 0.5
 class Interruptions(Protocol):
     """What the state of a page says about dialogs, which keep input from being answered.
 
-    `unconfirmed` is set after input: what it set off in the page may not be reported yet.
+    `unconfirmed` is set to 1 after input: what it set off in the page may not be reported yet.
     """
 
-    unconfirmed: bool
+    unconfirmed: int
 
     @property
     def dialog_is_open(self) -> bool:
@@ -76,7 +76,7 @@ class Interruptions(Protocol):
 
 
 class _Undisturbed:
-    unconfirmed = False
+    unconfirmed = 0
     dialog_is_open = False
     dialog_timeout = math.inf
 
@@ -106,7 +106,7 @@ async def wait_for_delivery(
     Cancelled, it still waits up to 0.5 s for all replies. Raises what the first failed call raises, after all
     that were waited for have ended.
     """
-    interruptions.unconfirmed = True
+    interruptions.unconfirmed = 1
     replies = trio.CancelScope()
     needed = pendings[: len(pendings) - left]
     dialog = False

@@ -34,8 +34,8 @@ PARSING = 1.5
 _ANSWER_TIMEOUT = 0.5
 """Seconds that a new document gets to answer; one whose script is busy for longer is read later."""
 
-_QUESTIONS = 2
-"""Questions to a new document. Timers that are due, such as a refresh, can run behind one answer (measured)."""
+QUESTIONS = 2
+"""Questions to a document. Timers that are due, such as a refresh, can run behind one answer (measured)."""
 
 _LOAD_TIMEOUT = 0.05
 """Seconds that a parsed document gets to have loaded. A refresh of one that loads nothing more begins then."""
@@ -103,14 +103,16 @@ async def read_present(
 
 
 async def confirm_input(page: PageTarget, seconds: float) -> None:
-    """Have the page answer once after input, so that a navigation that the input set off is known.
+    """Have the page answer after input, or after a script, so that a navigation that it set off is known.
 
-    Chrome answers input by another way than the page's events come, and can be ahead of them.
+    Chrome answers input by another way than the page's events come, and can be ahead of them. A script's timers
+    run after its answer.
     """
-    if page.running.unconfirmed:
-        page.running.unconfirmed = False
+    if questions := page.running.unconfirmed:
+        page.running.unconfirmed = 0
         with trio.move_on_after(min(_CONFIRM_TIMEOUT, seconds / 2)):
-            await answers(page.session)
+            for _ in range(questions):
+                await answers(page.session)
 
 
 async def _wait_until_over(page: PageTarget, frame_ids: list[str]) -> None:
@@ -150,7 +152,7 @@ async def _settle_doubts(page: PageTarget, frame_ids: list[str]) -> None:
             frame_id = await page.wait_for(lambda: navigation.find_doubtful(frame_ids))
             known, frame = navigation.pending[frame_id], page.frames.get(frame_id)
             since = known.since
-            for _ in range(_QUESTIONS):
+            for _ in range(QUESTIONS):
                 await answers(page.session if frame is None else frame.session)
             if known.since == since and navigation.pending.get(frame_id) is known:
                 navigation.end(frame_id)
@@ -186,7 +188,7 @@ async def _wait_until_read(page: PageTarget, frame_ids: Iterable[str]) -> None:
             if page.running.dialog_is_open:
                 return
             with suppress(SessionGoneError):  # the frame goes on in another process
-                for _ in range(_QUESTIONS):
+                for _ in range(QUESTIONS):
                     await answers(session)
     for frame_id, when in came.items():
         if navigation.fresh.get(frame_id) == when:

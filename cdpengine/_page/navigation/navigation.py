@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TypeVar
 
 import attrs
 import trio
 
 from cdpengine._budget import Budget, undoing
 from cdpengine._page.frames import LOAD_STATES, LoadState
-from cdpengine._page.navigation.active import not_active, request_of_active
-from cdpengine._page.navigation.arriving import wait_for_documents, wait_until_begun
+from cdpengine._page.navigation.active import request_of_active
+from cdpengine._page.navigation.arriving import QUESTIONS, wait_for_documents, wait_until_begun
 from cdpengine._page.navigation.liveness import answers
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import Command
@@ -27,7 +28,7 @@ from cdpengine._protocol.domains.network import (
     ResponseHead,
     ResponseReceivedHead,
 )
-from cdpengine._protocol.domains.page import NavigateReply, NavigationHistoryReply
+from cdpengine._protocol.domains.page import NavigateReply
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
@@ -39,6 +40,11 @@ from cdpengine.errors import (
     TargetCrashedError,
     shown_url,
 )
+
+T = TypeVar("T")
+
+_WITHOUT_DOCUMENT = (204, 205)
+"""HTTP statuses of answers that leave the page's document as it is."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -52,7 +58,7 @@ _STOP_TIMEOUT = 0.08
 
 _ABORTED = "net::ERR_ABORTED"
 
-_TRIES = 4
+TRIES = 4
 """How often a navigation is sent that the page itself interrupts each time: the last one's failure is told."""
 
 _OVERTAKING_TIMEOUT = 0.1
@@ -98,7 +104,7 @@ class _Document:
     failure: str = ""
 
 
-class _DocumentWatch:
+class DocumentWatch:
     """Follows the requests for documents of the main frame while a navigation is on."""
 
     def __init__(self, main_frame_id: str, failed: Callable[[], object]) -> None:
@@ -122,6 +128,11 @@ class _DocumentWatch:
         if document := self.documents.get(failed.request_id):
             document.failure = failed.error_text
             self._failed()
+
+    def find_given_up(self) -> _Document | None:
+        """Return the latest document that was requested, where Chrome gave it up before it came."""
+        latest = next(reversed(self.documents.values()), None)
+        return latest if latest is not None and latest.failure == _ABORTED else None
 
     @contextmanager
     def on(self, session: Session) -> Iterator[None]:
@@ -172,9 +183,9 @@ async def go_to(
     Raises NavigationFailedError with Chrome's reason, and what ended the session.
     """
 
-    async def send(_dead: bool) -> str | None:
+    async def send(_dead: bool, _watch: DocumentWatch) -> str | None:
         moves_before, refusals = page.frames.main.moves_within, page.dialogs.refusals
-        for tries_left in reversed(range(_TRIES)):
+        for tries_left in reversed(range(TRIES)):
             requests = page.navigation.requests
             budget.step(f"asking Chrome to navigate to {shown_url(url)}")
             reply = await page.session.request("Page.navigate", {"url": url}, NavigateReply)
@@ -182,142 +193,98 @@ async def go_to(
             if not (interrupted and tries_left):
                 break
             budget.step("the page went elsewhere by itself meanwhile; navigating again")
-            await _end_pending(page)
+            await end_pending(page)
         if reply.is_download:
             raise NavigationFailedError(url=url, reason="the URL is a download, not a document")
         if reply.error_text:
-            _check_left(page, refusals, url)
+            check_left(page, refusals, url)
             raise NavigationFailedError(url=url, reason=_explain(url, reply.error_text))
         if reply.loader_id is None:
             budget.step("waiting for the move within the document")
             await page.wait_for(lambda: page.frames.main.moves_within > moves_before)
         return reply.loader_id
 
-    return await _navigate(page, send, wait_until, budget, fresh=fresh)
+    return await navigate(page, send, wait_until, budget, fresh=fresh)
 
 
 async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, budget: Budget) -> Arrival:
     """Load the document again and wait. Also brings back a crashed page. Raises as `go_to` does."""
 
-    async def send(dead: bool) -> str:
+    async def send(dead: bool, watch: DocumentWatch) -> str:
         before, refusals = page.frames.main.loader_id, page.dialogs.refusals
-        for tries_left in reversed(range(_TRIES)):
+        for tries_left in reversed(range(TRIES)):
             requests = page.navigation.requests
             budget.step("asking Chrome to reload")
             await request_of_active(page.session, Command("Page.reload", {"ignoreCache": ignore_cache}), dict)
 
             def replaced() -> str | None:
-                _check_left(page, refusals, page.frames.main.url)
+                check_left(page, refusals, page.frames.main.url)
                 loader_id = page.frames.main.loader_id
                 interrupted = tries_left and page.navigation.requests > requests  # noqa: B023
                 return loader_id if loader_id != before else "" if interrupted else None
 
-            if loader_id := await page.wait_for(replaced, also_crashed=dead):
+            if loader_id := await wait_for_document(page, watch, replaced, page.frames.main.url, dead=dead):
                 break
             budget.step("the page went elsewhere by itself meanwhile; reloading again")
-            await _end_pending(page)
+            await end_pending(page)
         return loader_id
 
     if not page.session.crashed:  # what it is to load again is what the page is about to show
         await wait_for_documents(page, (page.frames.main.id,), budget)
-    return await _navigate(page, send, wait_until, budget)
+    return await navigate(page, send, wait_until, budget)
 
 
-async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, budget: Budget) -> Arrival:
-    """Go `by` entries forward (negative: back), also on a crashed page.
+async def wait_for_document(
+    page: PageTarget, watch: DocumentWatch, seen: Callable[[], T | None], url: str, *, dead: bool
+) -> T:
+    """Wait until `seen` gives a value. Raises NavigationFailedError where Chrome gives the document of `url` up.
 
-    Raises NavigationFailedError when there is no such entry.
+    Chrome gives up a document that the server does not send, and one that another navigation replaces.
     """
-    if not page.session.crashed:  # the history is counted from where the page goes
-        await wait_for_documents(page, (page.frames.main.id,), budget)
-    budget.step("asking for the history of the page")
-    history = await request_of_active(
-        page.session, Command("Page.getNavigationHistory", {}), NavigationHistoryReply
-    )
-    index = history.current_index + by
-    if not 0 <= index < len(history.entries):
-        which, end = ("previous", "first") if by < 0 else ("next", "last")
-        url = page.frames.main.url
-        reason = f"there is none: {shown_url(url)} is the {end} one of {len(history.entries)}"
-        raise NavigationFailedError(url=url, reason=reason, asked=f"the {which} entry of the history")
-    entry = history.entries[index]
+    known: _Document | None = None
 
-    async def send(dead: bool) -> str | None:
-        before, moves_before = page.frames.main.loader_id, page.frames.main.moves_within
-        refusals, frames_before = page.dialogs.refusals, _frame_places(page)
-        budget.step(f"asking Chrome to go to {shown_url(entry.url)} in the history")
-        await request_of_active(
-            page.session, Command("Page.navigateToHistoryEntry", {"entryId": entry.id}), dict
-        )
+    def over() -> tuple[T | None, _Document | None] | None:
+        if (value := seen()) is not None and value is not False:
+            return value, None
+        given_up = watch.find_given_up()
+        return None if given_up is None or given_up is known else (None, given_up)
 
-        def moved() -> bool:
-            _check_left(page, refusals, entry.url)
-            main = page.frames.main
-            return main.loader_id != before or main.moves_within > moves_before
-
-        await page.wait_for(lambda: moved() or _frame_places(page) != frames_before, also_crashed=dead)
-        while not moved():
-            # A frame went to another document, perhaps by itself: the history says whether that was all.
-            if await _is_at(page, entry.id) and not await _tells_of(page, moved):
-                budget.step(f"waiting for {wait_until} of the frames that the history changed")
-                await page.wait_for(lambda: moved() or _have_frames_reached(page, frames_before, wait_until))
-                break
-            with trio.move_on_after(_HISTORY_PAUSE):
-                await page.wait_for(moved)
-        loader_id = page.frames.main.loader_id
-        return None if loader_id == before else loader_id
-
-    return await _navigate(page, send, wait_until, budget)
+    while True:
+        value, known = await page.wait_for(over, also_crashed=dead)
+        if value is not None:
+            return value
+        # A page that answers waits for no document; what it requested in this one's place is known then.
+        with trio.move_on_after(_GIVEN_UP_TIMEOUT) as asking:
+            for _ in range(QUESTIONS):
+                await answers(page.session)
+        if (value := seen()) is not None and value is not False:
+            return value
+        pending = page.navigation.pending.get(page.frames.main.id)
+        requested = pending is not None and pending.requested
+        if watch.find_given_up() is known and not (asking.cancelled_caught or requested):
+            page.navigation.end(page.frames.main.id)
+            raise NavigationFailedError(url=url, reason=_explain_given_up(known))
 
 
-async def _tells_of(page: PageTarget, moved: Callable[[], bool]) -> bool:
-    """Say whether the page's own document has moved, or is about to.
-
-    The browser process tells of its history, the page's of its documents, and the first may be ahead: what the
-    page answers comes after what it has reported.
-    """
-    if not moved() and not page.navigation.under_way:
-        await answers(page.session)
-    return moved() or page.navigation.under_way
+def _explain_given_up(document: _Document | None) -> str:
+    response = None if document is None else document.response
+    if response is None:
+        return f"{_ABORTED} (Chrome gave it up, or it was replaced)"
+    if response.status in _WITHOUT_DOCUMENT:
+        return f"the server answered without a document (status {response.status})"
+    return "the answer is a download, not a document"
 
 
-_HISTORY_PAUSE = 0.05
-"""Seconds between questions where in the history the page is: Chrome tells of that by no event."""
-
-
-async def _is_at(page: PageTarget, entry_id: int) -> bool:
-    try:
-        history = await page.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
-    except RemoteError as error:
-        if not not_active(error):
-            raise
-        return False  # the page's own document is on its way
-    return history.entries[history.current_index].id == entry_id
-
-
-def _frame_places(page: PageTarget) -> dict[str, tuple[str, int]]:
-    """Return which document each frame in the page shows, and how often it moved within it."""
-    main = page.frames.main
-    return {frame.id: (frame.loader_id, frame.moves_within) for frame in page.frames if frame is not main}
-
-
-def _have_frames_reached(page: PageTarget, before: dict[str, tuple[str, int]], state: LoadState) -> bool:
-    """Tell whether the frames that show another document than before have come as far as `state`."""
-    known = [frame for frame in page.frames if frame.id in before]
-    replaced = [frame for frame in known if frame.loader_id != before[frame.id][0]]
-    return all(frame.reached(frame.loader_id, state) for frame in replaced)
-
-
-def _check_left(page: PageTarget, refusals: int, url: str) -> None:
+def check_left(page: PageTarget, refusals: int, url: str) -> None:
     """Raise NavigationFailedError when a beforeunload dialog was dismissed since `refusals`."""
     if page.dialogs.refusals > refusals:
         reason = "the page asked before being left (beforeunload), and its dialog was dismissed"
         raise NavigationFailedError(url=url, reason=reason)
 
 
-async def _navigate(
+async def navigate(
     page: PageTarget,
-    send: Callable[[bool], Awaitable[str | None]],
+    send: Callable[[bool, DocumentWatch], Awaitable[str | None]],
     wait_until: LoadState,
     budget: Budget,
     *,
@@ -328,21 +295,27 @@ async def _navigate(
         await _free(page, budget)
         await _take_leave(page, budget)
     dead = session.crashed  # then it is brought back; a crash from now on is a failure
-    watch = _DocumentWatch(page.frames.main.id, page.changes.notify)
+    watch = DocumentWatch(page.frames.main.id, page.changes.notify)
     # Not waited for: a page that is stuck does not answer, and the navigation is what frees it.
     async with session.enabled("Network", wait=False, also_crashed=True):
-        with watch.on(session), page.navigation.leading():
-            try:
-                loader_id = await send(dead)
-                if loader_id is None:
-                    return Arrival(url=page.frames.main.url, status=None, same_document=True)
-                arrival = await _arrive(page, loader_id, dead, wait_until, watch, budget)
-                if page.navigation.overtaken:
-                    await _stop_overtaking(page)
-                return arrival
-            except trio.Cancelled:
-                await _stop(session)
-                raise
+        with watch.on(session):
+            for tries_left in reversed(range(TRIES)):
+                with page.navigation.leading():
+                    try:
+                        loader_id = await send(dead, watch)
+                        if loader_id is None:
+                            return Arrival(url=page.frames.main.url, status=None, same_document=True)
+                        arrival = await _arrive(page, loader_id, dead, wait_until, watch, budget)
+                        if not page.navigation.overtaken:
+                            return arrival
+                        await _stop_overtaking(page)
+                    except trio.Cancelled:
+                        await _stop(session)
+                        raise
+                if page.frames.main.loader_id == loader_id or not tries_left:
+                    return arrival
+                budget.step("the document before went elsewhere by itself meanwhile; navigating again")
+    raise AssertionError("the last try returns")
 
 
 async def _arrive(
@@ -350,7 +323,7 @@ async def _arrive(
     loader_id: str,
     dead: bool,
     wait_until: LoadState,
-    watch: _DocumentWatch,
+    watch: DocumentWatch,
     budget: Budget,
 ) -> Arrival:
     budget.step(f"waiting for {wait_until} of the new document")
@@ -406,11 +379,11 @@ async def _free(page: PageTarget, budget: Budget) -> None:
     """
     if page.session.crashed:
         return
-    await _end_pending(page)
+    await end_pending(page)
     with trio.move_on_after(min(_ANSWER_TIMEOUT, budget.remaining / 2)) as waiting:
         with suppress(TargetCrashedError):  # there is nothing to evaluate in, so nothing hangs
             await answers(page.session)
-            await _end_pending(page)  # what was requested before that answer is known now
+            await end_pending(page)  # what was requested before that answer is known now
     if waiting.cancelled_caught:
         budget.step("stopping the page's script, which did not answer")
         # Not waited for: where it stays without effect, a navigation to another site still frees the page.
@@ -419,7 +392,7 @@ async def _free(page: PageTarget, budget: Budget) -> None:
                 session.post("Runtime.terminateExecution")
 
 
-async def _end_pending(page: PageTarget) -> None:
+async def end_pending(page: PageTarget) -> None:
     """Stop the navigation that the page waits for: until it ends, Chrome holds back what is asked of the page.
 
     One that was requested, and has not begun, would begin after the engine's own, and end that.
@@ -437,7 +410,7 @@ async def _stop_overtaking(page: PageTarget) -> None:
     """Stop a navigation that the document before requested, and that begins after the engine's own has arrived."""
     with trio.move_on_after(_OVERTAKING_TIMEOUT):
         await page.wait_for(lambda: page.navigation.under_way)
-        await _end_pending(page)
+        await end_pending(page)
         await answers(page.session)
 
 

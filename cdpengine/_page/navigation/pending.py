@@ -38,7 +38,8 @@ class Pending:
     `requested`: the page asked for it, and Chrome has not begun; `begun`: Chrome loads the document. Both hold
     where a further navigation was requested meanwhile. `stopped`: an event came that can be its end, or the end of
     what was before; a question to the page settles it. `initial`: the first one of a new frame. `given_up`: a wait
-    for it has taken all its time. `since`: when the latest event came (trio's clock).
+    for it has taken all its time. `since`: when the latest event came (trio's clock). `loaders`: of the
+    documents that Chrome began to load; the last one is to come, though one before may arrive first.
     """
 
     url: str = ""
@@ -48,6 +49,11 @@ class Pending:
     initial: bool = False
     given_up: bool = False
     since: float = attrs.field(factory=trio.current_time)
+    loaders: list[str] = attrs.field(factory=list)
+
+    def replaces(self, loader_id: str) -> bool:
+        """Whether the navigation goes on when that document, which Chrome began to load before, has arrived."""
+        return self.begun and loader_id in self.loaders[:-1] and loader_id != self.loaders[-1]
 
 
 class PendingNavigation:
@@ -178,6 +184,7 @@ class PendingNavigation:
             expected = started.frame_id in self.pending
             known = self._obtain(started.frame_id, started.url)
             known.requested, known.begun, known.stopped = False, True, False
+            known.loaders.append(started.loader_id)
             if expected:
                 self._notify()  # else nobody can be waiting for it
 
@@ -207,17 +214,19 @@ class PendingNavigation:
         if navigated is None:
             return
         frame_id, now = navigated.frame.id, trio.current_time()
-        if self._leading and self.overtaken is None and frame_id == self._main_frame_id:
-            self.overtaken = self.requests > self._requests_before
-        self.arrived[frame_id] = now
         known = self.pending.get(frame_id)
+        replaced = known is not None and known.replaces(navigated.frame.loader_id)
+        if self._leading and self.overtaken is None and frame_id == self._main_frame_id:
+            self.overtaken = replaced or self.requests > self._requests_before
+        self.arrived[frame_id] = now
         if (
             known is not None
             and not known.initial
             and not (self._leading and frame_id == self._main_frame_id)
         ):
             self.fresh[frame_id] = now
-        self.end(frame_id)
+        if not replaced:
+            self.end(frame_id)
 
     def _note_detachment(self, event: Event) -> None:
         detached = _decode(event, FrameDetached)

@@ -109,6 +109,7 @@ class FrameStartedNavigating(msgspec.Struct, rename="camel"):
 
     frame_id: str
     url: str = ""
+    loader_id: str = ""
     navigation_type: str = "differentDocument"
 
 

@@ -1,0 +1,167 @@
+"""History: take a page back and forward, and say truthfully what came of it.
+
+Rule: an entry of the history is named by its id, and the page is at it when the call returns. Where the page goes
+elsewhere by itself meanwhile, that is stopped and the entry is asked for again. An entry can change the page's
+document, move within it, or change only frames in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import trio
+
+from cdpengine._budget import Budget
+from cdpengine._page.frames import LoadState
+from cdpengine._page.navigation.active import not_active, request_of_active
+from cdpengine._page.navigation.arriving import wait_for_documents
+from cdpengine._page.navigation.liveness import answers
+from cdpengine._page.navigation.navigation import (
+    TRIES,
+    Arrival,
+    DocumentWatch,
+    check_left,
+    end_pending,
+    navigate,
+    wait_for_document,
+)
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.page_functions import Command
+from cdpengine._protocol.domains.page import NavigationEntry, NavigationHistoryReply
+from cdpengine.errors import NavigationFailedError, RemoteError, shown_url
+
+
+async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, budget: Budget) -> Arrival:
+    """Go `by` entries forward (negative: back), also on a crashed page.
+
+    Raises NavigationFailedError when there is no such entry.
+    """
+    if not page.session.crashed:  # the history is counted from where the page goes
+        await wait_for_documents(page, (page.frames.main.id,), budget)
+    budget.step("asking for the history of the page")
+    history = await request_of_active(
+        page.session, Command("Page.getNavigationHistory", {}), NavigationHistoryReply
+    )
+    index = history.current_index + by
+    if not 0 <= index < len(history.entries):
+        which, end = ("previous", "first") if by < 0 else ("next", "last")
+        url = page.frames.main.url
+        reason = f"there is none: {shown_url(url)} is the {end} one of {len(history.entries)}"
+        raise NavigationFailedError(url=url, reason=reason, asked=f"the {which} entry of the history")
+    entry = history.entries[index]
+
+    async def send(dead: bool, watch: DocumentWatch) -> str | None:
+        before = page.frames.main.loader_id
+        for tries_left in reversed(range(TRIES)):
+            requests = page.navigation.requests
+            done = await _go_to(page, entry, wait_until, watch, budget, dead=dead, once=not tries_left)
+            interrupted = page.navigation.overtaken or page.navigation.requests > requests
+            if done and not (tries_left and interrupted):
+                break
+            if not done:  # else that would stop the loading of the entry's own document
+                await end_pending(page)
+            if await _has_arrived_at(page, entry.id):
+                break
+            budget.step("the page went elsewhere by itself meanwhile; going through the history again")
+        loader_id = page.frames.main.loader_id
+        return None if loader_id == before else loader_id
+
+    return await navigate(page, send, wait_until, budget)
+
+
+async def _go_to(
+    page: PageTarget,
+    entry: NavigationEntry,
+    wait_until: LoadState,
+    watch: DocumentWatch,
+    budget: Budget,
+    *,
+    dead: bool,
+    once: bool,
+) -> bool:
+    """Go to an entry. Return whether something came of it.
+
+    False, unless `once`, as soon as the page requests another document in its place.
+    """
+    before, moves_before = page.frames.main.loader_id, page.frames.main.moves_within
+    refusals, frames_before = page.dialogs.refusals, _frame_places(page)
+    requests = page.navigation.requests
+    budget.step(f"asking Chrome to go to {shown_url(entry.url)} in the history")
+    try:
+        await request_of_active(
+            page.session, Command("Page.navigateToHistoryEntry", {"entryId": entry.id}), dict
+        )
+    except RemoteError as error:
+        if not error.message.startswith(_NO_ENTRY):
+            raise
+        reason = "the history has no such entry any more: the page went elsewhere by itself meanwhile"
+        raise NavigationFailedError(url=entry.url, reason=reason) from None
+
+    def moved() -> bool:
+        check_left(page, refusals, entry.url)
+        main = page.frames.main
+        return main.loader_id != before or main.moves_within > moves_before
+
+    def seen() -> bool:
+        interrupted = not once and page.navigation.requests > requests
+        return moved() or interrupted or _frame_places(page) != frames_before
+
+    await wait_for_document(page, watch, seen, entry.url, dead=dead)
+    while not moved() and (once or page.navigation.requests == requests):
+        # A frame went to another document, perhaps by itself: the history says whether that was all.
+        if await _is_at(page, entry.id) and not await _tells_of(page, moved):
+            budget.step(f"waiting for {wait_until} of the frames that the history changed")
+            await page.wait_for(lambda: moved() or _have_frames_reached(page, frames_before, wait_until))
+            return True
+        with trio.move_on_after(_HISTORY_PAUSE):
+            await page.wait_for(moved)
+    return moved()
+
+
+async def _has_arrived_at(page: PageTarget, entry_id: int) -> bool:
+    """Return whether the page shows that entry, once it has an active document."""
+    command = Command("Page.getNavigationHistory", {})
+    history = await request_of_active(page.session, command, NavigationHistoryReply)
+    await answers(page.session)  # what has changed is reported then
+    return history.entries[history.current_index].id == entry_id
+
+
+async def _tells_of(page: PageTarget, moved: Callable[[], bool]) -> bool:
+    """Say whether the page's own document has moved, or is about to.
+
+    The browser process tells of its history, the page's of its documents, and the first may be ahead: what the
+    page answers comes after what it has reported.
+    """
+    if not moved() and not page.navigation.under_way:
+        await answers(page.session)
+    return moved() or page.navigation.under_way
+
+
+_HISTORY_PAUSE = 0.05
+"""Seconds between questions where in the history the page is: Chrome tells of that by no event."""
+
+_NO_ENTRY = "No entry with passed id"
+"""Chrome's words for an entry that is not in the history, as of Chromium 156."""
+
+
+async def _is_at(page: PageTarget, entry_id: int) -> bool:
+    try:
+        history = await page.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
+    except RemoteError as error:
+        if not not_active(error):
+            raise
+        return False  # the page's own document is on its way
+    return history.entries[history.current_index].id == entry_id
+
+
+def _frame_places(page: PageTarget) -> dict[str, tuple[str, int]]:
+    """Return which document each frame in the page shows, and how often it moved within it."""
+    main = page.frames.main
+    return {frame.id: (frame.loader_id, frame.moves_within) for frame in page.frames if frame is not main}
+
+
+def _have_frames_reached(page: PageTarget, before: dict[str, tuple[str, int]], state: LoadState) -> bool:
+    """Tell whether the frames that show another document than before have come as far as `state`."""
+    known = [frame for frame in page.frames if frame.id in before]
+    replaced = [frame for frame in known if frame.loader_id != before[frame.id][0]]
+    return all(frame.reached(frame.loader_id, state) for frame in replaced)
