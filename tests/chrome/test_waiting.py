@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -13,7 +15,10 @@ from rounds import every_nth
 from werkzeug import Request, Response
 
 import cdpengine
+from cdpengine._api.page import waiting
 from cdpengine._api.page.waiting import NodeState
+from cdpengine._page.navigation.settling import RequestsUnderWay, watch_requests
+from cdpengine._page.page_target import PageTarget
 
 PAGE = """<!doctype html><title>t</title><h1>Start</h1><p id=gone>Loading</p>
 <button id=b disabled>Go</button><input id=c type=checkbox><div id=host></div><iframe srcdoc="<p id=in>inner"></iframe>
@@ -365,3 +370,19 @@ async def test_an_idle_network(shown: cdpengine.Page, slow: Any) -> None:
         await shown.wait_for(network_idle=1, timeout=1.2)
     slow.set()
     await shown.wait_for(network_idle=0.1, timeout=20)
+
+
+async def test_a_network_that_is_idle_when_the_watch_begins_is_noticed(
+    page: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine, the watch can take longer to begin than the network has to be idle for."""
+
+    @asynccontextmanager
+    async def watch_late(target: PageTarget) -> AsyncIterator[RequestsUnderWay]:
+        async with watch_requests(target) as requests:
+            await trio.sleep(0.05)
+            yield requests
+
+    await page.wait_for(load_state="networkidle")  # else its report wakes the wait
+    monkeypatch.setattr(waiting, "watch_requests", watch_late)
+    await page.wait_for(network_idle=0.01, timeout=5)

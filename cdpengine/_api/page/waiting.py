@@ -217,12 +217,13 @@ class NetworkIdle:
         """Follow the requests, and wake the waiter when it is time."""
         async with watch_requests(self.page) as self.requests:
             while True:
+                # Also at first: on a busy machine it may have been idle for long enough by now.
+                self.page.changes.notify()
                 idle = self.requests.idle_for(self.page.frames)
                 busy = bool(self.requests.under_way(self.page.frames))
                 pause = math.inf if busy or idle >= self.seconds else self.seconds - idle + 0.001
                 with trio.move_on_after(pause):
                     await self._wait_for_move(self.requests, self.requests.since, busy)
-                self.page.changes.notify()
 
     async def _wait_for_move(self, requests: RequestsUnderWay, since: float, busy: bool) -> None:
         frames = self.page.frames
