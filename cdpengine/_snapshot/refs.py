@@ -68,7 +68,7 @@ class RefTable:
         self._drops = 0
         self._by_id: dict[str, Entry] = {}
         self._renderers: dict[tuple[str | None, bool], Renderer] = {}
-        self._given: dict[str, Ref] = {}  # id -> the ref as its caller was given it last
+        self.given_as: dict[str, Ref] = {}  # id -> the ref as its caller was given it last
         self._looked: dict[str | None, int] = {}  # by loader: which snapshot last had the whole document
         self._dropped: dict[str, tuple[str, str]] = {}  # id -> description, reason
         self._dropped_order: deque[str] = deque()
@@ -275,11 +275,11 @@ class RefTable:
 
     def give(self, refs: Mapping[str, Ref]) -> None:
         """Note that the caller is given these refs, by their ids, with the roles and names that they have."""
-        self._given.update(refs)
+        self.given_as.update(refs)
 
     def given(self, ref: Ref) -> Ref:
         """Return the ref as its caller was given it last; what is known now of one that was never given."""
-        return self._given.get(ref.id) or self.find(ref.id) or ref
+        return self.given_as.get(ref.id) or self.find(ref.id) or ref
 
     def rename(self, ref_id: str, role: str, name: str) -> Ref | None:
         """Note what a node is called now, and return its ref; None where the table does not keep it."""
@@ -391,7 +391,7 @@ class RefTable:
     def _drop(self, entry: Entry, reason: str) -> None:
         ref = entry.ref
         del self._by_id[ref.id]
-        self._given.pop(ref.id, None)
+        self.given_as.pop(ref.id, None)
         self._drops += 1
         nodes = entry.renderer.nodes
         del nodes[ref.backend_node_id]

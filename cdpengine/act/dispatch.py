@@ -72,12 +72,17 @@ async def dispatch(
     Nothing is raised but `trio.Cancelled`: what goes wrong stands in the response's `error`.
     """
     actor = actor_of(browser)
-    return _with_dialogs(await _answer(actor, request, evaluate_enabled), actor)
+    response = await dispatch_within(actor, request, evaluate_enabled=evaluate_enabled)
+    return _with_dialogs(response, actor)
 
 
-async def _answer(
-    actor: Actor, request: ActRequest | Mapping[str, Any] | str | bytes, evaluate_enabled: bool
+async def dispatch_within(
+    actor: Actor,
+    request: ActRequest | Mapping[str, Any] | str | bytes,
+    *,
+    evaluate_enabled: bool = True,
 ) -> ActResponse:
+    """Do a part of another request, as `dispatch` does; the dialogs are left for that request's response."""
     try:
         parsed = parse_request(request)
     except InvalidArgumentError as error:

@@ -176,7 +176,8 @@ class Advice:
 
 _NEW_SNAPSHOT = "Take a snapshot and use a ref of it."
 _RENAMED = (
-    f"{_NEW_SNAPSHOT} Where the element is meant as it is now, that gives its ref under its present name."
+    f"{_NEW_SNAPSHOT} Where the element is meant as it is now, that gives its ref under its present name. "
+    "If its name changes all the time, name the element by a selector instead."
 )
 _LOOK = "Take a snapshot to see what the page shows now."
 _NO_SCRIPTS = "This service runs no scripts of its callers. Use find, extract or snapshot."

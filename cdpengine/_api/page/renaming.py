@@ -4,14 +4,16 @@ Rule: virtual lists and frameworks use a node again for another item, and its re
 not ask for. The comparison in the page (`_input/actionability/naming.py`) costs next to nothing where nothing
 changed. Where it finds a difference, the node is read as a snapshot reads it, and only what that says counts.
 
-A name that differs by a counter alone is no other item: a number in brackets at its beginning or end, "Inbox (3)",
-unless another element has the same name but for such a number. Then it is one of a series, "Photo (3)".
+A name that differs by a counter alone is no other item: a number or a time in brackets at its beginning or end,
+"Inbox (3)", or a countdown in it, "Resend in 30 s", unless another element has the same name but for such a
+number. Then it is one of a series, "Photo (3)". A bare number and a price are no counters: they tell items apart.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
 
@@ -134,6 +136,20 @@ class Renaming:
         )
 
 
+@contextmanager
+def unseen(refs: Callable[[], RefTable]) -> Iterator[None]:
+    """Let nothing count as given that is read or found in the block: the engine looks for itself there.
+
+    What the caller is given in the meantime is forgotten as well, so it has to look again.
+    """
+    before = dict(refs().given_as)
+    try:
+        yield
+    finally:
+        table = refs()
+        table.given_as = {ref_id: ref for ref_id, ref in before.items() if table.find(ref_id) is not None}
+
+
 def _plain(node: Node, description: str) -> Node:
     return Node(node.session, node.backend_node_id, node.frame_id, description, valid=node.valid)
 
@@ -160,8 +176,10 @@ def _is_same(given: str, name: str) -> bool:
     return expected == found or (expected.endswith("…") and found.startswith(expected[:-1]))
 
 
-_NUMBER = r"[(\[]\s*[0-9][0-9.,'\u00a0\u202f ]*\+?\s*[)\]]"
-_COUNTER = re.compile(rf"^\s*{_NUMBER}\s*|\s*{_NUMBER}\s*$")
+_UNIT = r"(?:s|secs?|seconds?|mins?|minutes?|h|hours?|left|new|unread)"
+_NUMBER = rf"[(\[]\s*[0-9][0-9.,:'\u00a0\u202f ]*\+?(?:\s*{_UNIT}\b|\s*%)*\s*[)\]]"
+_CLOCK = r"\b[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?\b|\b[0-9]{1,5}\s?(?:s|secs?|seconds?)\b"
+_COUNTER = re.compile(rf"^\s*{_NUMBER}\s*|\s*{_NUMBER}\s*$|{_CLOCK}")
 
 
 def _without_counter(name: str) -> str:

@@ -14,6 +14,7 @@ import attrs
 import trio
 
 from cdpengine import Page, Snapshot
+from cdpengine._api.page.renaming import unseen
 from cdpengine.act import ActRequest, ActResponse, dispatch
 from cdpengine.act.actor import Actor
 from cdpengine.act.parsing import parse_request
@@ -100,7 +101,14 @@ async def follow_plan(
     that is no plan, and UndefinedVariablesError before anything of a plan is done that names a variable without a
     value.
     """
-    actor = Actor(page.browser)
+    with unseen(lambda: page._core.refs):  # noqa: SLF001 - the planner sees what the caller does not
+        return await _follow(page, goal, planner, resolve, rounds, deadline)
+
+
+async def _follow(
+    page: Page, goal: str, planner: Planner, resolve: Resolve, rounds: int, deadline: float
+) -> PlanResult:
+    actor = Actor(page.browser, page.browser.context_of(page))
     responses: list[ActResponse] = []
     failed_in_row = tokens = 0
     values = await resolve(())

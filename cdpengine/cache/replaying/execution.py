@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import attrs
 import trio
 
+from cdpengine._api.page.renaming import unseen
 from cdpengine._budget import check_timeout, within
 from cdpengine._snapshot.snapshot import Snapshot
-from cdpengine.act import Actor, ActRequest, Drag, Fill, Navigate, NewTab, dispatch
+from cdpengine.act import Actor, ActRequest, Drag, Fill, Navigate, NewTab
 from cdpengine.act.actor import actor_of
+from cdpengine.act.dispatch import dispatch_within
 from cdpengine.act.requests import ActingRequest
 from cdpengine.cache.changes import (
     THRESHOLDS,
@@ -117,9 +119,9 @@ async def execute_entry(
         deadline=deadline,
     )
     try:
-        if options.get("dry_run", False):
-            return await run.plan(first, chosen)
-        return await run.execute(first, chosen)
+        with unseen(lambda: page._core.refs):  # noqa: SLF001 - a part of the engine that is kept beside it
+            plan = options.get("dry_run", False)
+            return await (run.plan(first, chosen) if plan else run.execute(first, chosen))
     finally:
         forget_page(run.page)
 
@@ -339,12 +341,12 @@ class _Run:
         """Do a step; return why it failed, and what it was done to."""
         request = self._request(step, matches)
         self.acted, self.before = True, self.seen
-        response = await dispatch(self.actor, request)
+        response = await dispatch_within(self.actor, request)
         if response.error is not None and response.error.kind == "staleRef" and request.kind in _ONCE_MORE:
             matches = await self._find(step)
             if (reason := _why_not(matches)) is not None:
                 return reason, matches
-            response = await dispatch(self.actor, self._request(step, matches))
+            response = await dispatch_within(self.actor, self._request(step, matches))
         if response.error is not None:
             return response.error.message, matches
         if isinstance(request, NewTab) and response.target_id is not None:

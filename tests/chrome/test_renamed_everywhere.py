@@ -1,0 +1,187 @@
+"""Renamed elements in every way in, in each kind of tree: a refused action reaches nothing, by the page's own log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import trio
+from cache_executions import entry_of, execute, step, targets_of
+from pytest_httpserver import HTTPServer
+from ways_in import WAYS, Way, open_way
+from werkzeug import Request, Response
+
+import cdpengine
+from cdpengine._api.page.renaming import _without_counter
+from cdpengine.act import Actor, Click, dispatch, run_action
+
+pytestmark = pytest.mark.chrome
+
+BUTTON = """
+const make = (root, place) => {
+  const button = document.createElement("button");
+  button.textContent = `${place} Delete mail 2`;
+  const log = (words) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", "/log", false);
+    request.send(words);
+  };
+  button.onclick = () => log(button.textContent);
+  root.append(button);
+  addEventListener("message", () => {
+    button.textContent = `${place} Delete mail 52`;
+    log("renamed");
+  });
+};
+"""
+TOP = f"""<link rel=icon href="data:,"><button id=rename>Rename</button> <div id=open></div> <div id=closed></div>
+<iframe src="/same"></iframe> <iframe src="OTHER/cross"></iframe>
+<script>{BUTTON}
+make(document.body, "top");
+make(document.querySelector("#open").attachShadow({{ mode: "open" }}), "open");
+make(document.querySelector("#closed").attachShadow({{ mode: "closed" }}), "closed");
+rename.onclick = () => {{
+  for (const each of [window, ...Array.from({{ length: frames.length }}, (_, at) => frames[at])]) each.postMessage("", "*");
+}};
+</script>"""
+PLACES = ("top", "open", "closed", "same", "cross")
+
+
+@pytest.fixture
+def pressed(httpserver: HTTPServer) -> list[str]:
+    """Serve the page; return what its buttons log: that each was renamed, and the names of those pressed."""
+    found: list[str] = []
+
+    def log(request: Request) -> Response:
+        found.append(request.data.decode())
+        return Response("")
+
+    httpserver.clear()
+    pages = {"/": TOP.replace("OTHER", f"http://localhost:{httpserver.port}")}
+    pages |= {
+        f"/{each}": f"<script>{BUTTON} addEventListener('load', () => make(document.body, '{each}'))</script>"
+        for each in ("same", "cross")
+    }
+    for path, html in pages.items():
+        httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
+    httpserver.expect_request("/log").respond_with_handler(log)
+    return found
+
+
+async def refs_of(way: Way, name: str) -> dict[str, str]:
+    """Return the refs of the buttons by their places, as a find request gives them."""
+    refs = {}
+    for place in PLACES:
+        found = await way.ask({"kind": "find", "role": "button", "name": f"{place} {name}"})
+        refs[place] = found["result"]["nodes"][0]["ref"]
+    return refs
+
+
+async def wait_for_renaming(logged: list[str]) -> None:
+    """Wait until all buttons were renamed, those of other processes as well; forget that they were."""
+    with trio.fail_after(10):
+        while logged.count("renamed") < len(PLACES):  # noqa: ASYNC110 - the server logs in a thread of its own
+            await trio.sleep(0.01)
+    logged[:] = [each for each in logged if each != "renamed"]
+
+
+@pytest.mark.parametrize("name", WAYS)
+async def test_a_renamed_element_is_refused_until_a_new_look(
+    name: str, pressed: list[str], httpserver: HTTPServer, shared_endpoint: str
+) -> None:
+    async with open_way(name, shared_endpoint) as way:
+        assert (await way.ask({"kind": "newTab", "url": httpserver.url_for("/")}))["ok"]
+        for place in PLACES:
+            text = f"{place} Delete mail 2"
+            if place in ("top", "open"):
+                assert (await way.ask({"kind": "wait", "text": text}))["ok"]
+        refs = await refs_of(way, "Delete mail 2")
+        assert (await way.ask({"kind": "click", "selector": "#rename", "diff": False}))["ok"]
+        await wait_for_renaming(pressed)
+        for place in PLACES:
+            refused = await way.ask({"kind": "click", "ref": refs[place], "diff": False})
+            assert refused.get("error", {}).get("kind") == "staleRef", (place, refused)
+            assert f"{place} Delete mail 52" in refused["error"]["message"]
+            assert "selector" in refused["error"]["hint"]
+        assert pressed == []
+        # A new look is the way to mean it as it is now.
+        assert await refs_of(way, "Delete mail 52") == refs
+        for place in PLACES:
+            done = await way.ask({"kind": "click", "ref": refs[place], "diff": False})
+            assert done["ok"], (place, done)
+        assert pressed == [f"{place} Delete mail 52" for place in PLACES]
+
+
+async def test_actions_of_scripts_refuse_it_too(
+    browser: cdpengine.Browser, pressed: list[str], httpserver: HTTPServer
+) -> None:
+    async with browser.new_context() as context:
+        actor = Actor(browser, context)
+        assert (await dispatch(actor, {"kind": "newTab", "url": httpserver.url_for("/")})).ok
+        found = await dispatch(actor, {"kind": "find", "name": "top Delete mail 2"})
+        assert (await dispatch(actor, {"kind": "click", "selector": "#rename"})).ok
+        await wait_for_renaming(pressed)
+        action = f"click [{found.result['nodes'][0]['ref'][1:]}]"
+        refused = (await run_action(actor, action)).response
+        assert refused is not None
+        assert refused.error is not None
+        assert refused.error.kind == "staleRef"
+        assert pressed == []
+
+
+CHANGING = """<button id=pay onclick="did.push(this.textContent)">Pay (3:41)</button>
+<button id=resend onclick="did.push(this.textContent)">Resend in 30 s</button>
+<button id=price onclick="did.push(this.textContent)">Pay 900 EUR</button><script>did = []</script>"""
+
+
+async def test_a_countdown_can_be_pressed_and_a_price_cannot(page: cdpengine.Page) -> None:
+    await page.set_content(CHANGING)
+    snapshot = await page.snapshot()
+    await page.evaluate(
+        "pay.textContent = 'Pay (3:29)'; resend.textContent = 'Resend in 9 s'; price.textContent = 'Pay 950 EUR'"
+    )
+    for name in ("Pay (3:41)", "Resend in 30 s"):
+        await page.click(snapshot.find(name=name), refuse_renamed=True)
+    with pytest.raises(cdpengine.StaleRefError):
+        await page.click(snapshot.find(name="Pay 900 EUR"), refuse_renamed=True)
+    assert await page.evaluate("did") == ["Pay (3:29)", "Resend in 9 s"]
+    # Whatever a name changes to, a selector names the element.
+    actor = Actor(page.browser)
+    actor.focus(page)
+    assert (await dispatch(actor, {"kind": "click", "selector": "#price"})).ok
+    assert await page.evaluate("did.at(-1)") == "Pay 950 EUR"
+
+
+def test_what_is_a_counter() -> None:
+    same: list[tuple[str, str]] = [
+        ("Pay (3:41)", "Pay (3:39)"), ("(2) Inbox", "(13) Inbox"), ("Load [50 %]", "Load [75%]"),
+        ("Resend in 30 s", "Resend in 1 second"), ("Wait 0:10", "Wait 0:09"), ("Skip (5 s)", "Skip (4 s)"),
+    ]  # fmt: skip
+    other: list[tuple[str, str]] = [
+        ("Mail 2", "Mail 52"), ("Pay 9 EUR", "Pay 8 EUR"), ("Pay (9 EUR)", "Pay (8 EUR)"), ("Take 10 % off", "Take 50 % off"),
+    ]  # fmt: skip
+    assert [
+        pair for pair in same if _without_counter(pair[0]).strip() != _without_counter(pair[1]).strip()
+    ] == []
+    assert [pair for pair in other if _without_counter(pair[0]) == _without_counter(pair[1])] == []
+
+
+async def test_what_a_replay_sees_does_not_count_as_given(
+    page: cdpengine.Page, serve: Callable[..., str]
+) -> None:
+    url = serve("""<button id=mail onclick="did.push(this.textContent)">Delete mail 2</button>
+<h1>Orders</h1><form aria-label="Orders"><button type=button id=other onclick="did.push('other')">Other</button></form><script>did = []</script>""")
+    await page.goto(url)
+    targets: dict[str, Any] = await targets_of(page, t1="button Other")
+    entry = entry_of(url, step(Click(ref="t1"), targets))
+    ref = (await page.snapshot()).find(name="Delete mail 2")
+    await page.evaluate("mail.textContent = 'Delete mail 52'")
+    report = await execute(page, entry)
+    assert report.ok, report.to_table()
+    await page.evaluate("other.remove()")
+    failed = await execute(page, entry)
+    assert failed.diff is not None, "it was looked at for the report"
+    with pytest.raises(cdpengine.StaleRefError):
+        await page.click(ref.id, refuse_renamed=True)
+    assert await page.evaluate("did") == ["other"]
