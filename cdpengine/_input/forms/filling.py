@@ -17,7 +17,7 @@ from cdpengine._input.actionability.inspection import Inspection, Usability
 from cdpengine._input.actionability.key_guard import KeyGuard
 from cdpengine._input.actionability.page_library import decode_result
 from cdpengine._input.devices.keyboard import KeyboardDevice, count_typed
-from cdpengine._input.forms.own_listeners import MASK_PAUSE, own_listeners
+from cdpengine._input.forms.own_listeners import MASK_PAUSE, OwnListeners, own_listeners
 from cdpengine._input.forms.related import related_node
 from cdpengine._input.forms.segments import segment_keys, segments_in
 from cdpengine._javascript import script, script_with
@@ -92,7 +92,7 @@ class Filling:
     guard: KeyGuard = attrs.field(init=False)
     text: str = attrs.field(default="", init=False)
     made: Made = attrs.field(factory=lambda: Made("none"), init=False)
-    keyed: bool = attrs.field(default=False, init=False)
+    own: OwnListeners = attrs.field(factory=OwnListeners, init=False)
 
     @guard.default
     def _new_guard(self) -> KeyGuard:
@@ -141,7 +141,7 @@ class Filling:
         if made.typable and self.text and len(self.text) <= _MOST_TYPED:
             made = await self._look_for_mask(made)
         typed = _without(self.text.removeprefix(made.prefix), made.literals)
-        if (made.masked or self.keyed) and self.text:
+        if (made.masked or self.own.characters) and self.text:
             outcome, held = await self._type_keys(typed)
         else:
             outcome, held = await self._replace()
@@ -158,10 +158,9 @@ class Filling:
         raise refusal(self.node, "the control, or the page's script, made something else of it", held.holds)
 
     async def _look_for_mask(self, made: Made) -> Made:
-        """Wait for a mask where the field listens to its focus; note whether it listens to keys."""
-        own = await own_listeners(self.inspection, labelled=made.labelled)
-        self.keyed = own.keys
-        if own.focus and not made.masked and not made.focused:
+        """Wait for a mask where the field listens to its focus; note what it listens to itself."""
+        self.own = await own_listeners(self.inspection, labelled=made.labelled)
+        if self.own.focus and not made.masked and not made.focused:
             await self.inspection.run(script("_input/frames"), None, msgspec.Raw)
             made = await self._prepare()
             if made.reason:
@@ -230,7 +229,7 @@ class Filling:
         """Type the text key by key where the caret is, after the key `first`, and read the control back."""
         split = self.keyboard.split(text, 0, None)
         dialog = bool(first) and await self.keyboard.press(first)
-        pause = MASK_PAUSE if self.made.masked or self.keyed else 0
+        pause = MASK_PAUSE if self.made.masked or self.own.keys else 0
         dialog = dialog or await self.keyboard.type_pieces(split, pause)
         outcome = ActionOutcome("fill", self.node.description, dialog_opened=dialog)
         held = await self._read_back()

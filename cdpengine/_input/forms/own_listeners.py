@@ -2,7 +2,8 @@
 
 Rule: Chrome is asked for the field alone, in 1 ms. Listeners of what is around it, such as those of React, say
 nothing of it. A field that listens to its focus may change its value a moment after that; one that listens to
-keys, too, may make its value of them alone.
+`keypress`, too, may make its value of them alone. The field is named as an object of the page's own world: asked
+for one of an isolated world, Chrome's renderers crash at a later time.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ import attrs
 import msgspec
 
 from cdpengine._input.actionability.inspection import Inspection
-from cdpengine._input.forms.related import object_from
-from cdpengine._page.scripts.page_functions import RemoteHandle
-from cdpengine.errors import RemoteError
+from cdpengine._input.forms.related import related_node
+from cdpengine._page.scripts.page_functions import object_group, post_resolve
+from cdpengine._protocol.domains.dom import ResolveNodeReply
+from cdpengine.errors import RemoteError, StaleRefError
 
 MASK_PAUSE = 0.02
 """Seconds after each key of a mask. Libraries put the caret in its place 10 ms after a key."""
 
 _FOCUS = frozenset({"focus", "focusin"})
-_KEYS = frozenset({"keydown", "keypress"})
+_CHARACTERS = "keypress"
+_KEYS = frozenset({"keydown", _CHARACTERS})
 
 
 class _Listener(msgspec.Struct):
@@ -34,30 +37,31 @@ class _OwnListeners(msgspec.Struct):
 
 @attrs.frozen
 class OwnListeners:
-    """Whether a field listens to its focus, and to its focus and keys."""
+    """Whether a field listens to its focus; to its focus and keys; and to the characters that keys type."""
 
     focus: bool = False
     keys: bool = False
+    characters: bool = False
 
 
 async def own_listeners(inspection: Inspection, *, labelled: bool = False) -> OwnListeners:
     """Return what the node, or the control of the label that it is, listens to itself."""
-    handle = await inspection.handle()
-    if handle is None:
-        return OwnListeners()
+    node = inspection.node
     try:
-        field: RemoteHandle | None = handle.object
         if labelled:
-            field = await object_from(handle, "_input/forms/control", None)
-        if field is None:
-            return OwnListeners()
-        found = await field.session.request(
-            "DOMDebugger.getEventListeners",
-            {"objectId": field.reference, "depth": 1, "pierce": True},
-            _OwnListeners,
-        )
-    except RemoteError:
+            name = "_input/forms/control"
+            found = await related_node(node, name, None, node.description, worlds=inspection.worlds)
+            if found is None:
+                return OwnListeners()
+            node = found
+        with object_group("listeners") as group:
+            resolved = post_resolve(node.session, node.backend_node_id, group=group)
+            field = (await resolved.decoded(ResolveNodeReply)).object.object_id
+            answer = await node.session.request(
+                "DOMDebugger.getEventListeners", {"objectId": field}, _OwnListeners
+            )
+    except (RemoteError, StaleRefError):
         return OwnListeners()  # it is gone, which the text that follows finds out
-    types = {each.type for each in found.listeners}
+    types = {each.type for each in answer.listeners}
     focus = not types.isdisjoint(_FOCUS)
-    return OwnListeners(focus, focus and not types.isdisjoint(_KEYS))
+    return OwnListeners(focus, focus and not types.isdisjoint(_KEYS), focus and _CHARACTERS in types)

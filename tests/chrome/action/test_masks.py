@@ -172,6 +172,22 @@ async def test_a_field_that_makes_its_value_of_keys(page: cdpengine.Page) -> Non
         assert await page.evaluate("number") == number
 
 
+async def test_a_field_that_reads_each_input_gets_the_whole_text(page: cdpengine.Page) -> None:
+    # As date pickers do: the first text that is a date is taken, and drawn anew.
+    await page.set_content("""<input id=field><script>
+        var dates = [];
+        field.onfocus = field.onkeydown = () => {};
+        field.oninput = () => {
+          const found = /^(\\d{4})-(\\d\\d?)-(\\d\\d?)$/.exec(field.value);
+          if (!found) return;
+          dates.push(found[0]);
+          setTimeout(() => { field.value = found.slice(1).map(part => part.padStart(2, "0")).join("-") }, 5);
+        };
+        </script>""")
+    await page.fill(page.locate(css="#field"), "2026-03-14", timeout=10)
+    assert await page.evaluate("dates") == ["2026-03-14"]
+
+
 async def test_a_field_that_takes_only_keys_gets_them(page: cdpengine.Page) -> None:
     await page.set_content("""<input id=keys value=x><input id=digits><script>
         keys.onbeforeinput = event => { if (event.data?.length > 1) { event.preventDefault(); keys.value = "?" } };
