@@ -185,3 +185,12 @@ async def test_what_a_replay_sees_does_not_count_as_given(
     with pytest.raises(cdpengine.StaleRefError):
         await page.click(ref.id, refuse_renamed=True)
     assert await page.evaluate("did") == ["other"]
+
+
+async def test_a_labelled_picture_counts_as_given(page: cdpengine.Page) -> None:
+    await page.set_content("<button onclick='document.title = this.textContent'>Delete mail 2</button>")
+    ref = (await page.snapshot()).find(role="button").id
+    await page.evaluate("document.querySelector('button').textContent = 'Delete mail 52'")
+    await page.pictures.labelled_screenshot()
+    assert (await page.click(ref, refuse_renamed=True)).renamed is None
+    assert await page.title() == "Delete mail 52"
