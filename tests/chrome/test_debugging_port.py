@@ -167,3 +167,24 @@ async def test_a_browser_without_a_port_is_named_where_one_is_needed() -> None:
         with pytest.raises(cdpengine.InvalidArgumentError, match=r"debugging_port=0"):
             async with opened:
                 pass
+
+
+async def test_keys_arrive_after_another_client_has_left() -> None:
+    """Chrome ends the emulated focus of a page for all its clients when one of them leaves."""
+    frame = "<iframe srcdoc='<label>inner <input></label>'></iframe>"
+    values = "[document.querySelector('input').value, frames[0].document.querySelector('input').value]"
+    async with cdpengine.launch(debugging_port=0) as browser:
+        assert browser.endpoint is not None
+        page = await browser.new_page(f"data:text/html,<label>outer <input></label>{frame}")
+        async with cdpengine.connect(browser.endpoint) as other:
+            there = other.page(page.target_id)
+            assert there is not None
+            await there.snapshot()
+        await browser.new_page("about:blank")  # the page is no more in front
+        snapshot = await page.snapshot()
+        await page.fill(snapshot.find(role="textbox", name="outer"), "filled")
+        await page.type(snapshot.find(role="textbox", name="inner"), "typed")
+        assert await page.evaluate(values) == ["filled", "typed"]
+        await page.press("End")
+        await page.keyboard.type("!")
+        assert await page.evaluate(values) == ["filled", "typed!"]

@@ -210,6 +210,7 @@ class PageCore:
             with self.target.running.record() as effects:
                 try:
                     self.target.running.unconfirmed = 1
+                    self.target.keep_focus()
                     yield InputAction(self, self.context(budget, effects), effects, renaming)
                 except CoveredError as error:
                     error.covered_ref = self._ref_of(error.covering_node, self.session.id)
