@@ -415,6 +415,7 @@ class Targets:
             "Target.targetCrashed": self._note_crashed,
             "Inspector.targetCrashed": self._crash_session,
             "Inspector.targetReloadedAfterCrash": self._revive_session,
+            "Page.frameNavigated": self._revive_session,  # all that comes when a discarded tab is loaded again
         }
         # Unbounded on purpose: the reader must not wait, and one entry a target is what Chrome itself holds.
         self._send, self.attachments = trio.open_memory_channel[Attachment](2**31)
@@ -453,8 +454,7 @@ class Targets:
 
     def _end_session(self, session: Session, reason: str) -> None:
         # Chrome does not announce the sessions that go with their parent.
-        children = [other for other in self.sessions.values() if other.parent is session]
-        for child in children:
+        for child in [other for other in self.sessions.values() if other.parent is session]:
             self._end_session(child, f"{session.describe()}, through which it was attached, is gone")
         if session.id is not None:
             self.sessions.pop(session.id, None)
