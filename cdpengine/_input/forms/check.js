@@ -28,11 +28,10 @@
 
   function behind() {
     const passes = (each) => getComputedStyle(each).pointerEvents === "none";
-    if (!passes(element)) return null;
+    if (!passes(element) || Array.from(element.labels ?? []).some((label) => DOM.contains(label, element) && !passes(label))) return null;
     let at = flatParent(element);
     for (let level = 1; at && passes(at) && level < MOST_LEVELS; level++) at = flatParent(at);
-    const isLabel = at && DOM.localName(at) === "label" && at.control === element;
-    return at && !passes(at) && !isLabel && at !== DOM.body(document) && at !== DOM.documentElement(document) ? at : null;
+    return at && !passes(at) && at !== DOM.body(document) && at !== DOM.documentElement(document) ? at : null;
   }
 
   function offset() {

@@ -169,6 +169,16 @@ async def test_a_box_that_lets_presses_through_is_pressed_at_its_place(form: For
     assert await form.js("box.checked") is True
 
 
+async def test_a_box_in_a_label_that_lets_presses_through_is_pressed_by_its_label(form: FormPage) -> None:
+    await form.show(
+        "<label style='position:relative;display:inline-block;padding:20px'><span style='position:absolute;inset:0'>"
+        "<input type=radio id=box style='opacity:0;width:0;height:0;margin:0;pointer-events:none'></span>"
+        "<b style='position:relative'>Night</b></label>"
+    )
+    await form.page.check(await form.node("#box"), timeout=20)
+    assert await form.js("box.checked") is True
+
+
 async def test_the_role_and_state_of_element_internals(form: FormPage) -> None:
     await form.show(INTERNALS)
     for at in ("#box", "#later"):
