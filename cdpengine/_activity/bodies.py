@@ -10,7 +10,6 @@ kept says why.
 from __future__ import annotations
 
 import codecs
-import json
 import re
 from collections import deque
 from collections.abc import Iterable
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import trio
 
+from cdpengine import _json
 from cdpengine._page.patterns import UrlPattern, url_test
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import PendingCall, decode_bytes
@@ -108,12 +108,9 @@ def text_of(body: Body, headers: dict[str, str]) -> str:
 def json_of(url: str, text: str) -> Any:
     """Return the value of a JSON text. Raises BodyUndecodableError."""
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        reason = f"{error.msg} at line {error.lineno}, column {error.colno}"
-    except RecursionError:
-        reason = "it is nested too deeply"
-    raise BodyUndecodableError(url=url, read_as="JSON", reason=reason)
+        return _json.decode_leniently(text)
+    except ValueError as error:
+        raise BodyUndecodableError(url=url, read_as="JSON", reason=f"it is {error}") from None
 
 
 class Incoming:

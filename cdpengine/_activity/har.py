@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
 import attrs
-import msgspec
 import trio
 
+from cdpengine import _json
 from cdpengine._activity.bodies import Body, charset_of
 from cdpengine._activity.exchange import Exchange
 from cdpengine._nursery import open_body_nursery
@@ -66,7 +66,7 @@ def document(
 
 def encode(archive: Json) -> bytes:
     """Return an archive as JSON that people can read too."""
-    return msgspec.json.format(msgspec.json.encode(archive), indent=1) + b"\n"
+    return _json.encode(archive, indent=1) + b"\n"
 
 
 class Redacting(Protocol):

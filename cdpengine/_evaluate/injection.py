@@ -9,7 +9,6 @@ waiting. When it is removed, the name is what it was before, and the promises th
 from __future__ import annotations
 
 import inspect
-import json
 import logging
 import re
 import secrets
@@ -23,6 +22,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine import _json
 from cdpengine._javascript import script
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._notifier import BoundedHistory
@@ -97,7 +97,7 @@ class Binding:
         self._tabs = tabs
         self._binding = f"cdpengine_{secrets.token_hex(8)}"
         self._key = f"cdpengine_{secrets.token_hex(8)}"
-        arguments = ", ".join(json.dumps(text) for text in (name, self._binding, self._key))
+        arguments = ", ".join(_json.encode_ascii(text) for text in (name, self._binding, self._key))
         self._script = InitScript(tabs, f"{script('_evaluate/binding')}({arguments})", at_once=True)
         self._documents: dict[Session, OrderedDict[int, None]] = {}
         self._listeners: dict[Session, Callable[[Event], None]] = {}
@@ -192,7 +192,7 @@ class Binding:
                 if plain:
                     args = _read_plain(plain)
                 else:
-                    args = await self._read(session, context, self._call("args", json.dumps(number)))
+                    args = await self._read(session, context, self._call("args", _json.encode_ascii(number)))
                     if args is None:
                         return  # the document has the function no more, and the page knows it
                 await turn.wait_turn()
@@ -208,7 +208,7 @@ class Binding:
             failed = TimeoutError(f"{self.name} gave no answer within {self._limit:g} s")
         with suppress(SessionGoneError, ConnectionLostError):
             if failed is None:
-                self._post_call(session, context, "resolve", json.dumps(number), literal)
+                self._post_call(session, context, "resolve", _json.encode_ascii(number), literal)
             else:
                 self._reject(session, context, number, failed)
 
@@ -218,8 +218,8 @@ class Binding:
         self.failures._add(failure)
         self._log._add(failure)
         self._failed.tell(self.name, failure.reason, error=error)
-        reason = json.dumps(kind), json.dumps(message[:_LONGEST_MESSAGE])
-        self._post_call(session, context, "reject", json.dumps(number), *reason)
+        reason = _json.encode_ascii(kind), _json.encode_ascii(message[:_LONGEST_MESSAGE])
+        self._post_call(session, context, "reject", _json.encode_ascii(number), *reason)
 
     def _post_call(self, session: Session, context: int, name: str, *literals: str) -> Posted:
         # Not waited for where a call is settled: a page that is stuck gets it when it goes on.
@@ -229,7 +229,7 @@ class Binding:
 
     def _call(self, name: str, *literals: str) -> str:
         """Return the call of a function that binding.js left. Values are arguments alone, as in `evaluate`."""
-        arguments = json.dumps(self._key), json.dumps(name), *literals
+        arguments = _json.encode_ascii(self._key), _json.encode_ascii(name), *literals
         return f"({script('_evaluate/binding_call')}\n)({', '.join(arguments)})"
 
 
@@ -285,10 +285,7 @@ class InitScript:
 
 
 def _read_plain(text: str) -> list[object]:
-    try:
-        return decode_payload(text.encode(), list[object])
-    except UnicodeEncodeError:  # halves of surrogate pairs, which UTF-8 does not have
-        return list(json.loads(text))
+    return _json.decode(text, list[object])
 
 
 async def _call_function(function: ExposedFunction, args: Sequence[object]) -> object:

@@ -5,10 +5,10 @@ Rule: an argument arrives in the page as exactly the value that it is, or is ref
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 
+from cdpengine import _json
 from cdpengine.errors import InvalidArgumentError
 
 _DEEPEST = 200
@@ -39,7 +39,7 @@ def _write(value: object, parts: list[str], where: str, depth: int) -> None:
     elif value is True or value is False:
         parts.append("true" if value else "false")
     elif isinstance(value, str):
-        parts.append(json.dumps(value))
+        parts.append(_json.encode_ascii(value))
     elif isinstance(value, int):
         # In base 16: Python refuses to write large numbers in base 10.
         parts.append(f"{int(value)}" if -_LARGEST_EXACT <= value <= _LARGEST_EXACT else f"{int(value):#x}n")
@@ -70,7 +70,7 @@ def _write_mapping(value: Mapping[object, object], parts: list[str], where: str,
             )
         parts.append("," if index else "")
         # A computed key: a plain "__proto__" in an object literal would set the prototype.
-        parts.append(f"[{json.dumps(key)}]:")
+        parts.append(f"[{_json.encode_ascii(key)}]:")
         _write(item, parts, f"{where}.{key}", depth + 1)
     parts.append("}")
 

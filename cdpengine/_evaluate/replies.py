@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 import trio
 
+from cdpengine import _json
 from cdpengine._evaluate.values import LARGEST_EXACT, deserialize
 from cdpengine._javascript import own, script
 from cdpengine._page.scripts.node_lists import deep
 from cdpengine._page.scripts.page_functions import OBJECT, ObjectGroup, RemoteHandle
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.runtime import EvaluateReply, ExceptionDetails, RemoteObject
-from cdpengine._protocol.messages import decode_payload
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     EngineError,
@@ -230,8 +230,8 @@ def _read_answer(answer: Any, largest: int) -> Any:
 
 def _read_json(text: str) -> Any:
     try:
-        return decode_payload(text.encode(), object)
-    except (msgspec.DecodeError, UnicodeEncodeError):
+        return _json.decode(text)
+    except msgspec.DecodeError:
         raise EvaluationFailedError(
             text="its value cannot be read: the page replaced JSON.stringify"
         ) from None

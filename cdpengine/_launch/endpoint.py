@@ -12,7 +12,6 @@ itself sees behind a forwarded port; so the host and port of the endpoint are pu
 from __future__ import annotations
 
 import ipaddress
-import json
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -23,6 +22,7 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 import attrs
 import trio
 
+from cdpengine import _json
 from cdpengine._protocol.http_connections import get, lacking, open_stream
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError, shortages_named
 
@@ -155,7 +155,7 @@ def websocket_url(answer: bytes, url: SplitResult) -> str:
     wrong with the answer.
     """
     try:
-        document = json.loads(answer)
+        document = _json.decode_leniently(answer)
     except ValueError:
         kind = "HTML" if answer.lstrip()[:1] == b"<" else "no JSON"
         raise ValueError(f"it answered {kind}") from None

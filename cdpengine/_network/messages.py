@@ -24,6 +24,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine import _json
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.fetch import PausedRequest, RequestPaused
 from cdpengine.errors import BodyUndecodableError, InterceptedBodyUnavailableError, InvalidArgumentError
@@ -65,8 +66,8 @@ class InterceptedRequest:
     def json(self) -> Any:
         """Return what was posted, as JSON. Raises BodyUndecodableError (a ValueError) when it is not JSON."""
         try:
-            return msgspec.json.decode(self.post_data or b"")
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return _json.decode(self.post_data or b"")
+        except msgspec.DecodeError as error:
             raise BodyUndecodableError(url=self.url, read_as="JSON", reason=str(error)) from None
 
 
@@ -127,8 +128,8 @@ class InterceptedResponse:
         """
         body = await self.body()
         try:
-            return msgspec.json.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return _json.decode(body)
+        except msgspec.DecodeError as error:
             raise BodyUndecodableError(url=self.url, read_as="JSON", reason=str(error)) from None
 
 
@@ -244,7 +245,7 @@ def _read_posted(request: PausedRequest) -> bytes | None:
 def _content(body: bytes | str | None, json: Any, file_name: str | None) -> tuple[str | None, bytes | None]:
     if json is not None:
         try:
-            return "application/json", msgspec.json.encode(json)
+            return "application/json", _json.encode(json)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise InvalidArgumentError(
                 what="json", given=f"a {type(json).__name__}", expected=f"what JSON can hold ({error})"

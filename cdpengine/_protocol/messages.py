@@ -12,7 +12,6 @@ a Stray, and counts.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar, cast
@@ -20,6 +19,7 @@ from typing import Any, Literal, TypeVar, cast
 import attrs
 import msgspec
 
+from cdpengine import _json
 from cdpengine.errors import InvalidArgumentError
 
 T = TypeVar("T")
@@ -44,35 +44,13 @@ class ErrorBody(msgspec.Struct):
     data: Any = None
 
 
-_decode_envelope = msgspec.json.Decoder(Envelope).decode
 OBJECT = dict[str, Any]
 """The type of a result that is wanted as a dict. Its decoder is made once; msgspec keeps those of Structs."""
 
-_decode_object = msgspec.json.Decoder(OBJECT).decode
-_encode = msgspec.json.Encoder().encode
+_decode_object = _json.Decoder(OBJECT).decode
 
-_HALF = re.compile("[\ud800-\udfff]")
-
-_TOO_DEEP = "the JSON is nested too deeply"
-
-
-def decode_envelope(message: bytes | str) -> Envelope:
-    """Read the envelope of one message. Raises msgspec.DecodeError when it is not one."""
-    try:
-        return _decode_envelope(message)
-    except msgspec.ValidationError:
-        raise
-    except msgspec.DecodeError as refused:
-        envelope = _decode_halves(message)
-        if envelope is None:
-            raise refused from None
-        return envelope
-    except UnicodeEncodeError:
-        raise msgspec.DecodeError("the message holds half of a surrogate pair") from None
-    except UnicodeDecodeError:
-        raise msgspec.DecodeError("the message is not UTF-8") from None
-    except RecursionError:
-        raise msgspec.DecodeError(_TOO_DEEP) from None
+decode_envelope = _json.Decoder(Envelope).decode
+"""Read the envelope of one message. Raises msgspec.DecodeError when it is not one."""
 
 
 def envelope_or_none(message: bytes | str) -> Envelope | None:
@@ -83,44 +61,17 @@ def envelope_or_none(message: bytes | str) -> Envelope | None:
         return None
 
 
-def _decode_halves(message: bytes | str) -> Envelope | None:
-    """Read an envelope the slow way; None when the message is not one.
-
-    JavaScript that cuts a text in the middle of an emoji makes strings with half a surrogate pair. Chrome sends
-    them as escapes; the standard library reads them, msgspec refuses them even inside of what it leaves raw.
-    """
-    try:
-        loaded = json.loads(message)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(loaded, dict):
-        return None
-    payloads = {name: loaded.pop(name) for name in ("params", "result", "error") if name in loaded}
-    envelope = msgspec.convert(loaded, Envelope)
-    for name, payload in payloads.items():
-        setattr(envelope, name, msgspec.Raw(json.dumps(payload, separators=(",", ":")).encode("ascii")))
-    return envelope
-
-
 def encode_call(call_id: int, method: str, params: Mapping[str, Any], session_id: str | None) -> bytes:
     """Return the JSON of one command.
 
-    Raises InvalidArgumentError when a parameter has no JSON form. Strings with half a surrogate pair, which
-    JavaScript allows and UTF-8 does not, are escaped and so arrive whole.
+    Raises InvalidArgumentError when a parameter has no JSON form. Unpaired surrogates are escaped.
     """
     message: dict[str, Any] = {"id": call_id, "method": method, "params": params}
     if session_id is not None:
         message["sessionId"] = session_id
     try:
-        return _encode(message)
-    except UnicodeEncodeError:
-        pass
-    except (TypeError, ValueError, RecursionError) as error:
-        raise _no_json_error(method, error) from None
-    try:
-        plain = msgspec.to_builtins(message, str_keys=True)
-        return json.dumps(plain, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
-    except (TypeError, ValueError, RecursionError) as error:
+        return _json.encode(message)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise _no_json_error(method, error) from None
 
 
@@ -133,38 +84,8 @@ def _no_json_error(method: str, error: Exception) -> InvalidArgumentError:
 
 
 def decode_payload(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
-    """Decode raw JSON straight into `kind` (a Struct, an attrs class, dict, ...).
-
-    Raises msgspec.ValidationError when the JSON is of another shape, msgspec.DecodeError when it is not JSON
-    or is nested deeper than Python's stack allows.
-    msgspec refuses strings with half a surrogate pair, which pages do produce; those take the slower way
-    through the standard library and keep the lone surrogate.
-    """
-    try:
-        if kind is OBJECT:
-            return cast("T", _decode_object(raw))
-        return msgspec.json.decode(raw, type=kind)
-    except msgspec.ValidationError:
-        raise
-    except UnicodeDecodeError:
-        raise msgspec.DecodeError("the JSON is not UTF-8") from None
-    except RecursionError:
-        raise msgspec.DecodeError(_TOO_DEEP) from None
-    except msgspec.DecodeError as refused:
-        try:
-            loaded = json.loads(bytes(raw))
-            try:
-                return msgspec.convert(loaded, type=kind)
-            except (msgspec.ValidationError, UnicodeEncodeError):
-                # A type with raw parts cannot be converted into; it gets U+FFFD in place of the halves.
-                whole = _HALF.sub("\ufffd", json.dumps(loaded, ensure_ascii=False))
-                return msgspec.json.decode(whole, type=kind)
-        except msgspec.ValidationError:
-            raise
-        except ValueError:
-            raise refused from None
-        except RecursionError:
-            raise msgspec.DecodeError(_TOO_DEEP) from None
+    """Decode raw JSON straight into `kind`. Raises as `_json.decode` does."""
+    return cast("T", _decode_object(raw)) if kind is OBJECT else _json.decode(raw, kind)
 
 
 def decode_error(raw: bytes | msgspec.Raw) -> ErrorBody:

@@ -12,17 +12,16 @@ each, bounded, and no page is asked.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
 
+from cdpengine import _json
 from cdpengine._launch.private_files import write_private
 from cdpengine._logs import get_logger
 from cdpengine._page.page_target import PageTarget
@@ -57,9 +56,6 @@ if TYPE_CHECKING:
     import cattrs
 
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
 @attrs.frozen
 class OriginState:
     """The local storage of one origin."""
@@ -87,17 +83,12 @@ class StorageState:
                 for each in self.origins
             ],
         )
-        text = json.dumps(_converter().unstructure(state), indent=2, ensure_ascii=False)
-        # Half a surrogate pair, which JavaScript's texts can hold, has no UTF-8 form; JSON can escape it.
-        return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+        return f"{_json.encode_text(_converter().unstructure(state), indent=2)}\n"
 
     @classmethod
     def from_json(cls, text: str) -> StorageState:
         """Return the state that a JSON text holds. Raises ValueError, which says what is wrong where."""
-        try:
-            plain = json.loads(text, parse_constant=_refuse_constant)
-        except RecursionError:
-            raise ValueError("it is nested too deeply") from None
+        plain = _json.decode_leniently(text)
         if not isinstance(plain, dict) or not ("cookies" in plain or "origins" in plain):
             raise ValueError('it is not an object with "cookies" and "origins"')
         converter = _converter()
@@ -210,10 +201,6 @@ def _from_file(cookie: _FileCookie) -> Cookie:
         source_scheme=cookie.source_scheme,  # type: ignore[arg-type]
         source_port=int(cookie.source_port),
     )
-
-
-def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is not JSON")
 
 
 def _strict_hook(*kinds: type) -> Any:

@@ -8,7 +8,6 @@ given, never the value, which may be a secret.
 from __future__ import annotations
 
 import difflib
-import json
 import math
 import types
 from collections.abc import Callable, Iterable, Mapping
@@ -26,6 +25,7 @@ from cattrs.errors import (
 )
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
+from cdpengine import _json
 from cdpengine.act import reading_requests, requests
 from cdpengine.act.cached import requests as cache_requests
 from cdpengine.act.fields import LEAST, MEANING, MOST, camel_case
@@ -83,18 +83,9 @@ def _parse_json(text: str | bytes | bytearray) -> object:
     if len(text) > LONGEST_JSON:
         raise _refuse("the request", f"{len(text)} characters", f"at most {LONGEST_JSON}")
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise _refuse("the request", "JSON that is nested too deep", "an object") from None
-    except UnicodeDecodeError:
-        raise _refuse("the request", "bytes that are not UTF-8", "JSON") from None
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise _refuse("the request", f"text that is not JSON at {place}", "JSON") from None
-
-
-def _refuse_constant(name: str) -> object:
-    raise _refuse("the request", name, "JSON, which has no such number")
+        return _json.decode_leniently(text)
+    except ValueError as error:
+        raise _refuse("the request", str(error), "a JSON object") from None
 
 
 # --- structuring ---------------------------------------------------------------------------------------------

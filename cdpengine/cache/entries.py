@@ -9,7 +9,6 @@ comes from. Times are seconds since 1970, as `time.time` has them.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -17,6 +16,7 @@ from typing import Any, Literal
 
 import attrs
 
+from cdpengine import _json
 from cdpengine.act import ActRequest, Drag, Fill, Navigate, NewTab, Wait
 from cdpengine.act.parsing import parse_request
 from cdpengine.act.requests import LoadStateName
@@ -97,7 +97,7 @@ class CacheKey:
             self.variables,
             self.variant,
         ]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+        return hashlib.sha256(_json.encode(parts)).hexdigest()[:32]
 
     def __str__(self) -> str:
         size = f"{self.viewport.width}x{self.viewport.height}"

@@ -7,7 +7,6 @@ that there is not, or of another type, is refused with its place. What was parse
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -16,6 +15,7 @@ import attrs
 import cattrs
 from cattrs.errors import BaseValidationError
 
+from cdpengine import _json
 from cdpengine.act import ActRequest, parse_request, to_json
 from cdpengine.act.parsing import UnfitError, explain_misfit, make_converter
 from cdpengine.cache.entries import CacheEntry, Step, StepGroup, check_entry
@@ -58,8 +58,8 @@ def parse_entry(data: object) -> CacheEntry:
 
 def dump_entries(entries: Sequence[CacheEntry]) -> str:
     """Return the JSON of several entries, one a line."""
-    head = json.dumps({"format": FORMAT, "version": FORMAT_VERSION})[:-1]
-    lines = ",\n".join(json.dumps(entry_to_json(entry), ensure_ascii=False) for entry in entries)
+    head = _json.encode_ascii({"format": FORMAT, "version": FORMAT_VERSION})[:-1]
+    lines = ",\n".join(_json.encode_text(entry_to_json(entry)) for entry in entries)
     return f'{head}, "entries": [\n{lines}\n]}}\n'
 
 
@@ -68,14 +68,9 @@ def load_entries(text: str | bytes) -> tuple[CacheEntry, ...]:
     if len(text) > LONGEST_JSON:
         raise InvalidArgumentError("import", f"{len(text)} characters", f"at most {LONGEST_JSON}")
     try:
-        data = json.loads(text)
-    except RecursionError:
-        raise InvalidArgumentError("import", "JSON that is nested too deep", "an export of a cache") from None
-    except UnicodeDecodeError:
-        raise InvalidArgumentError("import", "bytes that are not UTF-8", "an export of a cache") from None
-    except json.JSONDecodeError as error:
-        given = f"text that is not JSON at line {error.lineno}, column {error.colno}"
-        raise InvalidArgumentError("import", given, "an export of a cache") from None
+        data = _json.decode_leniently(text)
+    except ValueError as error:
+        raise InvalidArgumentError("import", str(error), "an export of a cache") from None
     if (
         not isinstance(data, dict)
         or data.get("format") != FORMAT

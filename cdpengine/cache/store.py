@@ -8,7 +8,6 @@ entry that holds typed text is refused.
 
 from __future__ import annotations
 
-import json
 import random
 import sqlite3
 import time
@@ -20,6 +19,7 @@ from typing import TypeVar
 import attrs
 import trio
 
+from cdpengine import _json
 from cdpengine.cache.addresses import UrlPattern
 from cdpengine.cache.config import default_path
 from cdpengine.cache.database import BusyError, Database
@@ -408,7 +408,7 @@ class CacheStore:
 
     def _encode(self, entry: CacheEntry) -> tuple[bytes, bool]:
         data = entry_to_json(attrs.evolve(entry, statistics=EntryStatistics()))
-        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        text = _json.encode_text(data, compact=True)
         if self._cipher is None:
             return text.encode(), False
         return self._cipher.seal(text, self._about(entry.key.id, entry.version)), True
@@ -421,7 +421,7 @@ class CacheStore:
                 text = self._cipher.open(bytes(body), self._about(identity, version))
             else:
                 text = bytes(body).decode()
-            entry = parse_entry(json.loads(text))
+            entry = parse_entry(_json.decode_leniently(text))
             if entry.key.id != identity:
                 raise ValueError("it is of another key")
         except (ValueError, TypeError) as error:
@@ -431,7 +431,7 @@ class CacheStore:
         return attrs.evolve(entry, version=version)
 
     def _about(self, identity: str, version: int) -> str:
-        return json.dumps([self._owner, identity, version])
+        return _json.encode_ascii([self._owner, identity, version])
 
 
 def _statistics(

@@ -6,7 +6,6 @@ none of them has is an error, together with all other such names. No value is in
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -14,6 +13,7 @@ from urllib.parse import quote, quote_plus
 
 import attrs
 
+from cdpengine import _json
 from cdpengine.act import ActRequest
 from cdpengine.cache.templates import check_name, fill, fill_request
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
@@ -75,8 +75,8 @@ def _forms(value: str) -> Iterator[str]:
     yield value
     yield (collapsed := " ".join(value.split()))
     for each in (value, collapsed):
-        yield json.dumps(each)[1:-1]
-        yield json.dumps(each, ensure_ascii=False)[1:-1]
+        yield _json.encode_ascii(each)[1:-1]
+        yield _json.encode_text(each)[1:-1]
         yield quote(each, safe="", errors="replace")
         yield quote_plus(each, safe="", errors="replace")
 

@@ -13,7 +13,6 @@ different, and at last the first column is folded.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -25,6 +24,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 import attrs
 import click
 
+from cdpengine import _json
 from cdpengine.cli.options import Failed
 from cdpengine.errors import ActionSyntaxError, EngineError, InvalidArgumentError, packages_named
 from cdpengine.errors.root import describe_fields
@@ -67,9 +67,9 @@ def print_json(document: object) -> None:
     from cdpengine._plain import to_plain
 
     plain = to_plain(document)
-    text = escape_json(json.dumps(plain, ensure_ascii=False, indent=2))
+    text = escape_json(_json.encode_text(plain, indent=2))
     # Python's escapes, for what the output's encoding lacks, would be no JSON.
-    click.echo(text if printable(text) == text else json.dumps(plain, indent=2))
+    click.echo(text if printable(text) == text else _json.encode_ascii(plain, indent=2))
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 import trio
 
+from cdpengine import _json
 from cdpengine.cli.options import (
     F,
     Source,
@@ -289,7 +290,7 @@ def evaluate(
             if as_json:
                 print_json({"value": value})
             elif raw and isinstance(value, str):
-                sys.stdout.buffer.write(value.encode("utf-8", "replace"))
+                sys.stdout.buffer.write(_json.replace_unpaired(value).encode())
                 sys.stdout.buffer.flush()
             elif isinstance(value, str):
                 say_lines(value)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import trio
 
+from cdpengine import _json
 from cdpengine.cli.options import force_option, may_overwrite, new_file
 from cdpengine.cli.output import say
 
@@ -115,7 +116,6 @@ def proxy(
 
 
 async def _print_messages(running: Proxy, filters: tuple[str, ...], *, keep_arguments: bool) -> None:
-    import msgspec
 
     from cdpengine._protocol.instruments import Traffic
     from cdpengine.debug.reading.shown_lines import plain, show_line
@@ -125,7 +125,7 @@ async def _print_messages(running: Proxy, filters: tuple[str, ...], *, keep_argu
 
     redactor = Redactor(keep_arguments=keep_arguments)
     maker = LineMaker(began=trio.current_time(), limit=_LOOKED_AT, redactor=redactor, foreign=True)
-    decode = msgspec.json.Decoder(Line).decode
+    decode = _json.Decoder(Line).decode
 
     def watch(traffic: Traffic) -> None:
         for raw in maker.lines(traffic):

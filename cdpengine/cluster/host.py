@@ -7,10 +7,11 @@ in the folder that it is given, which it removes at its end.
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 import sys
+
+from cdpengine import _json
 
 CONFIGURATION = {
     "distributed.worker.profile.enabled": False,  # it samples all threads each 10 ms
@@ -28,7 +29,7 @@ def main() -> None:
     import dask.config
     from distributed import LocalCluster
 
-    options = json.loads(sys.argv[1])
+    options = _json.decode_leniently(sys.argv[1])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started this one decides
     folder = options["folder"]
     dask.config.set({**CONFIGURATION, "temporary-directory": folder})

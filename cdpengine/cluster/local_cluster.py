@@ -7,7 +7,6 @@ before its program has decided, and whatever ends the program ends the cluster: 
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -18,6 +17,7 @@ from contextlib import asynccontextmanager
 
 import trio
 
+from cdpengine import _json
 from cdpengine._budget import within
 from cdpengine._launch.owned_folder import sweep_profiles
 from cdpengine.errors import ClusterUnavailableError
@@ -41,7 +41,7 @@ async def open_local_cluster(workers: int, pages: int, timeout: float) -> AsyncI
     # Workers are to find what the program finds: modules beside it, and this package.
     paths = [path or os.getcwd() for path in sys.path]  # noqa: PTH109 - as the import system has it
     with tempfile.TemporaryDirectory(prefix="cdpengine-cluster-", ignore_cleanup_errors=True) as folder:
-        options = json.dumps({"workers": workers, "pages": pages, "folder": folder})
+        options = _json.encode_ascii({"workers": workers, "pages": pages, "folder": folder})
         process = await trio.lowlevel.open_process(
             [sys.executable, "-m", "cdpengine.cluster.host", options],
             stdin=subprocess.PIPE,

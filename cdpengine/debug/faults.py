@@ -26,8 +26,8 @@ from fnmatch import fnmatchcase
 from typing import Literal, get_args
 
 import attrs
-import msgspec
 
+from cdpengine import _json
 from cdpengine.errors import InvalidArgumentError
 
 Action = Literal["delay", "drop", "duplicate", "truncate", "error", "cut"]
@@ -221,4 +221,4 @@ def refusal(call_id: int, session_id: str | None, fault: Fault) -> str:
     message: dict[str, object] = {"id": call_id, "error": {"code": fault.code, "message": fault.message}}
     if session_id is not None:
         message["sessionId"] = session_id
-    return msgspec.json.encode(message).decode()
+    return _json.encode(message).decode()

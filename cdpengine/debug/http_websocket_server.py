@@ -9,7 +9,6 @@ addresses of websockets are changed.
 from __future__ import annotations
 
 import ipaddress
-import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -22,6 +21,7 @@ import h11
 import trio
 import trio_websocket
 
+from cdpengine import _json
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.transport import CLOSE_GRACE, LARGEST_INCOMING, RECEIVE_BUFFER, TransportBroken
@@ -164,10 +164,10 @@ def redirect_websockets(page: bytes, authority: str) -> bytes:
     What is not JSON is returned as it is.
     """
     try:
-        document = json.loads(page)
+        document = _json.decode_leniently(page)
     except ValueError:
         return page
-    return json.dumps(_redirect(document, authority), indent=3).encode()
+    return _json.encode(_redirect(document, authority), indent=3)
 
 
 def _redirect(value: Any, authority: str) -> Any:

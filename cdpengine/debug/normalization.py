@@ -14,10 +14,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Literal
 
 import attrs
 import msgspec
+
+from cdpengine import _json
 
 LONGEST = 2_000
 """Characters of a normalized payload that are kept; two that differ only beyond that count as the same."""
@@ -49,7 +52,7 @@ _IDS_AND_PORTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"((?:127\.0\.0\.1|localhost|\[::1\]):)\d{2,5}\b"), rf"\1{PORT}"),
 )
 
-_encode: Callable[[object], bytes] = msgspec.json.Encoder(order="sorted").encode
+_encode: Callable[[object], bytes] = partial(_json.encode, sort_keys=True)
 
 
 def normalize_payload(payload: bytes | memoryview) -> str:
@@ -57,8 +60,8 @@ def normalize_payload(payload: bytes | memoryview) -> str:
     if not payload:
         return "{}"
     try:
-        loaded = msgspec.json.decode(payload)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        loaded = _json.decode(payload)
+    except msgspec.DecodeError:
         return "<no JSON>"
     return _encode(_normalize(loaded, "")).decode()[:LONGEST]
 

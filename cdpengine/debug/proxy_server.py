@@ -9,7 +9,6 @@ is.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -22,6 +21,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine import _json
 from cdpengine._launch.endpoint import check_endpoint, redact_endpoint, resolve_endpoint
 from cdpengine._logs import get_logger, http_logs_held_back
 from cdpengine._nursery import open_body_nursery
@@ -169,7 +169,7 @@ class Proxy:
     def _answer_version(self, request: HttpRequest) -> HttpAnswer:
         here = request.headers.get("host") or urlsplit(self.endpoint).netloc
         page = {"Browser": "unknown", "webSocketDebuggerUrl": f"ws://{here}{self._browser_path}"}
-        return HttpAnswer(200, json.dumps(page).encode(), "application/json; charset=UTF-8")
+        return HttpAnswer(200, _json.encode(page), "application/json; charset=UTF-8")
 
     # --- websockets ------------------------------------------------------------------------------------------
 

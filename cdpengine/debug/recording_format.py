@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from cdpengine import _json
+
 VERSION = 1
 
 CUT = "cdpengine.cut"
@@ -44,7 +46,7 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
         """Return the line."""
         # Its first fields tell a recording from other files, so they are written although they are defaults.
         fields = {"cdpengine": self.cdpengine, "version": self.version, **msgspec.to_builtins(self)}
-        return msgspec.json.encode(fields) + b"\n"
+        return _json.encode(fields) + b"\n"
 
 
 class Line(msgspec.Struct, omit_defaults=True, kw_only=True):

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from cdpengine import _json
 from cdpengine.errors.root import NEVER_SHOWN, EngineError
 from cdpengine.errors.texts import cut, listed, shown_url
 
@@ -128,9 +129,7 @@ class UndecodableReplyError(ProtocolError):
 
     def result(self) -> Any:
         """Return the reply as plain dicts and lists. Raises ValueError when it is not JSON at all."""
-        import json
-
-        return json.loads(self.raw)
+        return _json.decode_leniently(self.raw)
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

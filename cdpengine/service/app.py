@@ -7,7 +7,6 @@ answer goes. A client that leaves cancels its request: its script is stopped, an
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,10 @@ import attrs
 import trio
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
+from cdpengine import _json
 from cdpengine.act import ActRequest, ActResponse, Navigate, NewTab, dispatch, parse_request
 from cdpengine.act.response import describe_failure
 from cdpengine.errors import EngineError, InvalidArgumentError, PackageMissingError, packages_named
@@ -228,10 +228,10 @@ class Service:
         async def handle(request: Request) -> Response:
             body = await request.body()
             try:
-                fields = json.loads(body) if body.strip() else {}
+                fields = _json.decode_leniently(body) if body.strip() else {}
                 if not isinstance(fields, dict) or "kind" in fields:
                     raise ValueError
-            except (ValueError, RecursionError):
+            except ValueError:
                 error = InvalidArgumentError(
                     what="the body",
                     given="something else",
@@ -330,7 +330,7 @@ class Service:
 
     async def _health(self, _request: Request) -> Response:
         await trio.lowlevel.checkpoint()
-        return JSONResponse({"ok": not self.closing.is_set()}, 503 if self.closing.is_set() else 200)
+        return _json_response({"ok": not self.closing.is_set()}, 503 if self.closing.is_set() else 200)
 
     async def _metrics(self, _request: Request) -> Response:
         await trio.lowlevel.checkpoint()
@@ -338,16 +338,16 @@ class Service:
 
     async def _openapi(self, _request: Request) -> Response:
         await trio.lowlevel.checkpoint()
-        return JSONResponse(make_document(SHORT_PATHS))
+        return _json_response(make_document(SHORT_PATHS))
 
     async def _list_sessions(self, _request: Request) -> Response:
         await trio.lowlevel.checkpoint()
-        return JSONResponse({"sessions": self.sessions.names})
+        return _json_response({"sessions": self.sessions.names})
 
     async def _close_session(self, request: Request) -> Response:
         closed = await self.sessions.close(request.path_params["name"])
         return (
-            JSONResponse({"ok": True})
+            _json_response({"ok": True})
             if closed
             else _error(404, "sessionNotFound", "there is no such session")
         )
@@ -374,13 +374,17 @@ class _Mcp:
         await endpoint(scope, receive, send)
 
 
+def _json_response(document: object, status: int = 200) -> Response:
+    return Response(_json.encode(document), status, media_type="application/json")
+
+
 def _to_http(response: ActResponse) -> Response:
-    return JSONResponse(response.to_json(), status_of(response))
+    return _json_response(response.to_json(), status_of(response))
 
 
 def _to_picture(response: Response) -> Response:
     """Return the picture itself in place of the JSON that holds it."""
-    document = json.loads(bytes(response.body))
+    document = _json.decode_leniently(bytes(response.body))
     if not document["ok"] or "base64" not in document["result"]:
         return response
     result = document["result"]
@@ -404,4 +408,4 @@ async def _not_allowed(_request: Request, _: Exception) -> Response:
 
 def _error(status: int, kind: str, message: str, hint: str = "") -> Response:
     error = {"kind": kind, "message": message, "hint": hint, "retryable": False}
-    return JSONResponse({"ok": False, "error": error}, status)
+    return _json_response({"ok": False, "error": error}, status)

@@ -7,13 +7,13 @@ errors of requests are, before the rest of the request is read. Pure but for the
 from __future__ import annotations
 
 import hmac
-import json
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 import attrs
 import trio
 
+from cdpengine import _json
 from cdpengine.service.settings import ServiceSettings
 
 Message = MutableMapping[str, Any]
@@ -200,7 +200,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 async def answer(send: Send, refused: Refused) -> None:
     """Send the answer to a request that is not let in."""
-    body = json.dumps(refused.to_json()).encode()
+    body = _json.encode(refused.to_json())
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if refused.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))

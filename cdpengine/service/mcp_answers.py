@@ -7,7 +7,6 @@ beginning, names the file and its size, and says how to read a part. Pictures ar
 from __future__ import annotations
 
 import base64
-import json
 import mimetypes
 from collections.abc import Mapping
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import attrs
 import mcp_types as types
 
+from cdpengine import _json
 from cdpengine._plain import to_plain
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine.act import ActResponse
@@ -45,7 +45,7 @@ class Answers:
     async def keep_text(self, what: str, text: str) -> str:
         """Write a text to a file, and return what an answer says of it."""
         suffix = ".json" if text[:1] in "{[" else ".txt"
-        return await self._keep(what, suffix, text.encode("utf-8", "surrogatepass"), len(text))
+        return await self._keep(what, suffix, _json.replace_unpaired(text).encode(), len(text))
 
     async def show(self, result: Mapping[str, Any]) -> types.CallToolResult:
         """Return a screenshot: as an image, or as a file where it is large."""
@@ -63,13 +63,13 @@ class Answers:
     async def print(self, result: Mapping[str, Any], most: int) -> types.CallToolResult:
         """Return a PDF as a file."""
         if self.outputs is None:
-            return await self.say("page", json.dumps(result), most)
+            return await self.say("page", _json.encode_ascii(result), most)
         return say(await self._keep("page", ".pdf", base64.b64decode(result["base64"])))
 
     async def hand_over(self, result: Mapping[str, Any], most: int) -> types.CallToolResult:
         """Return a body that is not text as a file, with what is known of it."""
         if self.outputs is None:
-            return await self.say("body", json.dumps(result), most)
+            return await self.say("body", _json.encode_ascii(result), most)
         suffix = mimetypes.guess_extension(str(result["type"])) or ".bin"
         note = await self._keep("body", suffix, base64.b64decode(result["base64"]))
         return say(f"{_describe_arrival(result)} {result['type']}\n{note}")
@@ -93,7 +93,8 @@ def say(words: str, *, failed: bool = False) -> types.CallToolResult:
 
 
 def _text(words: str) -> types.TextContent:
-    return types.TextContent(text=words)
+    # The SDK cannot write unpaired surrogates. In JSON within a text they are escapes by then.
+    return types.TextContent(text=_json.replace_unpaired(words))
 
 
 _MOST_LEVELS = 200
@@ -121,7 +122,7 @@ def structure(response: ActResponse) -> dict[str, Any]:
             if isinstance(inside, dict | list)
         ]
     if level:
-        document["result"] = json.dumps(document["result"], ensure_ascii=False)
+        document["result"] = _json.encode_text(document["result"])
     return document
 
 
@@ -141,7 +142,7 @@ def describe(response: ActResponse) -> str:
         case str():
             lines.append(result)
         case _:
-            lines.append(json.dumps(result, ensure_ascii=False, separators=(",", ":")))
+            lines.append(_json.encode_text(result, compact=True))
     if response.diff is not None:
         lines.append(shorten_diff(response.diff))
     lines += tell_cached(response.cached)

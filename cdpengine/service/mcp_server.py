@@ -23,6 +23,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 
+from cdpengine import _json
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine._version import __version__
 from cdpengine.act import ActResponse
@@ -137,7 +138,7 @@ class ToolServer:
         response = await self._perform(request)
         result = await self._answer(tool, request, response)
         if self._settings.structured:
-            result.structured_content = structure(response)
+            result.structured_content = _json.replace_all_unpaired(structure(response))
         return result
 
     async def _answer(

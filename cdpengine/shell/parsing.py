@@ -7,7 +7,6 @@ which the command was typed.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 import types
@@ -17,6 +16,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import attrs
 
+from cdpengine import _json
 from cdpengine._snapshot.refs import parse_ref_text
 from cdpengine.act.fields import camel_case
 from cdpengine.errors import InvalidArgumentError
@@ -306,8 +306,8 @@ def _without_none(hint: Any) -> Any:
 
 def _from_json(name: str, text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return _json.decode_leniently(text)
+    except ValueError:
         raise InvalidArgumentError(what=name, given="text that is not JSON", expected="JSON") from None
 
 

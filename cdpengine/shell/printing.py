@@ -6,12 +6,12 @@ and nothing else; an error is one line, with what to do in a second one.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
+from cdpengine import _json
 from cdpengine._plain import to_plain
 from cdpengine.act import ActResponse, Failure
 from cdpengine.act.response import describe_failure, shorten_diff, tell_cached, tell_effects
@@ -49,7 +49,7 @@ class Printed:
         except (UnicodeEncodeError, LookupError):
             # Python's escapes would be no JSON.
             data = (
-                json.dumps(json.loads(out)).encode("ascii") + b"\n"
+                f"{_json.encode_ascii(_json.decode_leniently(out))}\n".encode()
                 if as_json
                 else out.encode("ascii", "backslashreplace")
             )
@@ -105,7 +105,7 @@ def _in_one_line(message: str) -> str:
 
 
 def _to_json(document: Mapping[str, Any]) -> str:
-    return f"{escape_json(json.dumps(document, ensure_ascii=False))}\n"
+    return f"{escape_json(_json.encode_text(document))}\n"
 
 
 # --- results -------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def _tell_result(response: ActResponse, *, script: bool) -> Sequence[str]:
         return [escape_lines(line) for line in tell(result)]
     if result is None:
         return ["null"] if script else []
-    return [escape_lines(result if isinstance(result, str) else json.dumps(result, ensure_ascii=False))]
+    return [escape_lines(result if isinstance(result, str) else _json.encode_text(result))]
 
 
 def _arrival(result: Mapping[str, Any]) -> Iterator[str]:

@@ -15,7 +15,6 @@ an empty result. An exception in a handler, or a client that sends something els
 from __future__ import annotations
 
 import inspect
-import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -26,6 +25,7 @@ from typing import Any, Final, Literal, Self
 import attrs
 import trio
 
+from cdpengine import _json
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.connection import Connection, open_connection
 from cdpengine._protocol.instruments import Instruments
@@ -91,7 +91,7 @@ class Request:
             message["result"] = answer or {}
         if self.session_id is not None:
             message["sessionId"] = self.session_id
-        self.link.send(json.dumps(message))
+        self.link.send(_json.encode_ascii(message))
 
 
 class Hold:
@@ -263,7 +263,7 @@ class ScriptedPeer:
         message: dict[str, Any] = {"method": method, "params": params or {}}
         if session_id is not None:
             message["sessionId"] = session_id
-        self.link.send(json.dumps(message))
+        self.link.send(_json.encode_ascii(message))
 
     def send_raw(self, message: bytes | str) -> None:
         """Send one message as it is, sense or nonsense (websocket: str as text, bytes as a binary message)."""
@@ -353,7 +353,7 @@ class ScriptedPeer:
             self._running().start_soon(_raise, error, name="failure of the scripted peer")
 
     def _take_command(self, link: Link, message: bytes | str) -> None:
-        command = json.loads(message)
+        command = _json.decode_leniently(message)
         request = Request(
             id=command["id"],
             method=command["method"],

@@ -93,7 +93,7 @@ async def test_an_error_in_a_handler_ends_the_block_with_it(kind: Kind, asynchro
 
 
 async def test_a_client_that_sends_no_command_ends_the_block(kind: Kind) -> None:
-    with pytest.raises(json.JSONDecodeError):
+    with pytest.raises(ValueError, match="not JSON"):
         async with ScriptedPeer(kind) as peer, peer.open_transport() as transport:
             await transport.send(b"nonsense")
             await peer.wait_for("A.b")

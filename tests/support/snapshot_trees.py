@@ -72,7 +72,7 @@ def reply(*nodes: Short) -> dict[str, Any]:
 
 
 def tree(*nodes: Short) -> AXTree:
-    return decode_ax_tree(json.dumps(reply(*nodes)).encode())
+    return decode_ax_tree(encoded(reply(*nodes)))
 
 
 def snapshot_of(ax: AXTree, table: RefTable | None = None, *, loader: str = "L", **options: Any) -> Snapshot:
@@ -294,8 +294,8 @@ GARBAGE = JSON | st.fixed_dictionaries(
 
 
 def encoded(value: Any) -> bytes:
-    """JSON as a browser may send it: lone surrogates as escapes, numbers beyond a float's range as they are."""
-    return json.dumps(value).encode("ascii")
+    """JSON as a browser may send it: unpaired surrogates as escapes, and numbers beyond a float's range."""
+    return json.dumps(value).replace("Infinity", "1e999").replace("NaN", "null").encode("ascii")
 
 
 SNAPSHOT_OPTIONS = st.fixed_dictionaries(

@@ -39,19 +39,18 @@ def test_unknown_and_missing_fields() -> None:
 @pytest.mark.parametrize(
     ("escape", "expected"),
     [
-        (r"a\ud800b", "a\ufffdb"),
-        (r"a\uDC00b", "a\ufffdb"),
-        (r"\ud800", "\ufffd"),
+        (r"a\ud800b", "a\ud800b"),
+        (r"a\uDC00b", "a\udc00b"),
         (r"\ud83d\ude00", "\U0001f600"),
-        (r"\ud83d\ud83d\ude00\ude00", "\ufffd\U0001f600\ufffd"),
-        (r"\ud800\\ud800", "\ufffd\\ud800"),  # the second one is a backslash and the letters of an escape
-        (r"\ud800\\\udc00", "\ufffd\\\ufffd"),
-        (r"\ud800\n", "\ufffd\n"),
+        (r"\ud83d\ud83d\ude00\ude00", "\ud83d\U0001f600\ude00"),
+        (r"\ud800\\ud800", "\ud800\\ud800"),  # the second one is a backslash and the letters of an escape
+        (r"\ud800\\\udc00", "\ud800\\\udc00"),
     ],
+    ids=ascii,
 )
-def test_half_a_surrogate_pair_becomes_a_replacement_character(escape: str, expected: str) -> None:
+def test_unpaired_surrogates_are_kept(escape: str, expected: str) -> None:
     raw = f'{{"nodes":[{{"nodeId":"1","name":{{"value":"{escape}"}}}}]}}'.encode("ascii")
-    assert name_of(decode_ax_tree(raw)) == expected
+    assert ascii(name_of(decode_ax_tree(raw))) == ascii(expected)
 
 
 def test_bytes_that_are_not_utf8_become_replacement_characters() -> None:
@@ -96,7 +95,7 @@ def test_what_is_not_json_is_refused_as_such(raw: bytes) -> None:
 
 def test_nesting_without_end_is_refused_as_such() -> None:
     deep = b'{"nodes":[{"value":{"value":' + b"[" * 200_000 + b"]" * 200_000 + b"}}]}"
-    with pytest.raises(ValueError, match="nested too deeply"):
+    with pytest.raises(ValueError, match="nested too deep"):
         decode_ax_tree(deep)
 
 

@@ -122,6 +122,8 @@ WARNINGS = {
     ): "see to the endpoint, or start anew",
     ("_launch/process.py", "browser process %d did not end"): "see what keeps the process",
     ("_launch/profile.py", "the temporary profile %s could"): "remove the folder by hand",
+    ("shell/kept_refs.py", "the numbers of refs are lost w"): "let the state folder be written",
+    ("shell/kept_refs.py", "the numbers of refs cannot be "): "remove the file, or repair it",
     ("debug/proxy_server.py", "the proxy listens on %s:%d: al"): "let it listen on loopback",
     ("debug/replaying/replay_server.py", "not replayed: %s"): "record anew, or let the program ask as it did",
     ("debug/replaying/replay_server.py", "client %d of the replay sent s"): "see to the client",

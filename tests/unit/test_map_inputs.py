@@ -38,12 +38,12 @@ def test_what_a_line_is(line: bytes, value: object) -> None:
     (b"[1]", "expected a JSON object"),
     (b"null", "expected a JSON object"),
     (b"# a comment", "expected a JSON object"),
-    (b'{"url":', "not JSON: "),
-    (b'{"n":NaN}', "not JSON: NaN"),
-    (b'"a" "b"', "not JSON: Extra data"),
+    (b'{"url":', "not JSON at line 1"),
+    (b'{"n":NaN}', "NaN, which is not JSON"),
+    (b'"a" "b"', "not JSON at line 1"),
     (b"http://\xff/", "not UTF-8"),
     (b'{"a":' * (DEEPEST + 1) + b"1" + b"}" * (DEEPEST + 1), "nested deeper"),
-    (b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "not JSON: "),
+    (b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deep"),
     (b"http://" + b"a" * LONGEST, "more than"),
 ], ids=lambda each: str(each)[:20])  # fmt: skip
 def test_what_is_no_input_says_why(line: bytes, problem: str) -> None:

@@ -98,12 +98,11 @@ def deep(leaf: object) -> dict[str, Any]:
         {"x": 10**5000},
         {("a", "b"): 1},
         {"x": object(), "y": "\ud800"},
-        {"x": math.nan, "y": "\ud800"},
         cyclic(),
         deep(1),
         deep("\ud800"),
     ],
-    ids=["object", "huge int", "tuple key", "object+half", "nan+half", "cycle", "deep", "deep+half"],
+    ids=["object", "huge int", "tuple key", "object+half", "cycle", "deep", "deep+half"],
 )
 def test_values_without_a_json_form_are_refused(params: dict[Any, Any]) -> None:
     with pytest.raises(InvalidArgumentError) as caught:

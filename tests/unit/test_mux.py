@@ -101,7 +101,6 @@ def test_reply_with_an_id_never_given_out_is_unknown(call_id: int) -> None:
         b'{"method":"\xff"}',
         b'{"method":1}',
         b'{"method":"A.b","params":{}',
-        '{"method":"A.\ud800"}',
         b'{"method":"A.b","params":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
         b"\x00\x01\x02",
     ],
@@ -128,7 +127,6 @@ def test_message_that_is_neither_reply_nor_event() -> None:
         ',"result":{}}garbage',
         ',"sessionId":5}',
         ',"result":' + "[" * 50_000 + "]" * 50_000 + "}",
-        ',"result":{"a":"\ud800"}}',
     ],
 )
 def test_damaged_reply_with_a_readable_id_ends_its_call(tail: str) -> None:

@@ -58,7 +58,7 @@ def test_as_playwright_writes_it() -> None:
 
 
 WRONG = {
-    "": "Expecting value",
+    "": "text that is not JSON",
     "{": "line 1",
     "[]": "not an object",
     "null": "not an object",

@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 import trio
 
+from cdpengine import _json
 from cdpengine._collector import pause_collector
 from cdpengine._page.scripts.page_functions import context_gone
 from cdpengine._protocol.domains.accessibility import AXNode, AXTree
@@ -304,8 +305,8 @@ class _Places(msgspec.Struct):
     last: int = 0
 
 
-_decode_found = msgspec.json.Decoder(_Found).decode
-_decode_places = msgspec.json.Decoder(_Places).decode
+_decode_found = _json.Decoder(_Found).decode
+_decode_places = _json.Decoder(_Places).decode
 
 
 class Clickables:

@@ -7,14 +7,13 @@ from one question to the next, before anything else of its accessibility engine.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 from weakref import WeakSet
 
 import msgspec
 
+from cdpengine import _json
 from cdpengine._protocol.domains.accessibility import (
     AXName,
     AXNameSource,
@@ -28,37 +27,22 @@ from cdpengine._protocol.domains.accessibility import (
 )
 from cdpengine._protocol.session import Session
 
-_decode = msgspec.json.Decoder(AXTree).decode
-_decode_raw = msgspec.json.Decoder(AXTreeUnread).decode
-_decode_nodes = msgspec.json.Decoder(tuple[AXNode, ...]).decode
-_decode_reasons = msgspec.json.Decoder(list[AXProperty]).decode
-_decode_sources = msgspec.json.Decoder(list[AXNameSource]).decode
-
-# Any JSON escape, whole, so that the backslashes are counted right; group 1 is half of a surrogate pair.
-_ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
+_decode = _json.Decoder(AXTree).decode
+_decode_raw = _json.Decoder(AXTreeUnread).decode
+_decode_nodes = _json.Decoder(tuple[AXNode, ...]).decode
+_decode_reasons = _json.Decoder(list[AXProperty]).decode
+_decode_sources = _json.Decoder(list[AXNameSource]).decode
 
 
 def decode_ax_tree(raw: bytes | memoryview | msgspec.Raw) -> AXTree:
-    """Decode the JSON of a reply. Half a surrogate pair in a string becomes U+FFFD.
+    """Decode the JSON of a reply. Raises ValueError when it is not JSON, or nested too deeply.
 
-    msgspec refuses such strings, and numbers beyond a float's range. Pages make them: JavaScript that cuts a
-    text in the middle of an emoji is enough. Raises ValueError when `raw` is not JSON at all.
+    msgspec refuses numbers beyond a float's range, which `aria-valuemax` can have.
     """
     try:
         return _decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        text = _ESCAPE.sub(_whole_character, bytes(raw).decode(errors="replace"))
-    try:
-        return _decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        pass
-    try:
-        return _tree(json.loads(text))
-    except RecursionError as error:
-        raise ValueError("the reply is nested too deeply to be read") from error
+    except msgspec.DecodeError:
+        return _tree(_json.decode_leniently(bytes(raw).decode(errors="replace")))
 
 
 _CHUNK = 256
@@ -72,7 +56,7 @@ def ax_nodes(raw: bytes | memoryview | msgspec.Raw) -> Iterator[Sequence[AXNode]
     """
     try:
         waiting = _decode_raw(raw).nodes
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except msgspec.DecodeError:
         yield decode_ax_tree(raw).nodes
         return
     waiting.reverse()
@@ -82,12 +66,8 @@ def ax_nodes(raw: bytes | memoryview | msgspec.Raw) -> Iterator[Sequence[AXNode]
         joined = b"[" + b",".join(chunk) + b"]"
         try:
             yield _decode_nodes(joined)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except msgspec.DecodeError:
             yield decode_ax_tree(b'{"nodes":' + joined + b"}").nodes
-
-
-def _whole_character(escape: re.Match[str]) -> str:
-    return r"\ufffd" if escape[1] else escape[0]
 
 
 def placeholder(name: AXName | None) -> str:
@@ -153,7 +133,7 @@ def _name(item: object) -> AXName | None:
 
 
 def _raw_list(item: object) -> msgspec.Raw:
-    return msgspec.Raw(json.dumps(item).encode() if isinstance(item, list) else b"")
+    return msgspec.Raw(_json.encode(item) if isinstance(item, list) else b"")
 
 
 def _property_value(item: object) -> AXPropertyValue | None:

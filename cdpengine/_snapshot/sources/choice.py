@@ -18,14 +18,12 @@ element is asked for by itself.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from typing import Literal
 from weakref import WeakSet
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine._javascript import own, script
@@ -41,7 +39,6 @@ from cdpengine.errors import (
     InvalidArgumentError,
     ProtocolError,
     RemoteError,
-    UndecodableReplyError,
 )
 
 FIRST_PART = 0.6
@@ -202,17 +199,10 @@ def fill_boxes(document: Document, capture: Capture, frame_id: str) -> None:
 async def fetch_capture(session: Session) -> Capture:
     """Capture all documents of the session's process, in one call.
 
-    Raises as `Session.request` does; a reply with half a surrogate pair in a text of the page is read all the
-    same.
+    Raises as `Session.request` does.
     """
     params = {"computedStyles": [], "includePaintOrder": False, "includeDOMRects": False}
-    try:
-        return await session.request("DOMSnapshot.captureSnapshot", params, Capture)
-    except UndecodableReplyError as refused:
-        try:
-            return msgspec.convert(json.loads(refused.raw), Capture)
-        except (ValueError, RecursionError):
-            raise refused from None
+    return await session.request("DOMSnapshot.captureSnapshot", params, Capture)
 
 
 async def _add_boxes(

@@ -9,12 +9,12 @@ part then belong to several documents, and must not be changed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 import msgspec
 
+from cdpengine import _json
 from cdpengine._collector import pause_collector
 from cdpengine._snapshot import roles
 from cdpengine._snapshot.node import Document, Kind, Node
@@ -86,25 +86,8 @@ class Walk(msgspec.Struct, gc=False):
     carousels: int = 0
 
 
-_decode = msgspec.json.Decoder(Walk).decode
-
-# Any JSON escape, whole, so that the backslashes are counted right; group 1 is half of a surrogate pair.
-_ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
-
-
-def decode_walk(text: str) -> Walk:
-    """Decode the walk's answer. Half a surrogate pair, which a page can write, becomes U+FFFD.
-
-    Raises ValueError for any other text.
-    """
-    try:
-        return _decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError):
-        whole = text.encode("utf-8", "replace").decode()
-        return _decode(_ESCAPE.sub(lambda found: r"\ufffd" if found[1] else found[0], whole))
+decode_walk = _json.Decoder(Walk).decode
+"""Decode the walk's answer. Raises msgspec.DecodeError, a ValueError, for any other text."""
 
 
 # What walk.js needs to know of a role: it has the same bits.

@@ -8,7 +8,6 @@ The walk gives numbers to elements, which stand for backend node ids (_snapshot/
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine import _json
 from cdpengine._javascript import own, script
 from cdpengine._page.scripts.node_lists import LONGEST_REASON, SERIALIZED, SerializedList
 from cdpengine._page.scripts.page_functions import (
@@ -185,7 +185,7 @@ OFFERED = own("'computedRole' in Element.prototype && 'computedName' in Element.
 @cache
 def _installation(kit: str | None) -> str:
     # Sorted: what is sent is to be the same in each run, for those who compare or replay recordings.
-    tables = json.dumps({"bits": role_bits()}, sort_keys=True)
+    tables = _json.encode({"bits": role_bits()}, sort_keys=True).decode()
     parts = ", ".join(
         [
             tables,

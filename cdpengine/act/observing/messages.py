@@ -6,12 +6,12 @@ is known in a later one; only the newest lines are kept. Long payloads are cut, 
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import trio
 
+from cdpengine import _json
 from cdpengine._page.patterns import url_test
 from cdpengine._protocol.instruments import Traffic
 from cdpengine.errors import packages_named
@@ -56,7 +56,7 @@ class MessageLog:
         """Return the newest messages whose method matches a glob, oldest first."""
         self._make_lines()
         matches = (lambda _method: True) if method is None else url_test(method)
-        lines = [json.loads(line) for line in self._lines]
+        lines = [_json.decode_leniently(line) for line in self._lines]
         found = [line for line in lines if line.get("m") and matches(line["m"])]
         return [{name: line[name] for name in _SHOWN if name in line} for line in found[-limit:]]
 

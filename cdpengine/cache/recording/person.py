@@ -9,7 +9,6 @@ and dropped.
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -20,7 +19,7 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine import Page
+from cdpengine import Page, _json
 from cdpengine._evaluate.injection import InitScript
 from cdpengine._javascript import own, script, with_dom
 from cdpengine._page.navigation.active import request_of_active
@@ -137,8 +136,8 @@ class PersonObserver:
     def _source(self) -> str:
         parts = ", ".join(
             [
-                json.dumps(self._binding),
-                json.dumps(self._key),
+                _json.encode_ascii(self._binding),
+                _json.encode_ascii(self._key),
                 f"({script('_page/scripts/secret_field')})()",
                 f"({script('cache/recording/field_facts')})",
             ]
@@ -205,7 +204,7 @@ class PersonObserver:
         return calls
 
     def _post(self, session: Session, context: int, call: str, **how: Any) -> PendingCall:
-        expression = f"globalThis[{json.dumps(self._key)}]?.{call}"
+        expression = f"globalThis[{_json.encode_ascii(self._key)}]?.{call}"
         return ExecutionContext(session, context).post_expression(
             own(expression) if call in _OWN else expression, **how
         )

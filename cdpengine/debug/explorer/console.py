@@ -13,13 +13,13 @@ and refs that the browser's own protocol has, or that are there now; never a gue
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import attrs
 
+from cdpengine import _json
 from cdpengine.debug.explorer.protocol import Field, Protocol
 from cdpengine.debug.explorer.protocol_text import brief, signature
 from cdpengine.debug.recording.known_secrets import REDACTED
@@ -163,7 +163,6 @@ def work_of(line: Line) -> Work:
 _METHOD = re.compile(r"([A-Za-z]+\.[A-Za-z]+)(?=\s|$)")
 _NAME = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)=")
 _BARE = re.compile(r"\S*")
-_decoder = json.JSONDecoder()
 
 
 def parse_line(line: str) -> Line | None:
@@ -219,12 +218,12 @@ def split_words(text: str, what: str) -> list[str]:
 def _arguments(text: str, method: str) -> tuple[Argument, ...]:
     if text.startswith("{"):
         try:
-            value, end = _decoder.raw_decode(text)
-        except (ValueError, RecursionError):
+            value, end = _json.decode_beginning(text)
+        except ValueError:
             raise _wrong(method, "one JSON object, or name=value ...") from None
         if text[end:].strip():
             raise _wrong(method, "nothing after the JSON object")
-        return tuple(Argument(name, json.dumps(inner), inner, True) for name, inner in value.items())
+        return tuple(Argument(name, _json.encode_text(inner), inner, True) for name, inner in value.items())
     arguments: list[Argument] = []
     place = 0
     while place < len(text):
@@ -251,8 +250,8 @@ def _value(name: str, text: str, place: int, method: str) -> tuple[Argument, int
             end += 1
         else:
             try:
-                value, end = _decoder.raw_decode(text, place)
-            except (ValueError, RecursionError):
+                value, end = _json.decode_beginning(text, place)
+            except ValueError:
                 raise _wrong(method, f"JSON for {name}") from None
         if end < len(text) and not text[end].isspace():
             raise _wrong(method, f"a space after the value of {name}")
@@ -306,7 +305,7 @@ def _convert(argument: Argument, field: Field | None, protocol: Protocol | None,
     if kind in ("string", "binary"):
         return argument.text
     try:
-        return json.loads(argument.text)
+        return _json.decode_leniently(argument.text)
     except ValueError:
         return argument.text
 
@@ -338,12 +337,12 @@ def _safe_call(redactor: Redactor, method: str, arguments: tuple[Argument, ...])
     given: Mapping[str, object] = {
         argument.name: argument.value if argument.quoted else argument.text for argument in arguments
     }
-    message = json.dumps({"method": method, "params": given}).encode()
-    kept = json.loads(redactor.redact(message, method))["params"]
+    message = _json.encode({"method": method, "params": given})
+    kept = _json.decode(redactor.redact(message, method))["params"]
     words = [
         f"{argument.name}={argument.text}"
         if kept[argument.name] == given[argument.name]
-        else f"{argument.name}={json.dumps(kept[argument.name])}"
+        else f"{argument.name}={_json.encode_text(kept[argument.name])}"
         for argument in arguments
     ]
     return " ".join([method, *words])

@@ -7,13 +7,13 @@ for the target that is in use.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
 import trio
 
+from cdpengine import _json
 from cdpengine._budget import check_timeout, within
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.session import Session
@@ -199,7 +199,7 @@ class Interpreter:
                         what="method", given=method, expected=f"one that there is, such as {', '.join(near)}"
                     ) from error
                 raise
-        return json_output(json.loads(bytes(result)))
+        return json_output(_json.decode_leniently(bytes(result)))
 
     # --- actions -------------------------------------------------------------------------------------------
 

@@ -5,12 +5,12 @@ Rule: an action is one call of the page's own method; nothing of a text that was
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING
 
 import attrs
 
+from cdpengine import _json
 from cdpengine.debug.explorer.console import ACTIONS, first_word, split_words
 from cdpengine.errors import InvalidArgumentError, OptionNotFoundError, ValueRefusedError
 from cdpengine.errors.texts import escape_json, escape_lines
@@ -124,7 +124,7 @@ def as_json(value: object) -> Output:
 
 def json_output(value: object) -> Output:
     """Return a JSON value to be shown."""
-    return Output(escape_json(json.dumps(value, ensure_ascii=False, indent=2)), "json")
+    return Output(escape_json(_json.encode_text(value, indent=2)), "json")
 
 
 def _plain(value: object) -> object:

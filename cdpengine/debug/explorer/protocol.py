@@ -18,6 +18,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine import _json
 from cdpengine._launch.endpoint import check_endpoint, redact_endpoint, resolve_endpoint
 from cdpengine._protocol.http_connections import get
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError
@@ -253,8 +254,8 @@ def fields_of(item: Item) -> tuple[Field, ...]:
 def decode_protocol(document: bytes, origin: str) -> Protocol:
     """Read what /json/protocol answers. `origin` names where it is from. Raises InvalidArgumentError."""
     try:
-        read = msgspec.json.decode(document, type=_Document)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        read = _json.decode(document, _Document)
+    except msgspec.DecodeError as error:
         raise InvalidArgumentError(
             what="protocol", given=origin, expected=f"a document as /json/protocol gives it ({error})"
         ) from None

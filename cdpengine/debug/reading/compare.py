@@ -17,6 +17,7 @@ from typing import Literal
 import attrs
 import msgspec
 
+from cdpengine import _json
 from cdpengine.debug.normalization import normalize_payload, normalize_text
 from cdpengine.debug.reading.figures import Quantiles
 from cdpengine.debug.recording_format import Line, Message
@@ -27,7 +28,7 @@ MOST_DIFFERENCES = 500
 CONTEXT = 2
 """Commands before and after a difference that are reported with it."""
 
-_decode = msgspec.json.Decoder(Message).decode
+_decode = _json.Decoder(Message).decode
 
 
 @attrs.frozen
@@ -286,14 +287,14 @@ class _Refusal(msgspec.Struct):
 def _payload(line: Line) -> bytes:
     try:
         return bytes(_decode(line.msg).params)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except msgspec.DecodeError:
         return b'"<no message>"'
 
 
 def _refusal(line: Line) -> str:
     try:
-        refusal = msgspec.json.decode(_decode(line.msg).error, type=_Refusal)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        refusal = _json.decode(_decode(line.msg).error, _Refusal)
+    except msgspec.DecodeError:
         return "(unreadable)"
     return f"{normalize_text(refusal.message)} [{refusal.code}]"
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
+from cdpengine import _json
 from cdpengine._activity import har
 from cdpengine._activity.exchange import Exchange, Exchanges
 from cdpengine._protocol.domains import network as told
@@ -31,7 +32,7 @@ def archive_document(recording: Recording, lines: Iterable[Line]) -> bytes:
     for line in lines:
         try:
             archive.add(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except msgspec.DecodeError as error:
             recording.report(f"{line.m} is not what the protocol says: {error}")
     if not archive.requests:
         raise RecordingIncompleteError(
@@ -173,13 +174,11 @@ EVENTS: dict[str, type[RequestEvent]] = {
     "Target.attachedToTarget": Attached,
 }
 
-_decode = msgspec.json.Decoder(Message).decode
+_decode = _json.Decoder(Message).decode
 S = TypeVar("S", bound=msgspec.Struct)
 
 
 def decode_payload(line: Line, as_type: type[S], key: str = "params") -> S:
     """Return the payload of a line's message. Raises msgspec.DecodeError for what does not fit."""
     message = _decode(line.msg)
-    return msgspec.json.decode(
-        message.result if key == "result" else message.params, type=as_type, strict=False
-    )
+    return _json.decode(message.result if key == "result" else message.params, as_type, strict=False)

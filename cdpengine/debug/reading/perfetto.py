@@ -15,6 +15,7 @@ from heapq import heappop, heappush
 import attrs
 import msgspec
 
+from cdpengine import _json
 from cdpengine.debug.reading.shown_lines import BROWSER, SHORT_ID, SessionTargets
 from cdpengine.debug.recording_format import Header, Line, Message
 
@@ -33,8 +34,8 @@ LONGEST = 1_000
 TraceEvent = dict[str, object]
 """One event of the trace: ph (its phase), ts in whole microseconds, pid and tid, and what belongs to the phase."""
 
-_decode = msgspec.json.Decoder(Message).decode
-_encode = msgspec.json.Encoder().encode
+_decode = _json.Decoder(Message).decode
+_encode = _json.encode
 
 
 def trace_document(header: Header, lines: Iterable[Line]) -> Iterator[bytes]:
@@ -302,14 +303,14 @@ def _calls_name(thread: int) -> str:
 def _message(line: Line) -> Message:
     try:
         return _decode(line.msg)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except msgspec.DecodeError:
         return Message()
 
 
 def _session_of(message: Message) -> str:
     try:
-        return msgspec.json.decode(message.params, type=_Detached).session_id
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _json.decode(message.params, _Detached).session_id
+    except msgspec.DecodeError:
         return ""
 
 

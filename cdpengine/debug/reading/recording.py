@@ -23,6 +23,7 @@ from typing import IO, Protocol, cast
 import attrs
 import msgspec
 
+from cdpengine import _json
 from cdpengine.debug.recording_format import KINDS, VERSION, Header, Line, Message
 from cdpengine.errors import InvalidArgumentError, RecordingDamagedError, packages_named
 
@@ -43,14 +44,13 @@ _PATIENCE = 0.1
 """Seconds between two looks at a file that has not grown."""
 
 _DAMAGE_KEPT = 100
-_NOT_DECODED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _BREAKS_OFF = "the line breaks off"
 _NO_END = "the recording ends without its last line: its program was killed, or still writes"
 _HEADER_BEGINS = b'{"cdpengine"'
 
-_decode_header = msgspec.json.Decoder(Header).decode
-_decode_line = msgspec.json.Decoder(Line).decode
-_decode_message = msgspec.json.Decoder(Message).decode
+_decode_header = _json.Decoder(Header).decode
+_decode_line = _json.Decoder(Line).decode
+_decode_message = _json.Decoder(Message).decode
 
 
 class LineReader(Protocol):
@@ -96,7 +96,7 @@ class Recording:
                 continue
             try:
                 line = _decode_line(raw)
-            except _NOT_DECODED as error:
+            except msgspec.DecodeError as error:
                 self._note_damage(number, str(error) if raw.endswith(b"\n") else _BREAKS_OFF)
                 continue
             self.closed_in_order = line.k == "end"
@@ -151,7 +151,7 @@ class Recording:
         try:
             raw = self._text.readline(1 << 20)
             header = _decode_header(raw)
-        except (Unreadable, OSError, *_NOT_DECODED) as error:
+        except (Unreadable, OSError, msgspec.DecodeError) as error:
             if self.size == 0:
                 what = "it is empty"
             elif _begins_a_header(raw):

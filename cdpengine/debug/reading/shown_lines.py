@@ -15,7 +15,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -25,6 +24,7 @@ from importlib.resources import files
 import attrs
 import msgspec
 
+from cdpengine import _json
 from cdpengine.debug.recording_format import Header, Line, Message
 from cdpengine.errors.texts import escape_line
 
@@ -112,7 +112,7 @@ def _globs(globs: tuple[str, ...]) -> re.Pattern[str] | None:
 
 def _forms(text: str) -> set[str]:
     """Return how a text may be written within a JSON text: as it is, or escaped."""
-    once = (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
+    once = (text, _json.encode_ascii(text)[1:-1], _json.encode_text(text)[1:-1])
     return {form.casefold() for form in once}
 
 
@@ -217,7 +217,7 @@ def _note(line: Line, limit: int | None) -> list[Piece]:
 
 
 _PAYLOAD = re.compile(rb'"(?:params|result|error)"\s*:\s*')
-_decode = msgspec.json.Decoder(Message).decode
+_decode = _json.Decoder(Message).decode
 
 
 def _payload(line: Line, limit: int | None) -> str:
@@ -232,7 +232,7 @@ def _payload(line: Line, limit: int | None) -> str:
     if line.k != "stray":
         try:
             message = _decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except msgspec.DecodeError:
             pass  # it is shown as it is
         else:
             raw = bytes(message.params) or bytes(message.result) or bytes(message.error)
@@ -272,7 +272,7 @@ class _Event(msgspec.Struct):
     params: _Changed = msgspec.field(default_factory=_Changed)
 
 
-_decode_event = msgspec.json.Decoder(_Event).decode
+_decode_event = _json.Decoder(_Event).decode
 
 
 class SessionTargets:
@@ -293,7 +293,7 @@ class SessionTargets:
         elif line.m == "Target.targetInfoChanged" and line.k == "event":
             try:
                 info = _decode_event(line.msg).params.target_info
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except msgspec.DecodeError:
                 return  # a name is missing then, nothing else
             self._move(info.target_id, info.url)
 
@@ -320,7 +320,7 @@ _BLOCK = 3 << 16
 """Bytes that are encoded at once; a multiple of three, so that the pieces of base64 join."""
 
 _MARKER = re.compile(r"\{\{([a-z-]+)\}\}")
-_encode = msgspec.json.Encoder().encode
+_encode = _json.encode
 
 
 def page_document(
@@ -432,7 +432,7 @@ def _payload_and_length(line: Line) -> tuple[str, int]:
         case _:
             try:
                 message = _decode(line.msg)
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except msgspec.DecodeError:
                 raw = memoryview(line.msg)
             else:
                 raw = memoryview(message.params or message.result or message.error or b"")

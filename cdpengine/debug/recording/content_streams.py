@@ -14,6 +14,8 @@ from typing import Literal, TypeVar
 import attrs
 import msgspec
 
+from cdpengine import _json
+
 StreamName = tuple[str, ...]
 
 Place = Literal["first", "next", "message", "unknown"]
@@ -245,6 +247,6 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 def _decode(raw: msgspec.Raw, as_type: type[S]) -> S:
     try:
-        return msgspec.json.decode(raw, type=as_type)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _json.decode(raw, as_type)
+    except msgspec.DecodeError:
         return as_type()

@@ -14,7 +14,6 @@ that list.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from typing import Any
 import attrs
 import msgspec
 
+from cdpengine import _json
 from cdpengine.debug.normalization import drop_names
 from cdpengine.debug.recording.known_secrets import REDACTED
 
@@ -207,7 +207,7 @@ class Typing:
                 pieces.append("")  # what comes next may be another text
             return
         try:
-            text = find_typed(method, json.loads(bytes(params) or b"{}"))
+            text = find_typed(method, _json.decode_leniently(bytes(params) or b"{}"))
         except ValueError:
             return
         self._since[session] = self._since.get(session, "") + text
@@ -288,8 +288,8 @@ class EnteredTexts:
     def _note_entered(self, call: _Call) -> list[Entered]:
         self._bytes_out += len(call.before) + len(call.after)
         try:
-            before, after = (json.loads(raw)["params"] for raw in (call.before, call.after))
-        except (ValueError, KeyError, TypeError, RecursionError):
+            before, after = (_json.decode_leniently(raw)["params"] for raw in (call.before, call.after))
+        except (ValueError, KeyError, TypeError):
             return []  # withheld as a whole, or no call at all
         if call.method not in KEYS:
             prints = fingerprints(before, after, self._by)

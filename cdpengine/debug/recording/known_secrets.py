@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import html
-import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +18,8 @@ from urllib.parse import quote, quote_plus
 
 import attrs
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
+
+from cdpengine import _json
 
 REDACTED = "[redacted]"
 _REDACTED = REDACTED.encode()
@@ -368,7 +369,7 @@ def forms_of(secret: str) -> frozenset[_Form]:
     in_json = {form for text in texts for form in _in_json(text)}
     again = {form for text in _in_json(secret) for form in _in_json(text)}
     for _ in range(2):  # a page's text that is JSON already, in what a script returned as JSON
-        again |= {json.dumps(text, ensure_ascii=False)[1:-1] for text in again}
+        again |= {_json.encode_text(text)[1:-1] for text in again}
     again |= {form for each in wide for text in _in_json(each.decode("latin-1")) for form in _in_json(text)}
     written = {*map(_utf8, texts | in_json | again), *wide}
     share = min(1.0, _ENOUGH / max(1, len(secret)))
@@ -381,7 +382,7 @@ def _from_words_on(secret: str) -> Iterator[_Form]:
     if len(secret) > _ONE_LINE:
         for start in _places_to_begin(secret):
             rest = secret[start : start + _PIECE]
-            shown = {rest, json.dumps(rest)[1:-1], json.dumps(rest, ensure_ascii=False)[1:-1]}
+            shown = {rest, _json.encode_ascii(rest)[1:-1], _json.encode_text(rest)[1:-1]}
             for form in shown | _wide_digits(rest):
                 written = _utf8(form)
                 yield _Form(written, min(len(written), _ENOUGH))
@@ -462,8 +463,8 @@ def _in_json(text: str) -> set[str]:
     """Return how JSON writes a text: non-ASCII letters and signs of markup escaped or not, in either case."""
     if _PLAIN.fullmatch(text):
         return {text, text.replace("/", "\\/")}
-    plain = json.dumps(text, ensure_ascii=False)[1:-1]
-    escaped = json.dumps(text)[1:-1]
+    plain = _json.encode_text(text)[1:-1]
+    escaped = _json.encode_ascii(text)[1:-1]
     forms = {plain, escaped, escaped.replace("/", "\\/"), plain.replace("/", "\\/")}
     if "<" in text or ">" in text or "&" in text:
         for form in list(forms):

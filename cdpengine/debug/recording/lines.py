@@ -6,7 +6,6 @@ how long it took, whose session it is, which action caused it. Memory is bounded
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,6 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
+from cdpengine import _json
 from cdpengine._javascript import is_own
 from cdpengine._protocol.instruments import HttpExchange, Traffic
 from cdpengine._protocol.messages import Envelope, envelope_or_none
@@ -45,7 +45,7 @@ _SPANS_KNOWN = 1_000
 
 _SCRIPTS = frozenset({"Runtime.evaluate", "Runtime.callFunctionOn"})
 
-_encode = msgspec.json.Encoder().encode
+_encode = _json.encode
 
 
 class _TargetInfo(msgspec.Struct, rename="camel"):
@@ -478,8 +478,8 @@ def is_protocol(target: str) -> bool:
 def _as_json(body: bytes) -> msgspec.Raw:
     """Return a body as JSON on one line: as it is where it is JSON, else as a text."""
     try:
-        json.loads(body)
-    except (ValueError, RecursionError):
+        _json.decode_leniently(body)
+    except ValueError:
         return msgspec.Raw(_encode(body.decode("utf-8", "replace")))
     return msgspec.Raw(_one_line(body))
 
@@ -489,6 +489,6 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 def _decode(raw: msgspec.Raw, as_type: type[S]) -> S:
     try:
-        return msgspec.json.decode(raw, type=as_type)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _json.decode(raw, as_type)
+    except msgspec.DecodeError:
         return as_type()

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
-import msgspec
 import trio
 
+from cdpengine import _json
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.instruments import HttpExchange, Instruments, Span, Traffic
@@ -436,7 +436,7 @@ class WireLog:
 
     def __init__(self) -> None:
         self._lines = LineMaker(began=trio.current_time(), limit=LOG_LIMIT, redactor=Redactor())
-        self._decode = msgspec.json.Decoder(Line).decode
+        self._decode = _json.Decoder(Line).decode
 
     def add_secret(self, text: str) -> None:
         """Take a text that must not be logged from now on."""

@@ -9,15 +9,15 @@ is likely to say.
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain
 from typing import Any
 
 import msgspec
 
+from cdpengine import _json
 from cdpengine.debug.recording.content_streams import Piece
 from cdpengine.debug.recording.cookie_lists import CookieLists
 from cdpengine.debug.recording.entered_texts import TypedText, types_text
@@ -128,25 +128,19 @@ class Redactor:
         if not suspicious and not withheld and not self.suspicious(message, method):
             return message
         try:
-            loaded: Any = msgspec.json.decode(message)
-            encode: Callable[[Any], bytes] = msgspec.json.encode
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            try:
-                loaded, encode = json.loads(message), _encode_halves
-            except (ValueError, RecursionError):
-                text = self.text(message.decode("utf-8", "replace"))
-                return text.encode("utf-8", "replace")
+            loaded = _json.decode(message)
+        except msgspec.DecodeError:
+            text = self.text(message.decode("utf-8", "replace"))
+            return text.encode("utf-8", "replace")
         found = loaded.get("method") if isinstance(loaded, dict) else None
         method = found if isinstance(found, str) else method
         try:
             clean = self._clean_message(loaded, method, withheld=withheld, piece=piece)
         except RecursionError:
-            return msgspec.json.encode(
-                {"id": loaded.get("id"), "method": method, REDACTED: "nested too deeply"}
-            )
+            return _json.encode({"id": loaded.get("id"), "method": method, REDACTED: "nested too deeply"})
         if clean == loaded:
             return message
-        return encode(clean)
+        return _json.encode(clean)
 
     def redact_call(
         self,
@@ -424,7 +418,3 @@ def _compile(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
             what="pattern", given=repr(compiled.pattern)[:80], expected="one that needs some text"
         )
     return compiled
-
-
-def _encode_halves(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode("ascii")

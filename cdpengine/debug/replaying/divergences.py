@@ -15,6 +15,7 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
+from cdpengine import _json
 from cdpengine.debug.recording.entered_texts import Fingerprints, find_redacted_places, value_at
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.redact import Redactor
@@ -141,7 +142,7 @@ class Divergences:
         if not self._redacted:
             for call in calls:
                 message = {"method": call.method, "params": call.raw if bytes(call.raw) else {}}
-                self._describer.learn(call.method, msgspec.json.encode(message))
+                self._describer.learn(call.method, _json.encode(message))
         recorded = nearest.params()
         found = differences(nearest.method, recorded, params, self._names.trial(), self.strictness(nearest))
         return self._describer.describe(nearest.method, recorded, params, found)
@@ -191,7 +192,7 @@ class DifferenceDescriber:
         if clean is message:
             return
         try:
-            before, after = msgspec.json.decode(message), msgspec.json.decode(clean)
+            before, after = _json.decode(message), _json.decode(clean)
         except msgspec.DecodeError:
             return  # halves of surrogate pairs: a text that is not JSON is never shown
         for path, text in find_redacted_places(after):
@@ -243,11 +244,9 @@ class DifferenceDescriber:
     def _clean(self, method: str, params: Any) -> Any:
         if not isinstance(params, dict):
             return {}
-        message = msgspec.json.encode({"method": method, "params": params})
+        message = _json.encode({"method": method, "params": params})
         try:
-            return msgspec.json.decode(self._all_known().redact(message, method, suspicious=True)).get(
-                "params"
-            )
+            return _json.decode(self._all_known().redact(message, method, suspicious=True)).get("params")
         except msgspec.DecodeError:
             return {}
 
@@ -274,7 +273,7 @@ def _show(difference: Difference, value: Any, other: Any) -> str:
     if names & _OPAQUE or (names & {"arguments"} and "value" in names) or "params" in names:
         return _UNSHOWN
     if not isinstance(value, str):
-        return _shorten(msgspec.json.encode(value).decode())
+        return _shorten(_json.encode(value).decode())
     text = _drop_literals(value, other) if names & _SCRIPTS else value
     if isinstance(other, str) and len(text) > _SHOWN:
         # A long text is shown from where it begins to differ.

@@ -18,7 +18,6 @@ the program. A name that the browser gave is not renamed: a program that got it 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
@@ -26,6 +25,7 @@ from typing import Any, Literal
 import attrs
 import msgspec
 
+from cdpengine import _json
 from cdpengine.debug.normalization import (
     LEFT_OF_DEADLINES,
     UNKNOWN,
@@ -107,9 +107,9 @@ def decode_params(raw: bytes | msgspec.Raw) -> Any:
     if not bytes(raw):
         return {}
     try:
-        return msgspec.json.decode(raw)
+        return _json.decode(raw, object)
     except msgspec.DecodeError:
-        return bytes(raw)  # halves of surrogate pairs: equal bytes are equal
+        return bytes(raw)  # no JSON: equal bytes are equal
 
 
 def same(recorded: Any, asked: Any) -> bool:
@@ -450,4 +450,4 @@ def _any_of(names: Iterable[str]) -> str:
 
 
 def _in_json(name: str) -> bytes:
-    return json.dumps(name)[1:-1].encode()
+    return _json.encode_ascii(name)[1:-1].encode()

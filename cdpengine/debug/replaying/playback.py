@@ -23,6 +23,7 @@ from typing import Any
 import attrs
 import msgspec
 
+from cdpengine import _json
 from cdpengine._protocol.messages import Envelope, decode_envelope
 from cdpengine.debug.normalization import Clock
 from cdpengine.debug.reading.recording import open_recording
@@ -373,19 +374,19 @@ def _renumber(message: bytes, call_id: int) -> bytes:
     head = _ID.match(message)
     if head is not None:
         return b'{"id":%d' % call_id + message[head.end() :]
-    fields = msgspec.json.decode(message, type=dict[str, msgspec.Raw])
+    fields = _json.decode(message, dict[str, msgspec.Raw])
     fields["id"] = msgspec.Raw(b"%d" % call_id)
-    return msgspec.json.encode(fields)
+    return _json.encode(fields)
 
 
 def _refusal(asked: Asked, code: int, text: str, *, http: bool = False) -> bytes:
     if http:
-        body = msgspec.Raw(msgspec.json.encode(f"{text}\n"))
-        return msgspec.json.encode(HttpReply(500, "text/plain; charset=UTF-8", body))
+        body = msgspec.Raw(_json.encode(f"{text}\n"))
+        return _json.encode(HttpReply(500, "text/plain; charset=UTF-8", body))
     message: dict[str, Any] = {"id": asked.id, "error": {"code": code, "message": text}}
     if asked.session_id is not None:
         message["sessionId"] = asked.session_id
-    return msgspec.json.encode(message)
+    return _json.encode(message)
 
 
 def _fingerprints(header: Header) -> Fingerprints | None:

@@ -11,7 +11,6 @@ only when the program came to its end: a run that failed leaves nothing behind.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,9 +19,9 @@ from pathlib import Path
 from typing import Literal
 
 import attrs
-import msgspec
 import trio
 
+from cdpengine import _json
 from cdpengine._launch.find import find_browser
 from cdpengine._launch.process import LaunchOptions, start_browser
 from cdpengine._logs import RepeatedWarning, get_logger
@@ -113,7 +112,7 @@ class Replay:
             known = self._playback.ask_http(client, request.method, request.target)
             self._send_due()
             if known:
-                reply = msgspec.json.decode(await line.receive.receive(), type=HttpReply)
+                reply = _json.decode(await line.receive.receive(), HttpReply)
                 return HttpAnswer(reply.status, redirect_websockets(reply.content, here), reply.type)
         return self._never_asked(path, here)
 
@@ -139,7 +138,7 @@ class Replay:
             ]
         else:
             return HttpAnswer(404, b"This was not asked when the traffic was recorded.\n")
-        return HttpAnswer(200, json.dumps(page, indent=3).encode(), "application/json; charset=UTF-8")
+        return HttpAnswer(200, _json.encode(page, indent=3), "application/json; charset=UTF-8")
 
     async def _take(self, socket: Socket) -> None:
         """Play to one client until it leaves."""

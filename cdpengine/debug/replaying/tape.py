@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 import msgspec
 
+from cdpengine import _json
 from cdpengine._protocol.messages import decode_error
 from cdpengine.debug.recording.entered_texts import find_redacted_places
 from cdpengine.debug.recording.known_secrets import REDACTED
@@ -49,7 +50,7 @@ _LISTS = ("result", "internalProperties", "privateProperties")
 
 _PAGE_PATH = re.compile(r"(/devtools/page/[^ ?#]+)")
 
-decode_message = msgspec.json.Decoder(Message).decode
+decode_message = _json.Decoder(Message).decode
 
 
 @attrs.define(eq=False)
@@ -129,7 +130,7 @@ class HttpReply(msgspec.Struct):
     def content(self) -> bytes:
         """The bytes of the body."""
         raw = bytes(self.body)
-        return msgspec.json.decode(raw, type=str).encode() if raw[:1] == b'"' else raw
+        return _json.decode(raw, str).encode() if raw[:1] == b'"' else raw
 
 
 @attrs.frozen(eq=False)
@@ -228,19 +229,19 @@ class Tape:
                 answered.optional |= line.k == "error" and _is_gone(message.error)
                 self._receive(position, line, message.result, answered)
             if line.m == "Browser.getVersion" and not self.product and bytes(message.result):
-                self.product = str(msgspec.json.decode(message.result).get("product", ""))
+                self.product = str(_json.decode(message.result).get("product", ""))
 
     def _take_http(self, position: int, line: Line) -> None:
         # The line stands where the answer came; what happened between question and answer came of the question.
         asked_at = bisect_right(self._times, line.t) - 0.5
-        raw = msgspec.Raw(msgspec.json.encode(http_params(line.url)))
+        raw = msgspec.Raw(_json.encode(http_params(line.url)))
         call = RecordedCall(asked_at, line.n, HTTP, "", 0, line.m, raw, seconds=line.t)
         call.optional = is_http_read(line.m, line.url)
         self._by_line[line.n] = call
         self.has_redacted |= REDACTED in line.url
         self.calls.append(call)
         cut = bytes(line.msg).startswith(b'{"' + CUT.encode())
-        message = msgspec.json.encode(HttpReply(line.status, line.type, line.msg))
+        message = _json.encode(HttpReply(line.status, line.type, line.msg))
         self.received.append(Received(position, line.n, HTTP, message, line.m, call, cut, line.t))
 
     def _receive(self, position: int, line: Line, payload: msgspec.Raw, call: RecordedCall | None) -> None:

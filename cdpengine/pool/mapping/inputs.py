@@ -8,13 +8,13 @@ no inputs, but they count. A line that is none of these is an input that fails; 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import attrs
 
+from cdpengine import _json
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.texts import cut
 
@@ -71,9 +71,9 @@ def read_input(line: int, raw: bytes) -> MapInput:
         problem = "expected a JSON object, a JSON string, or a URL with its scheme (https://...)"
         return MapInput(line, digest, cut(decoded, _SHOWN), problem)
     try:
-        value = json.loads(decoded, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        return MapInput(line, digest, cut(decoded, _SHOWN), f"not JSON: {error}")
+        value = _json.decode_leniently(decoded)
+    except ValueError as error:
+        return MapInput(line, digest, cut(decoded, _SHOWN), f"expected JSON, got {error}")
     if not _is_shallow(value):
         return MapInput(line, digest, cut(decoded, _SHOWN), f"nested deeper than {DEEPEST} levels")
     return MapInput(line, digest, value)
@@ -91,10 +91,6 @@ def _is_shallow(value: object) -> bool:
         if not level:
             return True
     return False
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no value of JSON")
 
 
 class Lines:

@@ -8,7 +8,6 @@ but for the stream that is read.
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Callable, Mapping
 from typing import BinaryIO
@@ -16,6 +15,7 @@ from typing import BinaryIO
 import attrs
 import msgspec
 
+from cdpengine import _json
 from cdpengine._plain import to_plain
 from cdpengine.errors.texts import escape_json
 from cdpengine.pool.mapping.inputs import MapInput
@@ -33,7 +33,7 @@ class _Head(msgspec.Struct):
     digest: str
 
 
-_heads = msgspec.json.Decoder(_Head)
+_heads = _json.Decoder(_Head)
 
 
 class Recorded:
@@ -186,5 +186,5 @@ def encode_failure(entry: MapInput, error: Mapping[str, str], *, attempts: int, 
 
 
 def _encode(document: dict[str, object]) -> bytes:
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    text = _json.encode_text(document, compact=True)
     return escape_json(text).encode("utf-8") + b"\n"

@@ -8,7 +8,6 @@ cut.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import traceback
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, Unpack
 import attrs
 import trio
 
+from cdpengine import _json
 from cdpengine._launch.private_files import write_private
 from cdpengine._nursery import open_body_nursery
 from cdpengine._plain import to_plain
@@ -247,7 +247,7 @@ class MapRun:
             content = bytes(value)
             suffix = _suffix_of(content)
         elif suffix is not None:
-            content = json.dumps(to_plain(value), ensure_ascii=False).encode("utf-8", "surrogatepass")
+            content = _json.encode_text(to_plain(value)).encode()
         else:
             return value
         path = folder / f"{entry.line}-{entry.digest}{suffix}"

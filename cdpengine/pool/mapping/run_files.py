@@ -9,7 +9,6 @@ input was done later is taken out of its file.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from array import array
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, Self
 
 import attrs
 
+from cdpengine import _json
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.pool.mapping.inputs import MapInput
 from cdpengine.pool.mapping.journal import Recorded, encode_begun
@@ -211,7 +211,7 @@ def _header(settings: MapFiles) -> dict[str, Any]:
 
 
 def _header_line(settings: MapFiles) -> bytes:
-    return json.dumps(_header(settings)).encode("ascii") + b"\n"
+    return _json.encode(_header(settings)) + b"\n"
 
 
 def _read_header(journal: LineFile) -> dict[str, Any] | None:
@@ -222,7 +222,7 @@ def _read_header(journal: LineFile) -> dict[str, Any] | None:
         journal.cut_to(0)
         return None
     try:
-        header = json.loads(line)
+        header = _json.decode_leniently(line)
     except ValueError:
         header = None
     if not isinstance(header, dict) or header.get("map") != _FORMAT:

@@ -6,7 +6,6 @@ told how many entries it missed. An id names a journal and a number in it: one o
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections import deque
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from cdpengine import _json
 from cdpengine._notifier import Notifier
 
 MOST_ENTRIES = 2_000
@@ -64,7 +64,7 @@ class Journal:
         text = data.get("text")
         if isinstance(text, str) and len(text) > LONGEST_TEXT:
             data |= {"text": text[:LONGEST_TEXT], "cut": len(text) - LONGEST_TEXT}
-        entry = Entry(self.last, name, target_id, json.dumps(data, ensure_ascii=True, separators=(",", ":")))
+        entry = Entry(self.last, name, target_id, _json.encode_ascii(data, compact=True))
         self._entries.append(entry)
         self._bytes += len(entry.data)
         while len(self._entries) > self.most_entries or (

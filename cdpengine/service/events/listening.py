@@ -7,7 +7,6 @@ number. Each event has an id; a client that comes back with it (Last-Event-ID) g
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any
 
@@ -15,6 +14,7 @@ import attrs
 import trio
 from starlette.responses import Response
 
+from cdpengine import _json
 from cdpengine.service.events.journal import Ended, Entry, Journal
 from cdpengine.service.guard import Receive, Send
 
@@ -145,7 +145,7 @@ def _end(journal: Journal, number: int, ended: Ended) -> str:
 
 
 def _event(entry_id: str, name: str, fields: Mapping[str, Any]) -> str:
-    return _raw_event(entry_id, name, json.dumps(fields))
+    return _raw_event(entry_id, name, _json.encode_ascii(fields))
 
 
 def _raw_event(entry_id: str, name: str, data: str) -> str:
