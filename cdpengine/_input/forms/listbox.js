@@ -4,8 +4,10 @@
 //   node      "option", "opener" or "chip": return that element (null: none) in place of what is known of it; the chip is
 //             what takes the first choice away that is none of `keep`
 //   search    give the focus to the field whose text looks for options, with all that it holds selected
-//   scan      scroll the list for `wait` milliseconds until the option is there; "start": from its beginning, "on": further
-//   until     "": answer at once; "open", "closed": wait until the list is there, or is not; "there": until the option is shown; "chosen":
+//   scan      scroll the list for `wait` milliseconds until the option is there; "start": from its beginning, "on": further,
+//             "jump": to the place where a sorted list has it
+//   until     "": answer at once; "open", "closed": wait until the list is there, or is not; "there": until the option is
+//             shown, or the list closes; "chosen":
 //             until the control, or the option itself, shows that it is chosen; "changed": until the control shows
 //             something else than `before`
 //   before    what the control showed and held before the choice, as this answered it; `label`, `labels`: the texts of the
@@ -19,7 +21,9 @@
   const FRAME = 100; // milliseconds: where frames do not come, time takes their place
   const MOST_FRAMES = 4; // frames that a list gets to draw what it was scrolled to
   const PART = 0.8; // of a list's height that it is scrolled by at least
-  const MOST_VIEWS = 10; // of a list's height that it is scrolled by at most
+  const MOST_VIEWS = 10; // of a list's height that it is scrolled by at most; a longer list may be searched in halves
+
+  const inOrder = new Intl.Collator(undefined, { numeric: true });
 
   const { plain, roleOf, isList, isOption, shown, boxed, flat, flatAncestors, isIn, label, values, roots } = tools;
   let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
@@ -261,6 +265,62 @@
     return Math.max(least, Math.min(end - view.top - height, MOST_VIEWS * by.clientHeight));
   }
 
+  // Scrolls to a place, and waits until the list draws other options, or does not.
+  async function scrollTo(list, by, place) {
+    const [from, text] = [by.scrollTop, drawn(list)];
+    by.scrollTop = place;
+    if (by.scrollTop === from) return false;
+    for (let frame = 0; frame < MOST_FRAMES; frame++) {
+      await nextFrame();
+      const now = tools.listOf(element);
+      if (!now || drawn(now) !== text || by.scrollTop === from) break;
+    }
+    return true;
+  }
+
+  // How the wanted option compares with those drawn now: below 0 before them all, above 0 behind them, 0 among them.
+  function compared(list) {
+    const boxes = tools.options(list).filter(boxed).map((each, index) => [DOM.getBoundingClientRect(each).top, each, index]);
+    const drawnNow = boxes.sort(([one], [other]) => one - other).map(([, each, index]) => [each, index]);
+    if (!drawnNow.length) return null;
+    const key = ([each, index]) => ("index" in request.wanted ? String(placeOf(each, index)) : label(each));
+    const wanted = "index" in request.wanted ? String(request.wanted.index) : wantedText();
+    return [key(drawnNow[0]), key(drawnNow[drawnNow.length - 1])].map((each) => inOrder.compare(wanted, each));
+  }
+
+  // Where the list is sorted, whichever way round, halves the part that must have the option until it is there. The
+  // option itself is looked for at each place: a list in another order is left to `scan`.
+  async function jump() {
+    const until = performance.now() + request.wait;
+    const there = (at) => at.visible && boxed(at.visible);
+    let at = look();
+    let by = tools.scroller(at.list);
+    if (!by || there(at) || by.scrollHeight < MOST_VIEWS * by.clientHeight) return state(at);
+    let [from, to] = [0, by.scrollHeight - by.clientHeight];
+    const ends = [];
+    for (const place of [from, to]) {
+      await scrollTo(at.list, by, place);
+      [at, by] = [look(), tools.scroller(tools.listOf(element))];
+      ends.push(by && compared(at.list));
+      if (!ends.at(-1) || there(at)) return state(at);
+    }
+    // Behind the first and before the last in a list that ascends; the other way round in one that descends.
+    const way = Math.sign(ends[0][0]);
+    if (way === 0 || Math.sign(ends[1][1]) !== -way) return state(at);
+    while (to - from > 1 && performance.now() < until) {
+      const place = Math.round((from + to) / 2);
+      await scrollTo(at.list, by, place);
+      [at, by] = [look(), tools.scroller(tools.listOf(element))];
+      const found = by && compared(at.list);
+      if (!found || there(at)) break;
+      const [first, last] = found.map((each) => Math.sign(each) * way);
+      if (first < 0) to = place;
+      else if (last > 0) from = place;
+      else break;
+    }
+    return state(at);
+  }
+
   // Scrolls the list until the option is there, to its end, or until the time is over; `ended`: it was seen to its end.
   async function scan() {
     const until = performance.now() + request.wait;
@@ -271,28 +331,21 @@
       if (!by || (at.visible && boxed(at.visible))) return { ...state(at), ended: !by };
       if (performance.now() >= until) return { ...state(at), ended: false };
       const [from, height, text] = [by.scrollTop, by.scrollHeight, drawn(at.list)];
-      by.scrollTop = start ? 0 : from + step(at.list, by);
-      if (by.scrollTop === from && !start) {
+      const moved = await scrollTo(at.list, by, start ? 0 : from + step(at.list, by));
+      if (!moved && !start) {
         await nextFrame();
         await nextFrame();
         if (by.scrollHeight === height && drawn(at.list) === text) return { ...state(look()), ended: true };
-      } else {
-        for (let frame = 0; frame < MOST_FRAMES; frame++) {
-          await nextFrame();
-          const now = tools.listOf(element);
-          if (!now || drawn(now) !== text) break;
-          if (by.scrollTop === from) break;
-        }
       }
       start = false;
     }
   }
 
-  if (request.scan) return scan();
+  if (request.scan) return request.scan === "jump" ? jump() : scan();
   const enough = (now) =>
     !request.until ||
     (request.until === "changed" && JSON.stringify(now.held) !== JSON.stringify(request.before)) ||
-    (request.until === "open" ? now.open : request.until === "closed" ? !now.open : request.until === "there" ? (now.shown && !now.disabled) || now.chosen : request.until === "chosen" && now.taken);
+    (request.until === "open" ? now.open : request.until === "closed" ? !now.open : request.until === "there" ? (now.shown && !now.disabled) || now.chosen || (first.open && !now.open) : request.until === "chosen" && now.taken);
   const first = state(look());
   if (enough(first) || !request.wait) return first;
   return new Promise((resolve) => {

@@ -243,11 +243,15 @@ class _Choosing:
         searched: float | None = None
         scanned = False
         labels: list[str] = []
-        await self.open(request)
+        opened = (await self.open(request)).open
         while True:
             seen = await self.probe(request, until="there", seconds=_OPTION_TIMEOUT)
             if seen.chosen or (seen.shown and not seen.disabled):
                 return seen
+            if opened and not seen.open and searched is None and budget.remaining > 2 * _OPTION_TIMEOUT:
+                # The list was still closing after an earlier choice.
+                opened, scanned = (await self.open(request)).open, False
+                continue
             labels = labels or seen.labels
             if not seen.found and text and seen.searchable and searched is None:
                 searched = trio.current_time()
@@ -272,13 +276,13 @@ class _Choosing:
                 raise lack
 
     async def _scan(self, request: dict[str, object]) -> _Seen:
-        scan = "start"
+        scan = "jump"
         while True:
             seconds = min(_SCAN_TIMEOUT, self.context.budget.remaining / 2)
             seen = await self.probe(request, scan=scan, seconds=seconds)
             if seen.shown or seen.ended or self.context.budget.remaining <= 2 * _OPTION_TIMEOUT:
                 return seen
-            scan = "on"
+            scan = "start" if scan == "jump" else "on"
 
     async def _search(self, request: dict[str, object]) -> bool:
         """Give the focus to the field whose text looks for options; False where there is none."""

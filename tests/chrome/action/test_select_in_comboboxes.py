@@ -159,6 +159,42 @@ async def test_a_virtual_list_is_scrolled_to_the_option(
             await form.page.select(control, "Item 1001", timeout=5)
 
 
+async def test_a_virtual_list_in_no_order_is_scrolled_through(form: FormPage) -> None:
+    mixed = VIRTUAL.replace(">Item ${i + 1}<", ">Item ${(i * 617 + 500) % 1000 + 1}<")
+    await form.show(
+        mixed.replace("PLACED", "").replace("SIZED", "").replace("ABOVE", "0").replace("BELOW", "14")
+    )
+    control = await form.node("#control")
+    for wanted in ("Item 118", "Item 2"):
+        await form.page.select(control, wanted, timeout=20)
+        assert await form.js("chosen") == wanted
+
+
+CLOSING = VIRTUAL.replace(
+    "layer.hidden = true;", "setTimeout(() => { layer.hidden = true; }, PAUSE);"
+).replace(
+    "draw(); };",
+    "list.scrollTop = chosen ? place(chosen) * HEIGHT : 0; draw(); }; opened = 0; control.addEventListener('click', () => opened++);",
+)
+
+
+@pytest.mark.parametrize(("descending", "pause"), [(False, 250), (True, 500)])
+async def test_a_virtual_list_that_closes_late_and_opens_at_the_choice(
+    form: FormPage, descending: bool, pause: int
+) -> None:
+    page = CLOSING.replace("PLACED", "").replace("SIZED", "").replace("ABOVE", "0").replace("BELOW", "0")
+    if descending:
+        page = page.replace("${i + 1}", "${COUNT - i}")
+    place = "COUNT - text.slice(5)" if descending else "text.slice(5) - 1"
+    page = page.replace("chosen = null;", f"chosen = null; const place = (text) => {place};")
+    await form.show(page.replace("PAUSE", str(pause)))
+    control = await form.node("#control")
+    for count, wanted in enumerate(("Item 5", "Item 777", "Item 5", "Item 1000"), 1):
+        await form.page.select(control, wanted, timeout=10)
+        assert await form.js("chosen") == wanted
+        assert await form.js("opened") <= count
+
+
 COLLAPSED = """<div id=control style="width: 300px"><span id=tags></span>
 <input id=field role=combobox readonly aria-label=Fruit aria-haspopup=listbox aria-expanded=false aria-controls=list style="width: 20px"></div>
 <ul id=list role=listbox hidden></ul><script>
