@@ -28,6 +28,7 @@ from cdpengine._protocol.domains.page import (
     NavigatedWithinDocument,
 )
 from cdpengine._protocol.domains.runtime import IsolateIdReply
+from cdpengine._protocol.domains.target import TargetInfo
 from cdpengine._protocol.session import Session
 from cdpengine.errors import RemoteError
 
@@ -159,6 +160,11 @@ class FrameTree:
             subtree = waiting.pop()
             self._describe(self._obtain(subtree.frame.id, session), subtree.frame)
             waiting.extend(reversed(subtree.child_frames))
+
+    def add_crashed(self, session: Session, info: TargetInfo) -> None:
+        """Add the frame of a renderer that is dead: its session reports nothing any more."""
+        frame = self._obtain(info.target_id, session)
+        self._place(frame, info.parent_frame_id)
 
     def end_session(self, session: Session) -> None:
         """Forget the frames that only the ended session reported; the main frame stays."""

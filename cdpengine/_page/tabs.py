@@ -321,12 +321,17 @@ class Tabs:
         session._hold_domain("Page")
         take = page.attach_frame_session(session)
         self.evaluation_sessions.keep(page, session, held_back=attachment.waiting)
-        calls = _post_set_up(session)
-        if attachment.waiting:
-            await self._hold_for_evaluation_session(page, session)
-        calls += self._post_further(page, session)
-        calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
-        await _wait_for_answers(calls, take)
+        try:
+            # The renderer can be dead already: a document comes back with the iframe whose process crashed.
+            calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
+            calls += _post_set_up(session)
+            if attachment.waiting:
+                await self._hold_for_evaluation_session(page, session)
+            calls += self._post_further(page, session)
+            calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
+            await _wait_for_answers(calls, take)
+        except TargetCrashedError:
+            page.frames.add_crashed(session, attachment.info)
         page.set_frame_session_ready(session)
 
     def _post_further(self, page: PageTarget, session: Session) -> list[tuple[str, Posted]]:

@@ -42,3 +42,16 @@ def test_walk(seed: int, walk_site: WalkSite, transport: str) -> None:
     if fails(steps := make_steps(seed, STEPS)):
         shorten(steps, fails, SHORTENING_ATTEMPTS)
         raise failures[-1]
+
+
+FOUND: dict[str, list[Step]] = {
+    "a crashed frame of a document that comes back": [
+        ("new_page", 6, 559), ("crash", 2, 305), ("act_fresh", 9, 396), ("back", 3, 524),
+    ],
+}  # fmt: skip
+"""Walks that once failed, shortened."""
+
+
+@pytest.mark.parametrize("found", FOUND)
+def test_walk_that_once_failed(found: str, walk_site: WalkSite, transport: str) -> None:
+    trio.run(Walk(walk_site, transport).run, FOUND[found])

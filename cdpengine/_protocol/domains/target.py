@@ -17,6 +17,7 @@ class TargetInfo(msgspec.Struct, frozen=True, rename="camel"):
     attached: bool = False
     opener_id: str | None = None
     opener_frame_id: str | None = None
+    parent_frame_id: str | None = None
     browser_context_id: str | None = None
     subtype: str | None = None
 
