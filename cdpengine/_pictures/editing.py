@@ -266,12 +266,16 @@ DEFAULT_QUALITY = 80
 
 @attrs.frozen
 class ImageOptions:
-    """`scale` is pixels of the picture per CSS pixel; None: as many as the page's screen has."""
+    """`scale` is pixels of the picture per CSS pixel; None: as many as the page's screen has.
+
+    `max_side` makes the picture smaller, in proportion, until its longer side has at most so many pixels.
+    """
 
     format: ImageFormat = "png"
     quality: int | None = None
     scale: float | None = None
     omit_background: bool = False
+    max_side: int | None = None
 
     def __attrs_post_init__(self) -> None:
         check_image_options(self.format, self.quality)
@@ -279,12 +283,22 @@ class ImageOptions:
         number = isinstance(scale, int | float) and not isinstance(scale, bool)
         if scale is not None and not (number and 0.01 <= scale <= 10):
             raise InvalidArgumentError(what="scale", given=repr(scale)[:80], expected="0.01 to 10, or None")
+        side = self.max_side
+        if side is not None and (not isinstance(side, int) or isinstance(side, bool) or side < 1):
+            raise InvalidArgumentError(what="max_side", given=repr(side)[:80], expected="1 or more, or None")
         if self.omit_background and self.format == "jpeg":
             raise InvalidArgumentError(
                 what="omit_background",
                 given="True, with jpeg",
                 expected="png or webp: jpeg is never transparent",
             )
+
+    def scale_for(self, area: Area, screen: float) -> float:
+        """Return the pixels per CSS pixel of a picture of an area. `screen` is the scale of the page's screen."""
+        scale = self.scale or screen
+        if self.max_side is None or max(area.pixels(scale)) <= self.max_side:
+            return scale
+        return self.max_side / max(area.width, area.height)
 
     def check_size(self, width: int, height: int) -> None:
         """Raise PictureTooLargeError for a picture that the format cannot hold. In pixels."""

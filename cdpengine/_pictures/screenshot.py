@@ -111,11 +111,11 @@ async def take_screenshot(
     """
     view = await current_view(session)
     shown = area or (view.document if full_page else view.viewport)
-    scale = options.scale or screen
+    scale = options.scale_for(shown, screen)
     width, height = shown.pixels(scale)
     options.check_size(width, height)
     async with _background(session, omitted=options.omit_background):
-        if area is None and not full_page and options.scale is None:
+        if area is None and not full_page and scale == screen:
             return Picture(await _capture(session, options, None, 1, width, height), shown, scale)
         rows = rows_of_tiles(shown, scale)
         ratio = scale / screen

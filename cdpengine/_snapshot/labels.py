@@ -171,15 +171,16 @@ def draw_labels(
         return edges.crop((int(x), int(y), int(x + w) + 1, int(y + h) + 1)).histogram()[255]
 
     scale = image.width / width if width > 0 else 1.0
-    font = ImageFont.load_default(size=_TEXT * scale)
+    text_scale = max(scale, 1.0)  # the labels of a picture that was made smaller stay legible
+    font = ImageFont.load_default(size=_TEXT * text_scale)
     pixels = [(text, tuple(value * scale for value in box)) for text, box in boxes]
     draw = ImageDraw.Draw(image)
     line = max(1, round(scale * 1.5))
-    padding = _PADDING * scale
+    padding = _PADDING * text_scale
     labels = place_labels(
         [(text, (box[0], box[1], box[2], box[3])) for text, box in pixels],
         (image.width, image.height),
-        lambda text: (font.getlength(text) + 2 * padding, _TEXT * scale + 2 * padding),
+        lambda text: (font.getlength(text) + 2 * padding, _TEXT * text_scale + 2 * padding),
         measure_drawn,
     )
     colours = [_COLOURS[number % len(_COLOURS)] for number in range(len(labels))]

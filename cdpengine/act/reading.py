@@ -121,7 +121,11 @@ async def _screenshot(run: Performance, request: requests.Screenshot) -> dict[st
     place = None if request.path is None else checked_path("the screenshot", request.path, overwrite=True)
     if request.labels:
         labelled = await run.page.pictures.labelled_screenshot(
-            format=request.format, quality=request.quality, full_page=request.full_page, timeout=run.left
+            format=request.format,
+            quality=request.quality,
+            full_page=request.full_page,
+            max_side=request.max_side,
+            timeout=run.left,
         )
         data, described["snapshot"] = labelled.image, labelled.snapshot.text
     else:
@@ -130,6 +134,7 @@ async def _screenshot(run: Performance, request: requests.Screenshot) -> dict[st
             full_page=request.full_page,
             format=request.format,
             quality=request.quality,
+            max_side=request.max_side,
             timeout=run.left,
         )
     if place is None:

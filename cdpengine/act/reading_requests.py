@@ -70,6 +70,9 @@ class Screenshot(ActRequest):
     full_page: bool = field("All of the page, what is outside of the viewport included.", False)
     format: Literal["png", "jpeg", "webp"] = field("The format of the picture.", "png")
     quality: int | None = field("The quality of jpeg and webp.", None, least=0, most=100)
+    max_side: int | None = field(
+        "Make it smaller until its longer side has at most so many pixels.", None, least=1
+    )
     labels: bool = field("Frame what can be acted on, with its refs; the snapshot is in the result.", False)
     path: str | None = field("Write it to this file, in place of returning it.", None)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import mimetypes
+import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,8 +23,11 @@ from cdpengine.act.response import shorten_diff, tell_cached, tell_effects
 from cdpengine.errors import os_reason
 from cdpengine.service.outputs import Outputs
 
+LONGEST_SIDE = 1568
+"""Pixels of the longer side of a picture in an answer. Models make larger ones smaller, or refuse them (8,000)."""
+
 LARGEST_PICTURE = 1_000_000
-"""Bytes of a picture that is answered as an image; a larger one is a file."""
+"""Bytes of a PNG in an answer; of a larger one the answer has a JPEG."""
 
 _NOTE_TOKENS = 60
 """What the line about a file takes, about."""
@@ -47,18 +51,21 @@ class Answers:
         suffix = ".json" if text[:1] in "{[" else ".txt"
         return await self._keep(what, suffix, _json.replace_unpaired(text).encode(), len(text))
 
-    async def show(self, result: Mapping[str, Any]) -> types.CallToolResult:
-        """Return a screenshot: as an image, or as a file where it is large."""
-        words = [_text(result["snapshot"])] if "snapshot" in result else []
-        if result["bytes"] > LARGEST_PICTURE and self.outputs is not None:
-            data = base64.b64decode(result["base64"])
-            note = await self._keep("screenshot", f".{result['format']}", data)
-            smaller = "a part of the page, or format jpeg, is smaller"
-            return types.CallToolResult(
-                content=[*words, _text(f"too large for an answer: {note}; {smaller}")]
-            )
-        image = types.ImageContent(data=result["base64"], mime_type=f"image/{result['format']}")
-        return types.CallToolResult(content=[*words, image])
+    async def show(
+        self, full: Mapping[str, Any], smaller: Mapping[str, Any] | None = None
+    ) -> types.CallToolResult:
+        """Return a screenshot as an image: the full one, or a `smaller` one beside a file with the full one."""
+        shown = smaller or full
+        content: list[types.ContentBlock] = []
+        if "snapshot" in shown:
+            content.append(_text(shown["snapshot"]))
+        content.append(types.ImageContent(data=shown["base64"], mime_type=f"image/{shown['format']}"))
+        if smaller is not None:
+            data = base64.b64decode(full["base64"])
+            width, height = size_of_png(data)
+            note = await self._keep("screenshot", f".{full['format']}", data)
+            content.append(_text(f"made smaller, from {width} x {height} pixels: {note}"))
+        return types.CallToolResult(content=content)
 
     async def print(self, result: Mapping[str, Any], most: int) -> types.CallToolResult:
         """Return a PDF as a file."""
@@ -85,6 +92,12 @@ class Answers:
             return f"cut: all of it is {size}, which could not be written to a file: {os_reason(error)}"
         how = "" if chars is None else f'; the tool output reads a part: {{"file": "{path.name}"}}'
         return f"all of it, {size}, is in {path}{how}"
+
+
+def size_of_png(data: bytes) -> tuple[int, int]:
+    """Return the width and height of a PNG, in pixels (PNG specification, 11.2.2: the header comes first)."""
+    width, height = struct.unpack_from(">II", data, 16)
+    return width, height
 
 
 def say(words: str, *, failed: bool = False) -> types.CallToolResult:

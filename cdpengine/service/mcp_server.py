@@ -8,6 +8,7 @@ its call nor the next.
 
 from __future__ import annotations
 
+import base64
 import os
 import stat
 import sys
@@ -29,7 +30,17 @@ from cdpengine._version import __version__
 from cdpengine.act import ActResponse
 from cdpengine.act.response import Effects
 from cdpengine.errors import InvalidArgumentError, os_reason
-from cdpengine.service.mcp_answers import Answers, describe, describe_failure, say, structure, with_effects
+from cdpengine.service.mcp_answers import (
+    LARGEST_PICTURE,
+    LONGEST_SIDE,
+    Answers,
+    describe,
+    describe_failure,
+    say,
+    size_of_png,
+    structure,
+    with_effects,
+)
 from cdpengine.service.mcp_tools import Tool, choose_tools, input_schema, parse_reading
 from cdpengine.service.outputs import Outputs
 
@@ -148,7 +159,7 @@ class ToolServer:
             return say(describe_failure(response), failed=True)
         if isinstance(response.result, dict) and "base64" in response.result:
             if tool.name == "screenshot":
-                return with_effects(await self._answers.show(response.result), response)
+                return with_effects(await self._show(request, response.result), response)
             if tool.name == "pdf":
                 return with_effects(
                     await self._answers.print(response.result, self._settings.max_tokens), response
@@ -165,6 +176,17 @@ class ToolServer:
         return await self._answers.say(
             tool.name, text, self._settings.snapshot_tokens if reads else self._settings.max_tokens
         )
+
+    async def _show(self, request: Mapping[str, Any], full: Mapping[str, Any]) -> types.CallToolResult:
+        """Return a picture; one that is too large for a model is taken again, smaller, and kept as a file."""
+        is_heavy = full["bytes"] > LARGEST_PICTURE
+        if not is_heavy and max(size_of_png(base64.b64decode(full["base64"]))) <= LONGEST_SIDE:
+            return await self._answers.show(full)
+        image_format = "jpeg" if is_heavy else "png"
+        smaller = await self._perform({**request, "maxSide": LONGEST_SIDE, "format": image_format})
+        if smaller.error is not None:
+            return say(describe_failure(smaller), failed=True)
+        return await self._answers.show(full, smaller.result)
 
     async def _answer_snapshot(self, request: Mapping[str, Any], text: str) -> types.CallToolResult:
         """Return a snapshot: all of it, or where that is too long, what is in and near the viewport, and a file.

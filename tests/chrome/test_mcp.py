@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -26,7 +27,7 @@ from pytest_httpserver import HTTPServer
 
 from cdpengine.act import KINDS, ActingRequest, ActRequest
 from cdpengine.service.app import Service
-from cdpengine.service.mcp_answers import cut
+from cdpengine.service.mcp_answers import cut, size_of_png
 from cdpengine.service.mcp_server import McpSettings, ToolServer
 from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS, choose_tools, input_schema
 from cdpengine.service.outputs import open_outputs
@@ -173,6 +174,26 @@ async def test_what_a_model_reads(site: str, connected: Running) -> None:
         unknown = await client.call_tool("clik", {})
         assert unknown.is_error
         assert "there is no tool 'clik'" in text_of(unknown)
+
+
+async def test_a_picture_fits_a_model_and_the_file_has_it_whole(shared_endpoint: str, tmp_path: Path) -> None:
+    settings = ServiceSettings(token="x" * 32, endpoint=shared_endpoint, url_policy=POLICY)
+    long = "<body style='margin: 0'><div style='height: 4000px; background: teal'></div><button>End"
+    async with (
+        open_service(settings) as service,
+        open_outputs(tmp_path) as outputs,
+        Client(ToolServer(partial(service.perform, "mcp"), McpSettings(), outputs).server()) as client,
+    ):
+        await client.call_tool("navigate", {"url": f"data:text/html,{long}"})
+        for asked in ({"fullPage": True}, {"fullPage": True, "labels": True}):
+            answer = await client.call_tool("screenshot", asked)
+            (image,) = [block for block in answer.content if isinstance(block, types.ImageContent)]
+            assert max(size_of_png(base64.b64decode(image.data))) == 1568
+            named = re.search(r"made smaller, from \d+ x (\d+) pixels: .* is in (\S+\.png)", text_of(answer))
+            assert named is not None
+            assert size_of_png(Path(named[2]).read_bytes())[1] == int(named[1]) > 4000
+        answer = await client.call_tool("screenshot", {})
+        assert [block.type for block in answer.content] == ["image"]
 
 
 HUNG = (

@@ -87,6 +87,18 @@ async def test_a_very_tall_page_is_whole(tall: cdpengine.Page, options: dict[str
     assert opened(await tall.screenshot()).mode == "RGB"  # the background is there again
 
 
+async def test_a_picture_made_smaller_shows_the_same(tall: cdpengine.Page) -> None:
+    image = opened(await tall.screenshot(full_page=True, max_side=1568))
+    assert image.height == 1568
+    scale = 1568 / (BANDS * BAND)
+    for band in range(BANDS):
+        assert near(image.getpixel((20, int((band + 0.5) * BAND * scale))), colour(band)), band
+    assert opened(await tall.screenshot(max_side=200)).size == (200, 150)
+    assert opened(await tall.screenshot(max_side=4000)).size == (400, 300)
+    labelled = await tall.pictures.labelled_screenshot(full_page=True, max_side=500)
+    assert opened(labelled.image).height == 500
+
+
 async def test_formats_that_cannot_hold_it_are_refused_by_name(tall: cdpengine.Page) -> None:
     with pytest.raises(cdpengine.PictureTooLargeError, match="24000 pixels is too large for webp"):
         await tall.screenshot(full_page=True, format="webp")
@@ -130,6 +142,8 @@ async def test_parts_of_a_page(tall: cdpengine.Page, tmp_path: Path) -> None:
         {"clip": cdpengine.BoundingBox(0, 0, 0, 10)},
         {"clip": (0, 0, 10, 10)},
         {"refs": True, "scale": 2},
+        {"max_side": 0},
+        {"max_side": 1.5},
         {"mask_color": "red"},
         {"format": "jpeg", "omit_background": True},
         {"path": "picture.gif"},

@@ -67,15 +67,17 @@ class PagePictures:
         quality: int | None = None,
         full_page: bool = False,
         interactive: bool = True,
+        max_side: int | None = None,
         timeout: float = 30,
     ) -> LabelledScreenshot:
         """Return a picture on which elements are framed and labelled with their refs, and the snapshot of these.
 
         With `interactive`, only what can be acted on is framed. The labels are drawn on the picture; the page is
         not touched. Picture and refs are of one document, and of one scroll position where the page stands still
-        long enough for that. Needs Pillow. Raises InvalidArgumentError for odd options, DeadlineExceededError.
+        long enough for that. `max_side` is as in `screenshot`. Needs Pillow. Raises InvalidArgumentError for odd
+        options, DeadlineExceededError.
         """
-        image = ImageOptions(format, quality)
+        image = ImageOptions(format, quality, max_side=max_side)
         return await _label(self._core, image, full_page=full_page, interactive=interactive, timeout=timeout)
 
     async def save_pdf(
@@ -123,7 +125,9 @@ class PictureRequest:
         check_colour(self.mask_color)
         if self.refs and not self._is_plain:
             raise InvalidArgumentError(
-                what="refs", given="True, with other options", expected="full_page, format and quality"
+                what="refs",
+                given="True, with other options",
+                expected="full_page, format, quality and max_side",
             )
 
     @property
@@ -167,8 +171,9 @@ async def take_picture(
         plain = attrs.evolve(options, format="png", quality=None) if masked else options
         if masked:
             shown = area or (view.document if request.full_page else view.viewport)
-            check_pixels(options.format, *shown.pixels(options.scale or screen))
-            options.check_size(*shown.pixels(options.scale or screen))
+            pixels = shown.pixels(options.scale_for(shown, screen))
+            check_pixels(options.format, *pixels)
+            options.check_size(*pixels)
         picture = await take_screenshot(
             core.session, plain, screen=screen, full_page=request.full_page, area=area
         )
@@ -198,7 +203,7 @@ async def _label(
             async with core.target.pictures:
                 picture = await take_screenshot(
                     core.session,
-                    ImageOptions(),
+                    ImageOptions(max_side=image.max_side),
                     screen=await _screen_scale(core),
                     full_page=full_page,
                 )

@@ -271,6 +271,7 @@ class PageReading:
         format: ImageFormat | None = None,  # noqa: A002 - the protocol's own name for it
         quality: int | None = None,
         scale: float | None = None,
+        max_side: int | None = None,
         omit_background: bool = False,
         mask: Sequence[ElementTarget] = (),
         mask_color: str = "#ff00ff",
@@ -282,9 +283,11 @@ class PageReading:
         With `target`, of that node alone: scrolled into view, all of it even where it is larger than the
         viewport. With `clip`, of a rectangle, in CSS pixels of the viewport and beyond it. With `refs`, the
         elements that have refs are framed and labelled on it, as by `labelled_screenshot`. `scale` is pixels per
-        CSS pixel, drawn anew and sharp; without it, those of the page's screen. `omit_background` leaves
-        transparent what the page does not paint. Nodes in `mask` are painted over with `mask_color`. Written to
-        `path` too, whose name says the format. Pages of any height are taken, in pieces that are joined; the
+        CSS pixel, drawn anew and sharp; without it, those of the page's screen. `max_side` makes the picture
+        smaller, in proportion, until its longer side has at most so many pixels: models take 1,568.
+        `omit_background` leaves transparent what the page does not paint. Nodes in `mask` are painted over with
+        `mask_color`. Written to `path` too, whose name says the format. Pages of any height are taken, in pieces
+        that are joined; the
         page hears `resize` when more than its viewport is taken. The file is readable by its owner only; one that
         exists is replaced once the new one is whole, or refused where `overwrite` is False.
 
@@ -294,7 +297,7 @@ class PageReading:
         """
         place = None if path is None else checked_path("the screenshot", path, overwrite=overwrite)
         request = PictureRequest(
-            ImageOptions(format_of(place, format), quality, scale, omit_background),
+            ImageOptions(format_of(place, format), quality, scale, omit_background, max_side),
             target=target,
             clip=clip,
             full_page=full_page,
