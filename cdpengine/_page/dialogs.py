@@ -5,6 +5,9 @@ needs the page. A policy (pure) answers at once, in the reader; a handler gets a
 time. Whatever becomes of the handler, the dialog is answered: what it leaves open is answered by the default, and
 a prompt that is accepted without a text is given its default text. Chrome reports the dialogs of all the page's
 frames on the page's own session.
+
+Frames of two processes can open dialogs at the same moment. Chrome then dismisses the first one, and loses the
+second: no answer reaches it. The engine closes it in another way (`dialog_release`), so it is dismissed, too.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import trio
 
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._notifier import Notifier
+from cdpengine._page.dialog_release import release_page
 from cdpengine._protocol.domains.page import JavascriptDialogClosed, JavascriptDialogOpening
 from cdpengine._protocol.session import CRASHED, Session
 from cdpengine._protocol.streams import Event
@@ -180,12 +184,13 @@ _LONGEST_FAILURE = 300
 
 @attrs.define(eq=False)
 class Shown:
-    """One dialog that opened: its record as of now, and the task of its handler."""
+    """One dialog that opened: its record as of now, and the task of its handler. `lost`: no answer reaches it."""
 
     dialog: Dialog
     raises: bool
     open: bool = True
     handling: trio.CancelScope | None = None
+    lost: bool = False
 
 
 @attrs.define(eq=False)
@@ -222,6 +227,8 @@ class PageDialogs:
         self._nursery = nursery
         self._kept: deque[Shown] = deque(maxlen=KEPT)
         self._current: Shown | None = None
+        self._replaced: list[Shown] = []
+        self._releasing = trio.Lock()
         self._awaited: list[AwaitedDialog] = []
         self._not_understood = RepeatedWarning(
             logger, "a dialog was not understood and is dismissed: %s", level=logging.INFO
@@ -250,7 +257,7 @@ class PageDialogs:
     @property
     def is_open(self) -> bool:
         """Whether a dialog is open now."""
-        return self._current is not None
+        return self._current is not None or bool(self._replaced)
 
     @property
     def refusals(self) -> int:
@@ -282,7 +289,8 @@ class PageDialogs:
         except UndecodableReplyError as error:
             self._not_understood.tell(error)
             opening = JavascriptDialogOpening(type="unknown")
-        self._note_gone()  # Chrome shows one at a time: an older one is over
+        if self._current is not None:  # of another process; Chrome reports its end after this event
+            self._replaced.append(self._current)
         dialog = Dialog(
             type=opening.type,
             message=opening.message,
@@ -308,13 +316,13 @@ class PageDialogs:
         self._changes.notify()
 
     def _note_closing(self, event: Event) -> None:
-        shown = self._current
-        if shown is None:
-            return
         try:
             closed = event.decode(JavascriptDialogClosed)
         except UndecodableReplyError:
             self._note_gone()
+            return
+        shown = self._closed_one(closed.frame_id)
+        if shown is None:
             return
         # Chrome's word counts, not ours: somebody may have been faster.
         ours = shown.dialog.answered_by and shown.dialog.accepted == closed.result
@@ -328,22 +336,41 @@ class PageDialogs:
         if shown.dialog.type == "beforeunload" and not closed.result:
             self._refusals += 1
         self._end(shown)
+        for lost in self._open_ones():
+            if not lost.lost:
+                lost.lost = True
+                self._nursery.start_soon(self._release, lost, name="dialog release")
+
+    def _open_ones(self) -> list[Shown]:
+        return [*self._replaced, *([] if self._current is None else [self._current])]
+
+    def _closed_one(self, frame_id: str) -> Shown | None:
+        """Return the open dialog of a frame; the oldest one where Chrome does not say the frame."""
+        shown = self._open_ones()
+        return next((each for each in shown if each.dialog.frame_id == frame_id), shown[0] if shown else None)
 
     def _note_gone(self) -> None:
-        """Note that the open dialog, if any, is over without an answer that Chrome has confirmed."""
-        shown = self._current
-        if shown is None:
-            return
-        if not shown.dialog.answered_by:
-            shown.dialog = attrs.evolve(shown.dialog, accepted=False, answered_by="elsewhere")
-        self._end(shown)
+        """Note that the open dialogs, if any, are over without an answer that Chrome has confirmed."""
+        for shown in self._open_ones():
+            if not shown.dialog.answered_by:
+                shown.dialog = attrs.evolve(shown.dialog, accepted=False, answered_by="elsewhere")
+            self._end(shown)
 
     def _end(self, shown: Shown) -> None:
         shown.open = False
-        self._current = None
+        if shown is self._current:
+            self._current = None
+        else:
+            self._replaced.remove(shown)
         if shown.handling is not None:
             shown.handling.cancel()  # its answer would come too late
         self._changes.notify()
+
+    async def _release(self, shown: Shown) -> None:
+        async with self._releasing:
+            await release_page(self._session, lambda: shown.open)
+        if shown.open and self._session.error() is None:
+            logger.warning("a dialog that Chrome has lost was not closed: a script of the page stays stopped")
 
     # --- answers ---------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ import trio
 
 from cdpengine._notifier import Notifier
 from cdpengine._page.announcing import ActionListener, announce_call
+from cdpengine._page.dialog_release import RELEASE_URL
 from cdpengine._page.dialogs import REPLIES_TIMEOUT, Shown
 from cdpengine._page.scripts.sign_of_life import post_nothing
 from cdpengine._page.side_effects import (
@@ -263,6 +264,8 @@ class RunningActions:
         if isinstance(found, FrameRequestedNavigation) and found.disposition != "currentTab":
             return
         if isinstance(found, FrameStartedNavigating):
+            if found.url == RELEASE_URL:
+                return
             within = found.navigation_type in WITHIN_DOCUMENT
         first = isinstance(found, FrameRequestedNavigation) and found.reason == FIRST_NAVIGATION
         started = NavigationStarted(found.frame_id, found.url, within)

@@ -128,7 +128,8 @@ def group(delays: tuple[int, ...], places: tuple[str, ...]) -> Group:
     return [(kind, delay, place, place) for kind, delay, place in itertools.product(TYPES, delays, places)]
 
 
-# Chrome can leave a page stopped whose processes open dialogs at the same moment, so another process has its own group.
+# Chrome dismisses dialogs that two processes open at the same moment, whatever the policy is. So the frame in another
+# process has a group of its own; `test_dialogs_of_two_processes.py` has such dialogs.
 EVERY = [group((0, 100, 1000), ("page", "same", "popup")), group((0, 100), ("cross", "popup"))]
 
 

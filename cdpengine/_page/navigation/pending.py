@@ -14,6 +14,7 @@ from typing import TypeVar
 import attrs
 import trio
 
+from cdpengine._page.dialog_release import RELEASE_URL
 from cdpengine._protocol.domains.page import (
     FIRST_NAVIGATION,
     WITHIN_DOCUMENT,
@@ -180,7 +181,9 @@ class PendingNavigation:
 
     def _note_start(self, event: Event) -> None:
         started = _decode(event, FrameStartedNavigating)
-        if started is not None and started.navigation_type not in WITHIN_DOCUMENT:
+        if started is None or started.url == RELEASE_URL:
+            return
+        if started.navigation_type not in WITHIN_DOCUMENT:
             expected = started.frame_id in self.pending
             known = self._obtain(started.frame_id, started.url)
             known.requested, known.begun, known.stopped = False, True, False

@@ -202,6 +202,7 @@ class JavascriptDialogClosed(msgspec.Struct, rename="camel"):
 
     result: bool = False
     user_input: str = ""
+    frame_id: str = ""
 
 
 @event("Page.downloadWillBegin")

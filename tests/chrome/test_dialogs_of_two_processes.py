@@ -1,0 +1,129 @@
+"""Dialogs that a page and an iframe in another process open at the same moment. None stops the page for ever."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+import cdpengine
+from cdpengine.act import Actor, dispatch
+
+pytestmark = pytest.mark.chrome
+
+SCRIPT = """<script>
+const log = (entry) => {
+  const request = new XMLHttpRequest();
+  request.open("POST", "/log", false);
+  request.send(JSON.stringify(entry));
+};
+const show = ([at, type, place]) => setTimeout(() => {
+  log([place, "opens"]);
+  log([place, window[type](place) ?? null]);
+}, at - Date.now());
+onmessage = (event) => show(event.data);
+</script>"""
+PAGE = f"""<link rel=icon href="data:,"><button onclick="go('alert')">Go</button>{SCRIPT}
+<iframe src="/frame"></iframe><iframe src="http://localhost:PORT/frame"></iframe>
+<script>
+const events = [];
+for (const type of ["pagehide", "hashchange", "popstate"])
+  addEventListener(type, () => events.push(type));
+const go = (type) => {{
+  const at = Date.now() + 150;
+  frames[0].postMessage([at, type, "same"], "*");
+  frames[1].postMessage([at, type, "cross"], "*");
+  show([at, type, "page"]);
+}};
+</script>"""
+
+
+class Site:
+    """The server's log of what the dialogs returned, by place."""
+
+    def __init__(self, server: HTTPServer) -> None:
+        self.entries: list[tuple[str, object]] = []
+        server.clear()
+        self.url = server.url_for("/").replace("localhost", "127.0.0.1")
+        page = PAGE.replace("PORT", str(server.port))
+        server.expect_request("/").respond_with_data(page, content_type="text/html")
+        server.expect_request("/frame").respond_with_data(SCRIPT, content_type="text/html")
+        server.expect_request("/log").respond_with_handler(self._log)
+
+    def _log(self, request: Request) -> Response:
+        self.entries.append(tuple(json.loads(request.data)))
+        return Response("")
+
+    async def returned(self, count: int) -> dict[str, object]:
+        """Wait until so many dialogs returned."""
+        with trio.fail_after(15):
+            while len(done := [each for each in self.entries if each[1] != "opens"]) < count:  # noqa: ASYNC110
+                await trio.sleep(0.02)
+        return dict(done)
+
+
+async def late(_dialog: cdpengine.Dialog) -> bool:
+    """Answer so late that the other process opens its dialog before."""
+    await trio.sleep(0.3)
+    return True
+
+
+@pytest.mark.parametrize(
+    ("kind", "policy"),
+    [
+        ("alert", "default"),
+        ("confirm", late),
+        pytest.param("prompt", "accept", marks=pytest.mark.slow),
+        pytest.param("confirm", "dismiss", marks=pytest.mark.slow),
+        pytest.param("alert", late, marks=pytest.mark.slow),
+        pytest.param("prompt", late, marks=pytest.mark.slow),
+    ],
+)
+async def test_all_dialogs_return(
+    browser: cdpengine.Browser, httpserver: HTTPServer, kind: str, policy: object
+) -> None:
+    site = Site(httpserver)
+    page = await browser.new_page()
+    page.dialogs.set_policy(policy)  # type: ignore[arg-type]
+    await page.goto(site.url, wait_until="load")
+    for number in range(1, 4):
+        await page.evaluate(f"go('{kind}')")
+        await site.returned(3 * number)
+        with trio.fail_after(10):
+            await page._core.target.wait_for(lambda: not page._core.target.dialogs.is_open)
+        records = page.dialogs.records[-3:]
+        assert sorted(each.message for each in records) == ["cross", "page", "same"]
+        results = dict(each for each in site.entries[6 * (number - 1) :] if each[1] != "opens")
+        if kind != "alert":  # what is recorded is what the page was answered
+            answered = {place: bool(value) or value == "" for place, value in results.items()}
+            assert {each.message: each.accepted for each in records} == answered
+    assert await page.evaluate("events") == []
+    assert page.url == site.url
+    await page.close()
+
+
+async def test_they_are_reported_and_no_navigation_is(
+    browser: cdpengine.Browser, httpserver: HTTPServer
+) -> None:
+    site = Site(httpserver)
+    actor = Actor(browser)
+    assert (await dispatch(actor, {"kind": "newTab", "url": site.url})).ok
+    page = actor.current
+    assert page is not None
+    page.dialogs.set_policy(late)
+    async with page.expect_dialog():
+        clicked = await dispatch(actor, {"kind": "click", "selector": "button"})
+    assert clicked.ok
+    await site.returned(3)
+    with trio.fail_after(10):
+        await page._core.target.wait_for(lambda: not page._core.target.dialogs.is_open)
+    after = await dispatch(actor, {"kind": "snapshot"})
+    assert after.ok
+    shown = [*clicked.effects.dialogs, *after.effects.dialogs]
+    assert sorted(each.message for each in shown) == ["cross", "page", "same"]
+    assert clicked.effects.navigation is None
+    assert after.effects.navigation is None
+    await page.close()
