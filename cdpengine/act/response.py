@@ -199,7 +199,8 @@ ADVICE: Mapping[type[EngineError], Advice] = {
         "It kept moving. Wait until the page is at rest, and try again.", retryable=True
     ),
     errors.FocusMovedError: Advice(
-        f"Part of the text was typed. {_LOOK} Fill the field, which replaces what it holds."
+        f"The page moved the focus. {_LOOK} Fill the field, which replaces what it holds, or the element that "
+        "has the focus now."
     ),
     errors.NotDeliveredError: Advice(f"The input was sent. {_LOOK}"),
     errors.ValueRefusedError: Advice(f"The control takes another kind of value. {_LOOK}"),

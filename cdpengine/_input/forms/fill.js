@@ -19,6 +19,9 @@
 
   const TYPED = ["text", "search", "url", "tel", "email", "password", "number"];
   const MOST_STEPS = 100;
+  const FIELDS = "input:not([type=hidden], [type=button], [type=submit], [type=reset], [type=image]), textarea, select, [contenteditable]:not([contenteditable=false]), [role=spinbutton], [role=textbox]";
+  const MOST_FIELDS = 8;
+  const UNSAFE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]+/gu; // control characters and alike, for an error's message
 
   let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
   if (!element) return { kind: "none", reason: "it is no element", holds: null };
@@ -78,6 +81,19 @@
     return DOM.activeElement(root) === host && DOM.hasFocus(document) ? host : null;
   }
 
+  // What can be filled in a group, such as the parts of a date; "" for nothing.
+  function fieldsWithin() {
+    const found = [element, DOM.shadowRoot(element)].filter(Boolean).flatMap((root) => Array.from(DOM.querySelectorAll(root, FIELDS)));
+    const seen = found.filter((each) => DOM.checkVisibility(each, { visibilityProperty: true }) && !DOM.matches(each, "[aria-hidden=true]"));
+    const fields = seen.slice(0, MOST_FIELDS).map((each) => {
+      const kind = (DOM.getAttribute(each, "role") || DOM.localName(each)).trim();
+      const label = DOM.getAttribute(each, "aria-label") || Array.from(each.labels || [], (one) => DOM.textContent(one)).join(" ");
+      return [kind, label && JSON.stringify(label)].filter(Boolean).join(" ").replace(UNSAFE, " ").slice(0, 60);
+    });
+    if (!fields.length) return "";
+    return "; fill in what is within it: " + fields.join(", ") + (seen.length > MOST_FIELDS ? ", and more" : "");
+  }
+
   // A handler of the focus may take the element away, or replace the whole document.
   function unfocused() {
     return DOM.isConnected(element) ? "it does not take the keyboard focus" : "the page removed it when it got the focus";
@@ -132,7 +148,7 @@
     }
     if (role === "slider") return answer("slider", "");
     const what = isInput ? "an input of type " + element.type : "a " + DOM.localName(element);
-    return answer("none", what + " cannot be filled in");
+    return answer("none", what + " cannot be filled in" + fieldsWithin());
   }
   if (isInput) {
     if (/[\r\n]/.test(text)) return answer("text", "it has one line, and the text has line breaks");

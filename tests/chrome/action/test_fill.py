@@ -341,6 +341,19 @@ async def test_not_to_be_filled(form: FormPage, markup: str, error: type[Excepti
     assert await form.record() == []
 
 
+async def test_a_group_names_the_fields_within_it(form: FormPage) -> None:
+    await form.show(
+        "<div id=field role=group aria-label=Date><span contenteditable role=spinbutton aria-label=Month>MM</span>"
+        "<span contenteditable=true role=spinbutton aria-label='D\u202eay'>DD</span><label>Year <input></label>"
+        "<input aria-hidden=true><input type=hidden><textarea style='display: none'></textarea></div>"
+    )
+    aim = await form.node("#field")
+    with pytest.raises(NotInteractableError) as caught:
+        await form.page.fill(aim, "2026-03-14", timeout=20)
+    fields = 'spinbutton "Month", spinbutton "D ay", input "Year "'
+    assert str(caught.value).endswith(f"a div cannot be filled in; fill in what is within it: {fields}")
+
+
 async def test_waits_until_it_is_enabled(form: FormPage) -> None:
     await form.show("<input id=field disabled>")
     await form.js("void setTimeout(() => field.disabled = false, 150)")
