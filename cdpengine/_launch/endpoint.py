@@ -54,8 +54,9 @@ async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = No
     """Return the browser-level websocket URL behind `endpoint`.
 
     `http(s)://host:port` is asked for it at /json/version; `ws(s)://...` is taken as it is, except that a DNS
-    name becomes an address on a plain connection. `headers` go along with the request. Proxies from the
-    environment are not used: websockets know none. Has no timeout: put it in a cancel scope.
+    name becomes an address on a plain connection. `headers` go along with the request. Redirects on the same
+    host are followed; with `headers`, on the same port alone, or to https. Proxies from the environment
+    are not used: websockets know none. Has no timeout: put it in a cancel scope.
 
     Raises InvalidArgumentError for a text that is not such a URL, ConnectFailedError when nothing answers, or not
     as Chrome would.
@@ -177,6 +178,15 @@ def websocket_url(answer: bytes, url: SplitResult) -> str:
     ).geturl()
 
 
+def _redirected(url: SplitResult, answered: SplitResult) -> SplitResult:
+    """Return the endpoint as a redirect of its `_VERSION_PATH` moved it: Chrome's paths are beside the new one."""
+    # A token in the query is for the port that it was given for.
+    query = answered.query or (url.query if answered.port == url.port else "")
+    moved = url._replace(scheme=answered.scheme, netloc=answered.netloc, query=query)
+    beside = answered.path.removesuffix("/").endswith(_VERSION_PATH)
+    return moved._replace(path=answered.path) if beside else moved
+
+
 def _prefix(path: str) -> str:
     """Return the path below which a gateway serves Chrome's own paths; empty for Chrome itself."""
     return path.removesuffix("/").removesuffix(_VERSION_PATH).removesuffix("/")
@@ -212,11 +222,11 @@ async def _address_that_answers(url: SplitResult) -> str:
 
 
 async def _ask(url: SplitResult, headers: Mapping[str, str], endpoint: str) -> str:
-    shown = redact_endpoint(endpoint)
+    shown, name = redact_endpoint(endpoint), urlsplit(endpoint).hostname or ""
     asked = url._replace(path=_prefix(url.path) + _VERSION_PATH).geturl()
     try:
-        answer = await get(asked, headers, shown=shown, longest=_LONGEST_ANSWER)
-        return websocket_url(answer, url)
+        answered, answer = await get(asked, headers, shown=shown, longest=_LONGEST_ANSWER, name=name)
+        return websocket_url(answer, _redirected(url, urlsplit(answered)))
     except ConnectFailedError as error:
         if error.status == HTTPStatus.NOT_FOUND:
             error.advice = _NO_JSON_ADVICE

@@ -34,6 +34,7 @@ from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
+    InterceptedBodyUnavailableError,
     InvalidArgumentError,
     SessionGoneError,
     UndecodableReplyError,
@@ -43,7 +44,7 @@ from cdpengine.errors import (
 logger = get_logger("cdpengine.network")
 
 _MOST_CHALLENGED = 1000
-"""Requests that are remembered as having got their credentials: a second question means that those were wrong."""
+"""Remembered challenges that were answered with credentials. The same challenge again means a refusal."""
 
 
 class Interceptor:
@@ -54,7 +55,7 @@ class Interceptor:
         self._routes: list[RouteRegistration] = []
         self._credentials: list[Credentials] = []
         self._fetching: dict[str, Exchange] = {}
-        self._challenged: OrderedDict[str, Credentials] = OrderedDict()
+        self._challenged: OrderedDict[tuple[str, str, str], Credentials] = OrderedDict()
         self._listening = False
         self._not_understood = RepeatedWarning(
             logger, "an intercepted request was not understood, and goes on: %s", level=logging.ERROR
@@ -129,14 +130,16 @@ class Interceptor:
         asked = event.decode(AuthRequired)
         challenge = asked.auth_challenge
         answer: dict[str, str] = {"response": "CancelAuth"}
-        # Chrome asks again, with the same id, where they were refused; the page gets the refusal then.
-        if asked.request_id not in self._challenged:
+        # Chrome repeats a challenge, with the same id, after a refusal; the page gets the refusal then. A proxy
+        # and the server behind it challenge the same request, one after the other.
+        key = (asked.request_id, challenge.source or "", challenge.origin)
+        if key not in self._challenged:
             found = next(
                 (each for each in self._credentials[::-1] if each.fit(challenge.origin, challenge.source)),
                 None,
             )
             if found is not None:
-                self._challenged[asked.request_id] = found
+                self._challenged[key] = found
                 while len(self._challenged) > _MOST_CHALLENGED:
                     self._challenged.popitem(last=False)
                 answer = {
@@ -145,7 +148,7 @@ class Interceptor:
                     "password": found.password,
                 }
         else:
-            self._challenged.pop(asked.request_id).note_refusal(challenge.origin)
+            self._challenged.pop(key).note_refusal(challenge.origin)
         with suppress(SessionGoneError, ConnectionLostError):
             self._session.post(
                 "Fetch.continueWithAuth", requestId=asked.request_id, authChallengeResponse=answer
@@ -359,6 +362,8 @@ class RouteRegistration:
                     await _call_handler(self._handler, route)
             except Exception as error:  # noqa: BLE001 - foreign code: on record, and in the log
                 reason, raised = f"it raised {_describe_error(error)}", error
+            if exchange.dropped and (raised is None or isinstance(raised, InterceptedBodyUnavailableError)):
+                return
             if self._closed or self._nursery.cancel_scope.cancel_called:
                 return
             if not reason and deadline.cancelled_caught:

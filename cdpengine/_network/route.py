@@ -42,6 +42,7 @@ from cdpengine.errors import (
     RemoteError,
     RouteAnsweredError,
     SessionGoneError,
+    TargetCrashedError,
     shown_url,
 )
 
@@ -179,7 +180,8 @@ class Route:
 
         The route then is one with a `response`, still to be answered: `continue_()` gives it to the page as it is,
         `fulfill(body=...)` with another body. A redirect is such a response; a request that failed has a
-        `failure`. Raises InvalidArgumentError, RemoteError when Chrome refuses, RouteAnsweredError.
+        `failure`, and so has one that the page cancelled ("Aborted"); an answer has no effect then. Raises
+        InvalidArgumentError, RemoteError when Chrome refuses, RouteAnsweredError.
         """
         self._check_open("fetch")
         exchange = self._exchange
@@ -264,6 +266,11 @@ def _check_data(data: bytes | str | None) -> bytes | None:
 _GONE = ("Invalid InterceptionId", "Fetch domain is not enabled")
 """Chrome's words for a request that is not stopped any more: the page dropped it, or it was continued."""
 
+_SESSION_LOST = (SessionGoneError, TargetCrashedError, ConnectionLostError)
+_FIRST_PROBE, _LONGEST_PROBE = 0.1, 1.0
+"""Seconds between the questions whether the page still wants a request that `fetch` has sent. Chrome reports no
+event when a page cancels one while the Network domain is off."""
+
 
 @attrs.frozen
 class Overrides:
@@ -312,6 +319,8 @@ class Exchange:
         self.takers = list(takers)
         self.overrides = Overrides()
         self.answered = ""
+        self.dropped = False
+        """Whether the page was found to have cancelled the request."""
         self._fetching = fetching
         self._reason: AbortReason = "Failed"
         self._responded: trio.Event | None = None
@@ -320,8 +329,7 @@ class Exchange:
         """Let the next taker have it; where there is none, it goes on, with what was changed so far."""
         if self._responded is not None:
             # It is on its way to the server: the routes of responses get it from there.
-            self._responded = None
-            self._fetching.pop(self.request_id, None)
+            self._forget_fetch()
             self.answered = "continued"
             return
         while self.takers:
@@ -399,7 +407,7 @@ class Exchange:
     async def answer(self, name: str, method: str, params: dict[str, Any]) -> None:
         """Send an answer and wait for Chrome's word. Raises RemoteError where it is refused: none is given."""
         self.answered = name
-        call = self.send(method, params)
+        call = None if self.dropped else self.send(method, params)
         try:
             if call is not None:
                 await call.wait()
@@ -411,20 +419,47 @@ class Exchange:
             pass  # and with it the page that wanted an answer
 
     async def fetch(self, method: str, params: dict[str, Any]) -> InterceptedResponse:
-        """Send the request, and return the response when it has begun. Raises RemoteError when it is refused."""
+        """Send the request, and return the response when it has begun. Raises RemoteError when it is refused.
+
+        For a request that the page cancelled, before or meanwhile, the response has the failure "Aborted".
+        """
         responded = self._responded = trio.Event()
         self._fetching[self.request_id] = self
         call = self.send(method, {**params, "interceptResponse": True})
         try:
             if call is not None:
                 await call.wait()
-            await responded.wait()
-        except (RemoteError, SessionGoneError, ConnectionLostError):
-            self._responded = None
-            self._fetching.pop(self.request_id, None)
-            raise
-        assert self.response is not None
+                await self._wait_for(responded)
+        except _SESSION_LOST:
+            pass  # and with it the page that wanted a response
+        except RemoteError as error:
+            if not error.message.startswith(_GONE):
+                self._forget_fetch()
+                raise
+        if self.response is None:
+            self._forget_fetch()
+            self.dropped = True
+            self.response = InterceptedResponse(url=self.request.url, status=0, failure="Aborted")
         return self.response
+
+    async def _wait_for(self, responded: trio.Event) -> None:
+        """Wait for the response. Raises RemoteError (`_GONE`) or `_SESSION_LOST` when the page wants none."""
+        pause = _FIRST_PROBE
+        while True:
+            with trio.move_on_after(pause):
+                await responded.wait()
+                return
+            try:
+                # Refused in one way while the request is on its way, and in another when it is gone.
+                await self.session.call("Fetch.getResponseBody", requestId=self.request_id)
+            except RemoteError as error:
+                if error.message.startswith(_GONE) and not responded.is_set():
+                    raise
+            pause = min(2 * pause, _LONGEST_PROBE)
+
+    def _forget_fetch(self) -> None:
+        self._responded = None
+        self._fetching.pop(self.request_id, None)
 
     def respond(self, response: InterceptedResponse, takers: Sequence[Taker]) -> None:
         """Take the response to what `fetch` sent; `takers` are those who intercept responses."""
@@ -450,6 +485,7 @@ class Exchange:
         except RemoteError as error:
             reason = error.message
             if error.message.startswith(_GONE):
+                self.dropped = not self.answered
                 reason = "the route was answered, or the page does not want it any more"
             elif "headers received" in error.message:
                 reason = "a redirect has none"

@@ -2,8 +2,8 @@
 
 Rule: each way to fail has its own reason, with advice that fits it. An answer is judged by its first bytes, and
 read no further than it may be long. Of what the server wrote, only the status, the reason phrase and the origin of
-a redirect are repeated, and nothing that holds a secret that was sent: a server may echo a token. No redirect is
-followed and no proxy is used, as for websockets to the same server.
+a redirect are repeated, and nothing that holds a secret that was sent: a server may echo a token. A GET follows
+redirects to the same host alone, since it sends the caller's headers again. No proxy is used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import ssl
 from collections.abc import Collection, Iterable, Mapping
 from http import HTTPStatus
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, urljoin, urlsplit
 
 import attrs
 import h11
@@ -178,6 +178,12 @@ class ServerAnswer:
         return self._read_refusal(found) if found is not None and self._refuses(int(found[1])) else None
 
     @property
+    def location(self) -> str:
+        """The address that the answer redirects to, as the server wrote it; "" for none."""
+        found = _LOCATION.search(self._head)
+        return "" if found is None else found[1].decode("latin-1")
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing has come in."""
         return not self._head
@@ -190,12 +196,7 @@ class ServerAnswer:
         return _HEAD_END.search(self._head) is not None or len(self._head) > _LONGEST_HEAD
 
     def _read_refusal(self, found: re.Match[bytes]) -> Obstacle:
-        location = _LOCATION.search(self._head)
-        return self._describe_status(
-            int(found[1]),
-            (found[2] or b"").decode("latin-1"),
-            "" if location is None else location[1].decode("latin-1"),
-        )
+        return self._describe_status(int(found[1]), (found[2] or b"").decode("latin-1"), self.location)
 
     def _describe_status(self, status: int, phrase: str, location: str) -> Obstacle:
         shown = f"{status} ({named})" if (named := _phrase(status, phrase, self.secrets)) else f"{status}"
@@ -296,14 +297,68 @@ _PORTS = {"http": 80, "https": 443}
 _SAFE = "/%:@!$&'()*+,;=~-._?[]"
 
 
-async def get(url: str, headers: Mapping[str, str], *, shown: str, longest: int) -> bytes:
+_FOLLOWED = frozenset((301, 302, 303, 307, 308))
+_MOST_REDIRECTS = 5
+_LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1"))
+
+
+async def get(
+    url: str, headers: Mapping[str, str], *, shown: str, longest: int, name: str = ""
+) -> tuple[str, bytes]:
     """Return the body that an "http://..." or "https://..." URL is answered with, its beginning when it is long.
 
-    `shown` is the URL in errors, `longest` counts bytes. Raises ConnectFailedError for every answer but 200, and
-    for none; InvalidArgumentError for headers that HTTP does not allow. Has no timeout: put it in a cancel scope.
+    Redirects on the same host are followed; the URL that answered comes with the body. `name` is another name of
+    the host, `shown` the URL in errors. `longest` counts bytes. Has no timeout: put it in a cancel scope.
+
+    Raises ConnectFailedError for every other answer but 200, and for none; InvalidArgumentError for headers that
+    HTTP does not allow.
     """
+    secrets = sent_secrets(url, headers)
+    for left in reversed(range(_MOST_REDIRECTS + 1)):
+        answer = ServerAnswer([*secrets, *sent_secrets(url, {})], what=urlsplit(url).path)
+        try:
+            return url, await _get(url, headers, answer, longest, shown)
+        except ConnectFailedError as error:
+            followed = left and error.status in _FOLLOWED
+            moved = _moved(url, answer.location, name, bool(headers)) if followed else None
+            if moved is None:
+                raise
+            url = moved
+    raise AssertionError("unreachable")
+
+
+def _moved(url: str, location: str, name: str, with_headers: bool) -> str | None:
+    """Return where a redirect leads, None where it is not followed.
+
+    Another port can be another server: it must not get the headers, unless it is the TLS port of a plain one.
+    """
+    try:
+        moved, old = urlsplit(urljoin(url, location)), urlsplit(url)
+        place, before = (moved.scheme, _port(moved)), (old.scheme, _port(old))
+    except ValueError:
+        return None
+    host, hosts = moved.hostname or "", {old.hostname, name}
+    if not location or moved.scheme not in _PORTS or moved.username is not None:
+        return None
+    if host not in hosts and not (host in _LOOPBACK and hosts & _LOOPBACK):
+        return None
+    secured = (before, place) == (("http", _PORTS["http"]), ("https", _PORTS["https"]))
+    if with_headers and place != before and not secured:
+        return None
+    if moved.scheme == "http":  # the address that answered: Chrome refuses names
+        port = "" if moved.port is None else f":{moved.port}"
+        moved = moved._replace(
+            netloc=(f"[{old.hostname}]" if ":" in str(old.hostname) else f"{old.hostname}") + port
+        )
+    return moved._replace(fragment="").geturl()
+
+
+def _port(parts: SplitResult) -> int | None:
+    return parts.port or _PORTS.get(parts.scheme)
+
+
+async def _get(url: str, headers: Mapping[str, str], answer: ServerAnswer, longest: int, shown: str) -> bytes:
     parts = urlsplit(url)
-    answer = ServerAnswer(sent_secrets(url, headers), what=parts.path)
     request = _request(url, headers)
     client = h11.Connection(h11.CLIENT)
     sent = (client.send(request) or b"") + (client.send(h11.EndOfMessage()) or b"")

@@ -61,6 +61,8 @@ async def test_a_proxy_that_asks_who_one_is(browser: cdpengine.Browser, site: Si
             known = f"Proxy-Authorization: Basic {expected}".encode() in request
             status = "200 OK" if known else "407 Who"
             more = "" if known else 'Proxy-Authenticate: Basic realm="p"\r\n'
+            if known and b"/private" in request and b"\r\nAuthorization: Basic " not in request:
+                status, more, known = "401 Who", 'WWW-Authenticate: Basic realm="s"\r\n', False
             body = "through the proxy" if known else "no"
             reply = (
                 f"HTTP/1.1 {status}\r\n{more}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}"
@@ -78,8 +80,48 @@ async def test_a_proxy_that_asks_who_one_is(browser: cdpengine.Browser, site: Si
             async with page.network.http_credentials("ada", "s3cret", proxy=True):
                 await page.goto(site.url)
                 assert await page.evaluate("document.body.innerText") == "through the proxy"
+        async with browser.new_context(proxy=proxy) as context:
+            page = await context.new_page()
+            async with (
+                page.network.http_credentials("ada", "s3cret", proxy=True),
+                page.network.http_credentials("ada", "other", origin="http://site.example"),
+            ):
+                # The proxy and the server behind it challenge the same request.
+                assert (await page.goto("http://site.example/private")).status == 200
         named = cdpengine.Proxy(server, bypass=["<-loopback>"], username="ada", password="s3cret")
         async with browser.new_context(proxy=named) as context:
             page = await context.new_page(site.url)
             assert await page.evaluate("document.body.innerText") == "through the proxy"
         nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(("password", "status"), [("s3cret", 200), ("guess", 401)])
+async def test_credentials_with_routes_in_any_order(
+    fresh_page: cdpengine.Page, site: Site, password: str, status: int
+) -> None:
+    """The challenge is answered before `fetch` and routes of responses see the response."""
+    page = fresh_page
+    await page.goto(site.url)
+    seen: list[int] = []
+
+    async def fetched(route: cdpengine.Route) -> None:
+        seen.append((await route.fetch()).status)
+        await route.continue_()
+
+    async def responded(route: cdpengine.Route) -> None:
+        assert route.response is not None
+        seen.append(route.response.status)
+        await route.continue_()
+
+    credentials = partial(page.network.http_credentials, "ada", password)
+    for number, route in enumerate(
+        (
+            partial(page.route, "*/secret/*", fetched),
+            partial(page.route, "*/secret/*", responded, stage="response"),
+        )
+    ):
+        async with route(), credentials():
+            assert (await ask(page, f"/secret/{number}"))[0] == status  # type: ignore[index]
+        async with credentials(), route():
+            assert (await page.goto(f"{site.url}secret/page{number}")).status == status
+    assert seen == [status] * 4

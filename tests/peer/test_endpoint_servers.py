@@ -89,7 +89,10 @@ async def test_localhost_stays_localhost(refused_by_chrome: HTTPServer) -> None:
         ({"response_data": "x" * 1_000_000}, "no JSON"),
         ({"response_data": "gone", "status": 404}, "status 404"),
         ({"response_data": "broken", "status": 500}, "status 500"),
-        ({"response_data": "", "status": 302, "headers": {"Location": "/login"}}, "status 302"),
+        (
+            {"response_data": "", "status": 302, "headers": {"Location": "/login"}},
+            "/login was answered with HTTP status 500",
+        ),
     ],
 )
 async def test_servers_that_are_not_chrome(
@@ -163,3 +166,51 @@ async def test_a_silent_server_can_be_cancelled() -> None:
             await resolve_endpoint(f"http://127.0.0.1:{port}")
         assert scope.cancelled_caught
         nursery.cancel_scope.cancel()
+
+
+REDIRECTS = {
+    "a slash": ("/json/version/", PATH),
+    "a whole URL": ("http://127.0.0.1:{port}/json/version/", PATH),
+    "another name of this machine": ("http://localhost:{port}/json/version/", PATH),
+    "a gateway's folder": ("/chrome/json/version", f"/chrome{PATH}"),
+    "another document": ("/version.json", PATH),
+}
+
+
+@pytest.mark.parametrize("name", REDIRECTS)
+async def test_a_redirect_on_the_same_host_is_followed(name: str, httpserver: HTTPServer) -> None:
+    location, path = REDIRECTS[name]
+    location = location.format(port=httpserver.port)
+    server = f"127.0.0.1:{httpserver.port}"
+    serve(httpserver, response_data="", status=302, headers={"Location": location})
+    target = "/" + location.removeprefix("http://").partition("/")[2]
+    answer = {"webSocketDebuggerUrl": f"ws://{server}{PATH}"}
+    httpserver.expect_request(target, headers={"X-Key": "sesame"}).respond_with_json(answer)
+    resolved = await resolve_endpoint(f"http://{server}?token=t", {"X-Key": "sesame"})
+    assert resolved.ws_url == f"ws://{server}{path}?token=t"
+
+
+async def test_a_redirect_to_another_port_gets_no_header_and_no_token(
+    httpserver: HTTPServer,
+) -> None:
+    chrome = HTTPServer()
+    chrome.start()
+    try:
+        there = f"127.0.0.1:{chrome.port}"
+        serve(chrome, response_data=f'{{"webSocketDebuggerUrl": "ws://{there}{PATH}"}}')
+        here = serve(
+            httpserver, response_data="", status=307, headers={"Location": f"http://{there}/json/version"}
+        )
+        assert (await resolve_endpoint(f"{here}?token=t")).ws_url == f"ws://{there}{PATH}"
+        with pytest.raises(ConnectFailedError, match=f"redirects to .at http://{there}"):
+            await resolve_endpoint(here, {"X-Key": "sesame"})
+        assert [request.query_string for request, _response in chrome.log] == [b""]
+    finally:
+        chrome.stop()
+
+
+async def test_redirects_in_a_circle_end(httpserver: HTTPServer) -> None:
+    here = serve(httpserver, response_data="", status=302, headers={"Location": "/json/version"})
+    with pytest.raises(ConnectFailedError, match="302"):
+        await resolve_endpoint(here)
+    assert len(httpserver.log) == 6

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import re
+import threading
 
+import trio
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
@@ -36,7 +38,10 @@ ASK_IN_WORKER = """(path) => new Promise((resolve) => {
 
 
 class Site:
-    """Pages at "/", "/page..."; "/echo..." answers with its method, its path, what was posted, and X-Extra."""
+    """Pages at "/", "/page..."; "/echo..." answers with its method, its path, what was posted, and X-Extra.
+
+    "/slow..." is answered when a test lets it go.
+    """
 
     def __init__(self, server: HTTPServer) -> None:
         self.url = server.url_for("/")
@@ -46,11 +51,14 @@ class Site:
         server.expect_request("/redirect").respond_with_data(
             "", status=302, headers={"Location": "/echo/redirected"}
         )
+        self._slow = threading.Event()
         for path in ("/echo", "/secret", "/"):
             server.expect_request(_below(path)).respond_with_handler(self._answer)
 
     def _answer(self, request: Request) -> Response:
         self.asked.append(request.path)
+        if request.path.startswith("/slow"):
+            self._slow.wait(20)
         if request.path.startswith("/secret") and not _allowed(request):
             return Response("who?", 401, {"WWW-Authenticate": 'Basic realm="r"'})
         if request.path.startswith(("/echo", "/secret")):
@@ -63,6 +71,17 @@ class Site:
             headers = {"Access-Control-Allow-Origin": "*"}
             return Response(json.dumps(said), 200, headers, content_type="application/json")
         return Response(PAGE, content_type="text/html")
+
+    async def slow_asked(self) -> None:
+        """Wait until the server has a request for "/slow...", which it answers when `let_slow_go` is called."""
+        with trio.fail_after(10):
+            while not any(path.startswith("/slow") for path in self.asked):  # noqa: ASYNC110 - another thread
+                await trio.sleep(0.01)
+        self.asked.clear()
+
+    def let_slow_go(self) -> None:
+        slow, self._slow = self._slow, threading.Event()
+        slow.set()
 
 
 def _below(path: str) -> re.Pattern[str]:
