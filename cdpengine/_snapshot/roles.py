@@ -129,6 +129,9 @@ CELL_ROLES = frozenset(
 )
 """Of these, the name is left out instead where the lines inside already say all of it."""
 
+NAMING_ROLES = frozenset({"columnheader", "rowheader"})
+"""Of these, the name stays where lines inside say it: it names the cells of a column or a row."""
+
 ALWAYS_SHOWN = frozenset({"meter", "progressbar"}) | INTERACTIVE_ROLES
 
 VALUE_ROLES = frozenset(

@@ -150,6 +150,28 @@ SAID = {
         "<ul role=article><li tabindex=0>a</li><li>b</li></ul>",
         ["- article", '  - text: "a"', '  - text: "b"'],
     ),
+    "headers keep their names": (
+        "<div role=grid><div role=row><div role=columnheader aria-label=Name><div>Name</div><button>Sort</button></div>"
+        "<div role=columnheader><button>Age</button></div><div role=columnheader><p>Unit</p><p>price</p></div>"
+        "<div role=columnheader style='white-space:pre-line'>In\nEUR</div></div>"
+        "<div role=row aria-label=R><div role=rowheader><button>First</button></div>"
+        "<div role=gridcell><button>1</button></div></div></div>",
+        [
+            "- grid",
+            "  - row",
+            '    - columnheader "Name"',
+            '      - button "Sort"',
+            '    - columnheader "Age"',
+            '      - button "Age"',
+            '    - columnheader "Unit price"',
+            '    - columnheader "In EUR"',
+            '  - row "R"',
+            '    - rowheader "First"',
+            '      - button "First"',
+            "    - gridcell",
+            '      - button "1"',
+        ],
+    ),
     "a focusable wrapper of a button": (
         '<span tabindex=0 aria-label="Buy now"><button>Buy now</button></span><span tabindex=0 aria-label=Go>Go</span>',
         ["- generic", '  - button "Buy now"', '- generic "Go"'],

@@ -25,7 +25,7 @@ SOURCES: tuple[Source, ...] = get_args(Source)
 BROWSERS_OWN = {"\u2022", "\u25e6", "\u25aa", "\u25a0", "Submit", "Details"}
 CLOSED = {"Date", "DateTime", "InputTime", "ColorWell", "Audio", "Video"}
 # Their line says the name by what is inside, and is left without it then.
-SAID_INSIDE = {"cell", "columnheader", "gridcell", "generic", "listitem", "row", "rowheader", "term"}
+SAID_INSIDE = {"cell", "gridcell", "generic", "listitem", "row", "term"}
 
 
 def value_of(node: dict[str, Any], key: str) -> str:

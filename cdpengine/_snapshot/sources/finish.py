@@ -95,7 +95,8 @@ def finish(
     for node, raw, said in reversed(shown):
         hint = ""
         if raw:
-            in_lines = node.role in roles.CELL_ROLES and node.name != "" and has_lines(raw)
+            naming = node.role in roles.NAMING_ROLES
+            in_lines = node.role in roles.CELL_ROLES and not naming and node.name != "" and has_lines(raw)
             if in_lines:
                 said = ""  # a name has no line breaks
             node.children = _finish(raw, said, gone, labels, frame_id, wrappers, noted)
@@ -108,7 +109,7 @@ def finish(
                         node.name = ""
                     else:
                         node.children = []
-                elif _says_all(node.children, node.name):
+                elif not naming and _says_all(node.children, node.name):
                     node.name = ""
         if node.clickable and not node.name and is_named_by_text(node):
             _name_clickable(node)
