@@ -151,11 +151,13 @@ SAID = {
         ["- article", '  - text: "a"', '  - text: "b"'],
     ),
     "headers keep their names": (
-        "<div role=grid><div role=row><div role=columnheader aria-label=Name><div>Name</div><button>Sort</button></div>"
-        "<div role=columnheader><button>Age</button></div><div role=columnheader><p>Unit</p><p>price</p></div>"
-        "<div role=columnheader style='white-space:pre-line'>In\nEUR</div></div>"
-        "<div role=row aria-label=R><div role=rowheader><button>First</button></div>"
-        "<div role=gridcell><button>1</button></div></div></div>",
+        (
+            "<div role=grid><div role=row><div role=columnheader aria-label=Name><div>Name</div><button>Sort</button></div>"
+            "<div role=columnheader><button>Age</button></div><div role=columnheader><p>Unit</p><p>price</p></div>"
+            "<div role=columnheader style='white-space:pre-line'>In\nEUR</div></div>"
+            "<div role=row aria-label=R><div role=rowheader><button>First</button></div>"
+            "<div role=gridcell><button>1</button></div></div></div>"
+        ),
         [
             "- grid",
             "  - row",

@@ -308,3 +308,40 @@ async def test_a_cut_snapshot_keeps_what_is_in_the_viewport_from_every_source(
         text = (await page.snapshot(source=source, max_chars=500)).text
         assert "Number 59" in text, source
         assert "Number 20" not in text, source
+
+
+DEEP = """<p>x</p><script>
+  let at = document.body;
+  for (let i = 0; i < 1100; i++) at = at.appendChild(document.createElement("div"));
+</script>"""
+
+
+async def test_a_document_read_in_part_says_whether_it_is_too_deep_too_large_or_too_late(
+    used_page: cdpengine.Page, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = "<p>x</p>" * 100
+    frames = "<iframe title=Near src=HERE/near></iframe><iframe title=Far src=OTHER/far></iframe>"
+    url = serve(httpserver, main=frames + DEEP, near=DEEP, far=DEEP)
+    await used_page.goto(url)
+
+    async def read(short: str, long: str) -> None:
+        for source in ("computed", "dom"):
+            snapshot = await used_page.snapshot(source=source)
+            assert [gap.partition("in part, ")[2] for gap in snapshot.gaps] == [long] * 3
+            marks = [line for line in snapshot.text.splitlines() if line.startswith("- iframe")]
+            assert len(marks) == 2
+            assert all(line.endswith(f"[partly read, {short}]") for line in marks)
+            assert f"# this document was read only in part, {long};" in snapshot.text
+
+    await read("too deep", "because its elements are nested too deep")
+    url = serve(
+        httpserver,
+        main2=frames.replace("/near", "/near2").replace("/far", "/far2") + many,
+        near2=many,
+        far2=many,
+    )
+    await used_page.goto(url + "2")
+    monkeypatch.setattr("cdpengine._snapshot.sources.walk._LONGEST", 0.0)
+    await read("too late", "because it was read too late (64 elements in time)")
+    monkeypatch.setattr("cdpengine._snapshot.node.LARGE", 64)
+    await read("too large", "because it is too large (64 elements in time)")

@@ -180,18 +180,34 @@ def test_what_the_options_left_out_is_named() -> None:
 
 def test_frames_that_nobody_looked_at_are_named() -> None:
     silent = Node("iframe", "interactive", "Ad", backend_node_id=1, remark="frame not responding")
-    late = Node("iframe", "interactive", "Map", backend_node_id=2, document=Document([], cut=True))
-    document = Document([silent, late], cut=True)
-    gaps = rendered(document).gaps
-    assert gaps == [
-        "the document was read only in part, for want of time",
-        'e1 iframe "Ad": frame not responding',
-        'e2 iframe "Map": read only in part, for want of time',
+    parts = [
+        Document([], cut=True, nodes_seen=64),
+        Document([], cut=True, nodes_seen=20_000),
+        Document([], cut=True, deep=True, nodes_seen=20_000),
     ]
-    error = not_found([], [], WantedRef("button", "Win"), 0, gaps=gaps)
-    assert str(error).endswith("; not looked at: " + ", ".join(gaps))
-    assert rendered(document).text.splitlines() == [
+    frames = [
+        Node("iframe", "interactive", f"Map {number}", backend_node_id=number, document=part)
+        for number, part in enumerate(parts, 2)
+    ]
+    document = Document([silent, *frames], cut=True, nodes_seen=64)
+    gaps = rendered(document).gaps
+    late = "because it was read too late (64 elements in time)"
+    large = "because it is too large (20000 elements in time)"
+    deep = "because its elements are nested too deep"
+    assert gaps == [
+        f"the document was read only in part, {late}",
+        'e1 iframe "Ad": frame not responding',
+        f'e2 iframe "Map 2": read only in part, {late}',
+        f'e3 iframe "Map 3": read only in part, {large}',
+        f'e4 iframe "Map 4": read only in part, {deep}',
+    ]
+    error = not_found([], [], WantedRef("button", "Win"), 0, gaps=gaps[:3])
+    assert str(error).endswith("; not looked at: " + ", ".join(gaps[:3]))
+    lines = rendered(document).text.splitlines()
+    assert lines == [
         '- iframe "Ad" [ref=e1] [frame not responding]',
-        '- iframe "Map" [ref=e2] [partly read]',
-        "# this document was read only in part, for want of time; root= takes a part of it",
+        '- iframe "Map 2" [ref=e2] [partly read, too late]',
+        '- iframe "Map 3" [ref=e3] [partly read, too large]',
+        '- iframe "Map 4" [ref=e4] [partly read, too deep]',
+        f"# this document was read only in part, {late}; root= takes a part of it",
     ]

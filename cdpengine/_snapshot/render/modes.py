@@ -153,7 +153,7 @@ def _frame(node: Node, page: str, origin: str) -> str:
         if node.document.url and not node.url:
             text += f" [url={quote(short_url(node.document.url, page, origin))}]"
         if node.document.cut:
-            text += " [partly read]"
+            text += f" [partly read, {node.document.cut_short}]"
     if node.remark:
         text += f" [{safe_remark(node.remark)}]"
     return text
@@ -279,7 +279,7 @@ def _marks(node: Node) -> str:
     if node.clickable:
         marks.append("cursor=pointer")
     if node.document is not None and node.document.cut:
-        marks.append("partly read")
+        marks.append(f"partly read, {node.document.cut_short}")
     if node.remark:
         marks.append(safe_remark(node.remark))
     return f" [{'] ['.join(marks)}]" if marks else ""
@@ -383,7 +383,7 @@ def _head(node: Node, ref: Ref | None, role: str, page: str, origin: str, *, des
     if node.clickable and node.kind != "interactive":
         marks.append("clickable")
     if node.document is not None and node.document.cut:
-        marks.append("partly read")
+        marks.append(f"partly read, {node.document.cut_short}")
     if node.remark:
         marks.append(safe_remark(node.remark))
     return f"{head} ({', '.join(marks)})" if marks else head
