@@ -280,7 +280,7 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Focus the node and type `text` at the end of what is there, by real key events.
+        """Focus the node and type `text` at the end of what is there, by real key events. Does not read it back.
 
         `layout` is "us", "uk", "de" or "fr"; without, `page.keyboard.layout`. What it lacks is inserted as text.
         `delay` is seconds between keys; `submit` presses Enter at the end. Raises DisabledError for a node that is

@@ -251,7 +251,7 @@
 
   const drawn = (list) => Array.from(flat(tools.holder(list)), (each) => tools.ownText(each)).join("\n");
 
-  // How far the list is scrolled next: to the last option that is drawn below the ones in view, without a gap.
+  // How far the list is scrolled next: to the last option that is drawn below the ones in view, without a gap of a row.
   function step(list, by) {
     const view = DOM.getBoundingClientRect(by);
     const least = Math.max(10, by.clientHeight * PART);
@@ -259,7 +259,7 @@
     let end = view.bottom;
     let height = 0;
     for (const box of boxes) {
-      if (box.top > end + 1) break;
+      if (box.top > end + Math.max(1, box.height / 2)) break;
       [end, height] = [Math.max(end, box.bottom), box.height];
     }
     return Math.max(least, Math.min(end - view.top - height, MOST_VIEWS * by.clientHeight));
