@@ -23,7 +23,7 @@ from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
 from cdpengine.errors import packages_named
 
 if TYPE_CHECKING:
-    from cdpengine.act import ScriptRun
+    from cdpengine.act import ActResponse, ScriptRun
 
 
 def _check_url(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -55,7 +55,7 @@ def run(
     text = sys.stdin.read() if str(script) == "-" else script.read_text(encoding="utf-8")
     source = Source(executable, endpoint)
 
-    async def perform() -> tuple[ScriptRun, str | None]:
+    async def perform() -> tuple[ActResponse, ScriptRun, ActResponse]:
         from cdpengine.act import Actor, NewTab, dispatch, run_script
 
         async with source.open() as browser, browser.new_context() as context:
@@ -64,18 +64,24 @@ def run(
             if opened.error is not None:
                 raise click.ClickException(opened.error.message)
             done = await run_script(actor, text)
-            seen = await dispatch(actor, {"kind": "snapshot", "mode": "numbered"}) if shows else None
-            return done, seen.result["snapshot"] if seen is not None and seen.ok else None
+            # Without a snapshot, the tabs are asked for: their response has the dialogs that opened late.
+            last = {"kind": "snapshot", "mode": "numbered"} if shows else {"kind": "tabs"}
+            return opened, done, await dispatch(actor, last)
 
     with errors_as_json(wanted=as_json):
         from cdpengine.act import parse_script
 
         list(parse_script(text))
-        done, seen = trio.run(perform)
+        opened, done, last = trio.run(perform)
+    seen = last.result["snapshot"] if shows and last.ok else None
     if as_json:
-        print_json({**_describe(done), **({} if seen is None else {"snapshot": seen})})
+        around = {"opened": opened.to_json().get("effects"), "after": last.to_json().get("effects")}
+        told = {name: {"effects": effects} for name, effects in around.items() if effects}
+        print_json({**_describe(done), **told, **({} if seen is None else {"snapshot": seen})})
     else:
+        _say_effects(opened)
         _say_steps(text, done)
+        _say_effects(last)
         if seen is not None:
             say_lines(seen)
         if done.answer:
@@ -104,8 +110,18 @@ def _say_steps(text: str, done: ScriptRun) -> None:
         words = f"{words.partition(']')[0]}] ..." if words.startswith("type") else words
         if failure is None:
             say(f"{step.line}: {words}  {step.url or 'no page'}", err=True)
+            _say_effects(step.response)
         else:
             say_lines(f"Error: line {step.line}: {words}: {failure.message}\n{failure.hint}", err=True)
+            _say_effects(step.response)
+
+
+def _say_effects(response: ActResponse | None) -> None:
+    """Print what an action set off, and the dialogs that opened since the one before."""
+    from cdpengine.act.response import tell_effects
+
+    for line in () if response is None else tell_effects(response.effects):
+        say(f"   {line}", err=True)
 
 
 # --- the service ---------------------------------------------------------------------------------------------

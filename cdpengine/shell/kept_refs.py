@@ -29,12 +29,16 @@ class KeptRefs:
     path: Path
     last: int = 0
     _writing: trio.Lock = attrs.field(factory=trio.Lock, init=False)
-    _failed: bool = attrs.field(default=False, init=False)
+    _failed: bool = attrs.field(default=False, alias="failed", kw_only=True)
 
     @classmethod
     async def load(cls, path: Path) -> KeptRefs:
-        """Read the file. Where it is damaged, begin behind all numbers that can have been printed."""
-        return cls(path, await trio.to_thread.run_sync(_read, path))
+        """Read the file. If it is damaged or cannot be written, begin behind all numbers that were printed.
+
+        That is the time in seconds: a service does not give out a ref a second for all of its life.
+        """
+        number, failed = await trio.to_thread.run_sync(_load, path)
+        return cls(path, number, failed=failed)
 
     async def keep(self, last: int) -> None:
         """Return once the numbers up to `last` are kept. A file that cannot be written is logged."""
@@ -49,6 +53,18 @@ class KeptRefs:
                     _log.warning("the numbers of refs are lost when the service ends: %s", error)
                 self._failed = True
             self.last = number
+
+
+def _load(path: Path) -> tuple[int, bool]:
+    """Return the number to begin behind, and whether the file cannot be written."""
+    number = _read(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_private(path, b"%d\n" % number, overwrite=True)
+    except OSError as error:
+        _log.warning("the numbers of refs cannot be kept in a file, so they begin behind the time: %s", error)
+        return max(number, int(time.time())), True
+    return number, False
 
 
 def _read(path: Path) -> int:

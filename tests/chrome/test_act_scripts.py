@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import trio
 from act_cases import serve_pages
 from command_line import run_here
 from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
 import cdpengine
 from cdpengine.act import Actor, dispatch, run_action, run_reply, run_script
@@ -218,6 +220,36 @@ def test_the_command_does_a_script(tmp_path: Path, shared_endpoint: str, site: s
     assert done.stdout.splitlines()[-1] == "all [done]"
     assert '[1] button "Go"' in done.stdout
     assert done.stderr.splitlines() == [f"2: type [7] ...  {url}", f"3: click [1]  {url}"]
+
+
+LATE = """<link rel=icon href="data:,"><script>confirm("first"); setTimeout(() => confirm("late"), 300)</script>
+<button onclick="document.title = confirm('click')">Go</button>"""
+
+
+def answer_late(_request: Request) -> Response:
+    time.sleep(0.6)
+    return Response("")
+
+
+def test_the_command_reports_all_dialogs(
+    tmp_path: Path, shared_endpoint: str, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request("/late").respond_with_data(LATE, content_type="text/html")
+    # The last step answers behind the late dialog.
+    httpserver.expect_request("/other").respond_with_handler(answer_late)
+    script = tmp_path / "steps.txt"
+    script.write_text(f"click [1]\nnew_tab\ngoto [{httpserver.url_for('/other')}]\n")
+    arguments = ("run", "--endpoint", shared_endpoint, "--url", httpserver.url_for("/late"), str(script))
+    for more in ([], ["--snapshot"]):
+        done = run_here(*arguments, *more)
+        assert done.returncode == 0, done.stderr
+        lines = [line for line in done.stderr.splitlines() if "a confirm opened" in line]
+        assert [line.split("'")[1] for line in lines if "late" not in line] == ["first", "click"]
+        assert sum("('late')" in line for line in lines) == 1
+    document = json.loads(run_here(*arguments, "--json").stdout)
+    told = [document.get("opened"), *(step["response"] for step in document["steps"]), document.get("after")]
+    shown = [each["message"] for to in told if to for each in to.get("effects", {}).get("dialogs", [])]
+    assert sorted(shown) == ["click", "first", "late"]
 
 
 def test_the_command_says_where_a_script_fails(tmp_path: Path, shared_endpoint: str, site: str) -> None:

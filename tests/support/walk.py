@@ -93,7 +93,8 @@ class Walk:
         left = steps
         try:
             while left:
-                left = await self._run_in_one_browser(left)
+                with _flattened():
+                    left = await self._run_in_one_browser(left)
         except Violation:
             raise
         except EngineError as error:
@@ -330,6 +331,7 @@ class Walk:
         comment = f"  # {chosen.role} {name!r}"
         if chosen.role == "textbox":
             await self._do(page, f"fill({ref!r}, 'x'){comment}", page.fill(ref, "x", timeout=ACTION_TIMEOUT))
+            self._check_filled(name)
             return
         refuse = len(self.lines) % 2 == 0
         text = f"click({ref!r}{', refuse_renamed=True' if refuse else ''}){comment}"
@@ -366,6 +368,12 @@ class Walk:
         clicks = [entry for entry in self._clicks() if entry.type == kind]
         if not clicks or any(entry.name != name for entry in clicks):
             raise self._violation(f"{name!r} was to be hit; {[entry.name for entry in clicks]} were")
+
+    def _check_filled(self, name: str) -> None:
+        """No other element had input or a click. The named one has none if it had the value before."""
+        events = [(entry.type, entry.name) for entry in self._clicks()]
+        if wrong := [each for each in events if each != ("input", name)]:
+            raise self._violation(f"{name!r} was to be filled; there were {wrong}")
 
     def _check_nothing_hit(self, error: EngineError) -> None:
         if clicks := self._clicks():
@@ -463,6 +471,18 @@ def shorten(steps: Sequence[Step], fails: Callable[[Sequence[Step]], bool], atte
                 start += size
         size //= 2
     return steps
+
+
+@contextmanager
+def _flattened() -> Iterator[None]:
+    """Raise the error that nurseries wrapped in groups, if it is the only one of its group."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+            error = error.exceptions[0]
+        raise error from error.__cause__
 
 
 async def _until(condition: Callable[[], bool], seconds: float) -> None:

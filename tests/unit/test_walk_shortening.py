@@ -2,7 +2,12 @@
 
 from collections.abc import Sequence
 
-from walk import KINDS, Step, make_steps, shorten
+import pytest
+import trio
+from walk import KINDS, Step, Violation, Walk, make_steps, shorten
+from walk_site import WalkSite
+
+from cdpengine.errors import EngineError, StaleRefError
 
 
 def test_walks_of_a_seed_are_the_same() -> None:
@@ -25,3 +30,20 @@ def test_shortening_stops_after_its_attempts() -> None:
 
     assert shorten(steps := make_steps(1, 30), fails, 3) is steps
     assert tried == [15, 15, 23]
+
+
+@pytest.mark.parametrize("nurseries", [0, 1, 2])
+async def test_an_error_that_leaves_a_step_is_a_violation_with_the_program(
+    nurseries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(walk: Walk, _steps: object, left: int = nurseries) -> Sequence[Step]:
+        if not left:
+            walk.lines.append("await page0.reload()")
+            raise StaleRefError(ref="e1", description="button", reason="it is gone", became="removed")
+        async with trio.open_nursery():
+            return await fail(walk, _steps, left - 1)
+
+    monkeypatch.setattr(Walk, "_run_in_one_browser", fail)
+    with pytest.raises(Violation, match=r"(?s)StaleRefError.*page0.reload") as caught:
+        await Walk(WalkSite(1), "pipe").run(make_steps(1, 3))
+    assert isinstance(caught.value.__cause__, EngineError)
