@@ -333,7 +333,7 @@ class Collector:
         if exchange.before is not None:
             self._deliver(exchange)
             exchange.before.owner._changed()
-        if request.is_navigation and sent.frame_id == self.page.target_id and exchange.before is None:
+        if request.is_navigation and sent.frame_id == self.page.session.frame_id and exchange.before is None:
             number = int(self.visits[-1].id.rpartition("_")[2]) + 1 if self.visits else 1
             self.visits.append(Visit(f"page_{number}", request.url, sent.timestamp, sent.wall_time))
         exchange.page = self.visits[-1].id if self.visits else ""

@@ -461,7 +461,7 @@ class MainDocuments:
         request_id = event.decode(network.RequestEvent).request_id
         if kind is network.RequestWillBeSent:
             sent = event.decode(network.RequestWillBeSent)
-            if request_id != sent.loader_id or sent.frame_id != self._page.target_id:
+            if request_id != sent.loader_id or sent.frame_id != self._page.session.frame_id:
                 return
         elif kind not in _EXTRA and self._exchanges.known(None, request_id) is None:
             return

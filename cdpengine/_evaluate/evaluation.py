@@ -289,7 +289,7 @@ class Evaluator:
                     if script.own
                     else self.worlds.users_context(session, frame.id)
                 )
-        elif frame.id == session.target_id:
+        elif frame.id == session.frame_id:
             return None
         else:
             asked = await self.page.evaluation_session_of(session.target_id or self.page.target_id)

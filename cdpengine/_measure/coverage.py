@@ -175,7 +175,7 @@ class _Watch:
         return calls
 
     def _url_of(self, session: Session) -> str:
-        frame = self._page.frames.get(session.target_id or "")
+        frame = self._page.frames.get(session.frame_id)
         return "" if frame is None else frame.url
 
     # --- events ---------------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ class _Watch:
 
     def _note_navigation(self, watched: _Watched, event: Event) -> None:
         frame = event.decode(FrameNavigated).frame
-        if frame.id != watched.session.target_id:
+        if frame.id != watched.session.frame_id:
             return
         self._leave(watched)
         watched.url = frame.url

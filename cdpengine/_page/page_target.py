@@ -97,7 +97,7 @@ class PageTarget:
         )
         self.choosers = FileChoosers(changes)
         self.choosers.listen(session)
-        self.navigation = PendingNavigation(session, info.target_id, changes.notify)
+        self.navigation = PendingNavigation(session, changes.notify)
         self.pictures = trio.Lock()
         self._readers_before_leaving: list[Callable[[], Awaitable[None]]] = []
         self._doubt: Callable[[], None] = lambda: None
@@ -144,7 +144,7 @@ class PageTarget:
             except UndecodableReplyError as error:
                 session.connection._pass_over(event, error)
                 return
-            if isinstance(frame_event, FrameNavigated) and frame_event.frame.id == session.target_id:
+            if isinstance(frame_event, FrameNavigated) and frame_event.frame.id == session.frame_id:
                 if not counted:
                     session.documents_shown += 1
                 counted = False

@@ -51,9 +51,10 @@ class Session:
     """A flattened session. `id` is Chrome's session id, `target_id` its target; both None for the browser.
 
     `target_type` is what that is ("page", "iframe", "worker", "browser"), `parent` the session through which it
-    was attached, `connection` the one that it is on. `usable` says whether commands can be sent: it has neither
-    ended nor crashed; else `error` says why not. `documents_shown` counts the documents that its target has shown,
-    each time that one is shown: a remote object id is valid while the number stays the same.
+    was attached, `connection` the one that it is on. `frame_id` is the
+        outermost frame of a page's or an iframe's session. `usable` says whether commands can be sent: it has
+    neither     ended nor crashed; else `error` says why not. `documents_shown` counts the documents that its
+    target has shown,     each time that one is shown: a remote object id is valid while the number stays the same.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Session:
         self.connection = connection
         self.id = session_id
         self.target_id = target_id
+        self.frame_id = target_id or ""
         self.target_type = target_type
         self.parent = parent
         self._ended: Callable[[str | None], EngineError] | None = None

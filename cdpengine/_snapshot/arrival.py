@@ -53,7 +53,7 @@ class Arrival:
 
     def __attrs_post_init__(self) -> None:
         self._end = trio.current_time() + min(BOUND, self.seconds / 2)
-        self._frames = {self.page.target_id, *self.page.navigation.take_set_off()}
+        self._frames = {self.page.session.frame_id, *self.page.navigation.take_set_off()}
 
     async def wait_begun(self) -> None:
         """Wait until the navigation that was asked for has arrived or failed."""

@@ -182,7 +182,7 @@ async def find_frame_chain(node: Node, worlds: IsolatedWorlds, group: ObjectGrou
 async def _owners(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> list[Handle]:
     """Return the frame elements around the node's frame within its session, the outermost first."""
     session = node.session
-    if node.frame_id == session.target_id:
+    if node.frame_id == session.frame_id:
         return []
     tree = (await session.request("Page.getFrameTree", {}, FrameTreeReply)).frame_tree
     path = _path_to(node.frame_id, tree)

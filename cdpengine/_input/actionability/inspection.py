@@ -386,7 +386,7 @@ class Inspection:
         Only in the page's own document: what is around a frame has to be measured.
         """
         node, outermost = self.node, self.node.session.target_type != "iframe"
-        if not (outermost and node.frame_id == node.session.target_id and required.receives_events):
+        if not (outermost and node.frame_id == node.session.frame_id and required.receives_events):
             return None, False
         request = probe_request((), quick=True, dragging=self.dragging)
 

@@ -127,7 +127,7 @@ async def _wait_until_over(page: PageTarget, frame_ids: list[str]) -> None:
 
 async def wait_until_begun(page: PageTarget, seconds: float) -> None:
     """Wait until a navigation that was requested in the main frame has begun, or is over; at most `seconds`."""
-    navigation, main_id = page.navigation, page.target_id
+    navigation, main_id = page.navigation, page.session.frame_id
 
     def known() -> bool:
         pending = navigation.pending.get(main_id)
@@ -226,7 +226,9 @@ def describe_navigation(page: PageTarget, effects: SideEffects) -> NavigationSta
     begun = [each for each in effects.navigations if each.frame_id not in effects.new_frames]
     if not begun:
         return None
-    frame_id = next((each.frame_id for each in begun if each.frame_id == page.target_id), begun[0].frame_id)
+    frame_id = next(
+        (each.frame_id for each in begun if each.frame_id == page.session.frame_id), begun[0].frame_id
+    )
     own = [each for each in begun if each.frame_id == frame_id]
     leaving = [each for each in own if not each.within_document]
     frame = page.frames.get(frame_id)

@@ -68,9 +68,7 @@ class PendingNavigation:
     `overtaken`: the document that the engine itself left had requested a navigation, which may begin yet.
     """
 
-    def __init__(
-        self, session: Session, main_frame_id: str, notify: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, session: Session, notify: Callable[[], None] = lambda: None) -> None:
         self.pending: dict[str, Pending] = {}
         self.arrived: dict[str, float] = {}
         self.fresh: dict[str, float] = {}
@@ -79,7 +77,7 @@ class PendingNavigation:
         self._leading = 0
         self._requests_before = 0
         self._set_off: set[str] = set()
-        self._main_frame_id = main_frame_id
+        self._session = session
         self._notify = notify
         self.listen(session)
 
@@ -97,14 +95,14 @@ class PendingNavigation:
     @property
     def under_way(self) -> bool:
         """Whether a navigation of the main frame has begun, and its document is not there yet."""
-        known = self.pending.get(self._main_frame_id)
+        known = self.pending.get(self._session.frame_id)
         return known is not None and known.begun
 
     def find_doubtful(self, frame_ids: Iterable[str]) -> str | None:
         """Return one of these frames whose navigation may be over without an event that says so, or None."""
         for frame_id in frame_ids:
             known = self.pending.get(frame_id)
-            if known is not None and (known.stopped or (known.begun and frame_id == self._main_frame_id)):
+            if known is not None and (known.stopped or (known.begun and frame_id == self._session.frame_id)):
                 return frame_id
         return None
 
@@ -146,7 +144,7 @@ class PendingNavigation:
             yield
         finally:
             self._leading -= 1
-            self.fresh.pop(self._main_frame_id, None)
+            self.fresh.pop(self._session.frame_id, None)
 
     def give_up(self, frame_ids: Iterable[str]) -> None:
         """Have nobody wait any longer for the navigations of these frames that are pending now."""
@@ -175,7 +173,7 @@ class PendingNavigation:
         known = self._obtain(requested.frame_id, requested.url)
         known.requested = True
         known.initial = requested.reason == FIRST_NAVIGATION
-        if requested.frame_id == self._main_frame_id:
+        if requested.frame_id == self._session.frame_id:
             self.requests += 1
         self._notify()
 
@@ -206,7 +204,7 @@ class PendingNavigation:
         # It can be the end of the document before, or of a navigation that another one has replaced.
         if known.begun:
             known.begun = False
-            if ended.frame_id == self._main_frame_id:
+            if ended.frame_id == self._session.frame_id:
                 known.stopped = True
                 self._notify()
             elif not known.requested:
@@ -219,13 +217,13 @@ class PendingNavigation:
         frame_id, now = navigated.frame.id, trio.current_time()
         known = self.pending.get(frame_id)
         replaced = known is not None and known.replaces(navigated.frame.loader_id)
-        if self._leading and self.overtaken is None and frame_id == self._main_frame_id:
+        if self._leading and self.overtaken is None and frame_id == self._session.frame_id:
             self.overtaken = replaced or self.requests > self._requests_before
         self.arrived[frame_id] = now
         if (
             known is not None
             and not known.initial
-            and not (self._leading and frame_id == self._main_frame_id)
+            and not (self._leading and frame_id == self._session.frame_id)
         ):
             self.fresh[frame_id] = now
         if not replaced:

@@ -149,7 +149,7 @@ def keep_given(node: Node, attributes: Mapping[str, str]) -> None:
 
 def _frame(request: FrameRequest) -> dict[str, Any]:
     # Without a frame it is the root document of the session's target, also where that is in another process.
-    return {} if request.frame_id == request.session.target_id else {"frameId": request.frame_id}
+    return {} if request.frame_id == request.session.frame_id else {"frameId": request.frame_id}
 
 
 def _holds(reply: msgspec.Raw | bytes, number: int) -> bool:

@@ -220,7 +220,7 @@ def _prepare_next(session: Session) -> None:
 
     def ask_for_world(navigated: Event) -> None:
         frame = navigated.decode(FrameNavigated).frame
-        if frame.id == session.target_id and session.error() is None:
+        if frame.id == session.frame_id and session.error() is None:
             _worlds[session] = post_world(session, frame.id)
 
     session.on_event("Page.frameNavigated", ask_for_world)
@@ -237,7 +237,7 @@ async def _take_world(request: FrameRequest) -> ExecutionContext | None:
     It may be that of a document before: what is asked in it then is refused (`context_gone`).
     """
     session = request.session
-    asked = _worlds.pop(session, None) if request.frame_id == session.target_id else None
+    asked = _worlds.pop(session, None) if request.frame_id == session.frame_id else None
     if asked is None:
         return None
     try:
@@ -283,7 +283,7 @@ async def install_walk(
         expression = _PREPARED if prepared else _installation(kit)
         call = post(context.post_expression(expression, how=SERIALIZED, group=GROUP))
         # The page's own world of another frame is reached by its document's number only: see `post_document`.
-        own_world = request.clickables and request.frame_id == session.target_id
+        own_world = request.clickables and request.frame_id == session.frame_id
         document = post(_post_main_document(session)) if own_world else None
         asked = None
         if first is not None and prepared and request.root is None:
@@ -331,7 +331,7 @@ def _is_like_one_with_tree(request: FrameRequest) -> bool:
     Not in a child frame: its document need not be like that of the page around it, and each tree more makes each
     role that is asked for dearer, in all frames (200 frames: 7.1 s in place of 1.9).
     """
-    return request.session in _with_trees and request.frame_id == request.session.target_id
+    return request.session in _with_trees and request.frame_id == request.session.frame_id
 
 
 def post_tree(request: FrameRequest) -> PendingCall:

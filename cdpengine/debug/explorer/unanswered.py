@@ -105,7 +105,7 @@ class LineTarget:
         self.paused = False
         self.answered = False
         self._pulse = Ping(lambda: session)
-        self._navigation = PendingNavigation(session, session.target_id or "browser")
+        self._navigation = PendingNavigation(session)
         session.on_event("Debugger.paused", self._note_pause)
         session.on_event("Debugger.resumed", self._note_pause)
 
