@@ -251,11 +251,17 @@
 
   const drawn = (list) => Array.from(flat(tools.holder(list)), (each) => tools.ownText(each)).join("\n");
 
+  // The options that are drawn now; of a list for assistive technology alone, the texts that are scrolled in their place.
+  function rows(list, by) {
+    const own = tools.options(list).filter(boxed);
+    return own.length ? own : flat(by).filter((each) => !isIn(each, list) && boxed(each) && tools.ownText(each));
+  }
+
   // How far the list is scrolled next: to the last option that is drawn below the ones in view, without a gap of a row.
   function step(list, by) {
     const view = DOM.getBoundingClientRect(by);
     const least = Math.max(10, by.clientHeight * PART);
-    const boxes = tools.options(list).filter(boxed).map((each) => DOM.getBoundingClientRect(each)).sort((one, other) => one.top - other.top);
+    const boxes = rows(list, by).map((each) => DOM.getBoundingClientRect(each)).sort((one, other) => one.top - other.top);
     let end = view.bottom;
     let height = 0;
     for (const box of boxes) {
@@ -279,8 +285,8 @@
   }
 
   // How the wanted option compares with those drawn now: below 0 before them all, above 0 behind them, 0 among them.
-  function compared(list) {
-    const boxes = tools.options(list).filter(boxed).map((each, index) => [DOM.getBoundingClientRect(each).top, each, index]);
+  function compared(list, by) {
+    const boxes = rows(list, by).map((each, index) => [DOM.getBoundingClientRect(each).top, each, index]);
     const drawnNow = boxes.sort(([one], [other]) => one - other).map(([, each, index]) => [each, index]);
     if (!drawnNow.length) return null;
     const key = ([each, index]) => ("index" in request.wanted ? String(placeOf(each, index)) : label(each));
@@ -301,7 +307,7 @@
     for (const place of [from, to]) {
       await scrollTo(at.list, by, place);
       [at, by] = [look(), tools.scroller(tools.listOf(element))];
-      ends.push(by && compared(at.list));
+      ends.push(by && compared(at.list, by));
       if (!ends.at(-1) || there(at)) return state(at);
     }
     // Behind the first and before the last in a list that ascends; the other way round in one that descends.
@@ -311,7 +317,7 @@
       const place = Math.round((from + to) / 2);
       await scrollTo(at.list, by, place);
       [at, by] = [look(), tools.scroller(tools.listOf(element))];
-      const found = by && compared(at.list);
+      const found = by && compared(at.list, by);
       if (!found || there(at)) break;
       const [first, last] = found.map((each) => Math.sign(each) * way);
       if (first < 0) to = place;

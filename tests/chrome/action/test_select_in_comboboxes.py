@@ -170,6 +170,24 @@ async def test_a_virtual_list_in_no_order_is_scrolled_by_all_that_it_draws(form:
     assert await form.js("scrolls") < 60  # 24 of 1,000 options at a time
 
 
+async def test_a_virtual_list_whose_options_are_for_assistive_technology_alone(form: FormPage) -> None:
+    hidden = VIRTUAL.replace("role=listbox id=list", "id=list").replace(
+        "aria-controls=list", "aria-controls=told"
+    )
+    hidden = hidden.replace("<div role=option", "<div").replace(
+        "<div id=layer hidden>",
+        "<div id=layer hidden><div id=told role=listbox style='width: 0; height: 0; overflow: hidden'>"
+        "<div role=option aria-label='Item 1'>i1</div></div>",
+    )
+    await form.show(
+        hidden.replace("SIZED", "").replace("PLACED", "").replace("ABOVE", "0").replace("BELOW", "0")
+    )
+    await form.js("scrolls = 0, void list.addEventListener('scroll', () => scrolls++)")
+    await form.page.select(await form.node("#control"), "Item 777", timeout=20)
+    assert await form.js("chosen") == "Item 777"
+    assert await form.js("scrolls") < 20
+
+
 CLOSING = VIRTUAL.replace(
     "layer.hidden = true;", "setTimeout(() => { layer.hidden = true; }, PAUSE);"
 ).replace(
