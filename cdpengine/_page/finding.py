@@ -113,8 +113,9 @@ class Wanted:
     `roles` are the roles of Chrome that `role` stands for, each with a selector of all that can have it, or None:
     those of which the document has nothing are not asked for, which costs 20 us for each of its nodes. `untold` is
     a selector of visible elements of the role that Chrome does not tell, for want of a name. `called` says what a
-    role of Chrome's is called in messages. `exact`: a name or a text in the same case, a text as all that an
-    element says.
+    role of Chrome's is called in messages. `unhidden` gives the source of a function that finds what is visible
+    under `aria-hidden`, by role; `under_hidden`: it is looked for there, and not in Chrome's tree. `exact`: a name
+    or a text in the same case, a text as all that an element says.
     """
 
     css: str | None = None
@@ -125,6 +126,8 @@ class Wanted:
     roles: Mapping[str, str | None] = attrs.field(factory=dict)
     untold: str | None = None
     called: Callable[[str], str] = attrs.field(default=str, eq=False, repr=False)
+    unhidden: Callable[[], str] | None = attrs.field(default=None, eq=False, repr=False)
+    under_hidden: bool = False
 
     def __attrs_post_init__(self) -> None:
         for what in ("css", "role"):
@@ -137,6 +140,11 @@ class Wanted:
         check_words("text", self.text)
         if (self.css, self.role, self.name, self.text) == (None, None, None, None):
             raise InvalidArgumentError(what="find", given="nothing", expected="css, role, name or text")
+
+    @property
+    def by_role(self) -> bool:
+        """Whether Chrome's accessibility tree is asked."""
+        return self.role is not None or self.name is not None
 
     @property
     def may_be_labelled(self) -> bool:
@@ -174,9 +182,18 @@ async def find_nodes(
 ) -> list[FoundNode]:
     """Return the nodes that are wanted: main frame first, in each document in its order. One look, no waiting.
 
-    Raises InvalidArgumentError for an invalid selector, TargetCrashedError, SessionGoneError when the page is
-    gone.
+    Where no frame has one by role or name, those under a visible `aria-hidden` are looked for. Raises
+    InvalidArgumentError for an invalid selector, TargetCrashedError, SessionGoneError when the page is gone.
     """
+    found = await _find_in_all(page, worlds, wanted, frames)
+    if not found and wanted.by_role and wanted.unhidden is not None:
+        found = await _find_in_all(page, worlds, attrs.evolve(wanted, under_hidden=True), frames)
+    return found
+
+
+async def _find_in_all(
+    page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frames: Sequence[Frame] | None
+) -> list[FoundNode]:
     found: list[FoundNode] = []
     for frame in page.frames if frames is None else frames:
         for _ in range(_TRIES):
@@ -199,12 +216,14 @@ async def find_nodes(
 async def _find_in(worlds: IsolatedWorlds, wanted: Wanted, frame: Frame) -> list[FoundNode]:
     document = await open_document(worlds, frame)
     try:
-        by_role = wanted.role is not None or wanted.name is not None
         described: dict[int, str] | None = None
-        if wanted.css is not None or (wanted.text is not None and not by_role):
+        if wanted.css is not None or (wanted.text is not None and not wanted.by_role):
             described = await _select(document, wanted)
-        if by_role and described != {}:
-            named = await _query(document, wanted, frame)
+        if wanted.by_role and described != {}:
+            if wanted.under_hidden:
+                named = await _query_hidden(document, wanted)
+            else:
+                named = await _query(document, wanted, frame)
             if described is not None:
                 named = {number: text for number, text in named.items() if number in described}
             elif wanted.text is not None:
@@ -297,9 +316,7 @@ async def _query(document: Document, wanted: Wanted, frame: Frame) -> dict[int, 
                 queries += 1
     except RemoteError as error:
         raise gone_or(error) from None
-    described: dict[int, str] = {}
-    for number, role, name in with_name(nodes, lambda node: node[2], wanted.name, wanted.exact):
-        described.setdefault(number, f'{role} "{name[:80]}"' if name else role)
+    described = _describe(nodes, wanted)
     if wanted.untold is not None and with_name([""], str, wanted.name, wanted.exact):
         untold = await _select(document, Wanted(css=wanted.untold), visible=True)
         queries += bool(untold)
@@ -307,6 +324,31 @@ async def _query(document: Document, wanted: Wanted, frame: Frame) -> dict[int, 
     if queries > 1 and len(described) > 1:
         return await _in_order(document, described)
     return described
+
+
+def _describe(nodes: Iterable[_Named], wanted: Wanted) -> dict[int, str]:
+    described: dict[int, str] = {}
+    for number, role, name in with_name(nodes, lambda node: node[2], wanted.name, wanted.exact):
+        described.setdefault(number, f'{role} "{name[:80]}"' if name else role)
+    return described
+
+
+_MAY_HIDE = Wanted(css='[aria-hidden="true"]:not(svg, svg *, :empty)')
+"""Elements under which visible content may be hidden from Chrome's tree; others are pictures, or empty."""
+
+
+async def _query_hidden(document: Document, wanted: Wanted) -> dict[int, str]:
+    """Find what is visible under `aria-hidden`, which Chrome's tree leaves out."""
+    if wanted.unhidden is None or not await _select(document, _MAY_HIDE):
+        return {}
+    request = {"roles": None if wanted.role is None else list(wanted.roles), "most": MOST}
+    await trio.lowlevel.checkpoint_if_cancelled()
+    source = own(wanted.unhidden())
+    call = document.context.post(source, request, how=SERIALIZED, group=document.group)
+    try:
+        return _describe(await _labelled(call, wanted), wanted)
+    except RemoteError as error:
+        raise gone_or(error) from None
 
 
 def _ask_tree(
@@ -359,6 +401,7 @@ def _ask_labelled(document: Document, wanted: Wanted) -> PendingCall:
 
 
 async def _labelled(call: PendingCall, wanted: Wanted) -> list[_Named]:
+    """Return the nodes of which the page told role and name."""
     head, nodes = await text_and_nodes(call, _Head)
     found: list[_Named] = []
     for node, text in zip((each for each in nodes if each is not None), head.descriptions, strict=True):

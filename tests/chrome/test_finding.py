@@ -54,7 +54,8 @@ FOUND: dict[str, tuple[dict[str, Any], list[str]]] = {
     "name without a role": ({"name": "Inner"}, ['button "Inner"']),
     "name of a label": ({"role": "textbox", "name": "Name"}, ['textbox "Name"']),
     "role in a shadow root": ({"role": "button", "name": "Shadow"}, ['button "Shadow"']),
-    "what is hidden has no role": ({"role": "button", "name": "Ghost"}, []),
+    "what a person sees under aria-hidden": ({"role": "button", "name": "Ghost"}, ['button "Ghost"']),
+    "what is hidden has no role": ({"role": "button", "name": "Unseen"}, []),
     "text": ({"text": "big world"}, ["h1#title 'Hello big world'"]),
     "text across elements": ({"text": "Hello big world"}, ["h1#title 'Hello big world'"]),
     "text of the smallest element": ({"text": "big"}, ["b 'big'"]),
@@ -358,3 +359,38 @@ async def test_frames_of_other_processes(apart: cdpengine.Page) -> None:
     with pytest.raises(cdpengine.StaleRefError):
         await page.click(found[1], timeout=20)
     await page.wait_for(text_gone="apart", css_gone="iframe", timeout=20)
+
+
+HIDDEN = """<div aria-hidden=true><h1>Title</h1><button onclick="pressed = true">Pay <i>now</i></button>
+  <label>Mail <input></label><a href=x><svg aria-hidden=true></svg>Help</a><button style="display: none">Gone</button></div>
+  <button><span aria-hidden=true>x</span>Shown</button><i aria-hidden=true><svg></svg></i>"""
+
+
+async def test_roles_under_a_forgotten_aria_hidden_are_found(page: cdpengine.Page) -> None:
+    wanted = [
+        ("heading", "Title"),
+        ("button", "Pay now"),
+        ("textbox", "Mail"),
+        ("link", "Help"),
+        (None, "Mail"),
+    ]
+
+    async def look() -> list[int]:
+        return [len(await page.find_all(role=role, name=name)) for role, name in wanted]
+
+    await page.set_content(f"<!doctype html>{HIDDEN}")
+    assert await look() == [1] * 5
+    assert [str(node) for node in await page.find_all(role="button")] == ['button "Shown"']
+    assert await page.find_all(role="button", name="Gone") == []
+    assert len(await page.find_all(role="button", text="Pay now", css="div > *")) == 1
+    await page.click(page.locate(role="button", name="Pay now"))
+    assert await page.evaluate("pressed")
+    await page.set_content(
+        f"<!doctype html><div id=host><template shadowrootmode=open>{HIDDEN}</template></div>"
+    )
+    assert await look() == [1] * 5
+    await page.set_content(f"<!doctype html><iframe width=600 height=300 srcdoc='{HIDDEN}'></iframe>")
+    assert await look() == [1] * 5
+    behind = f"<div aria-hidden=true>{HIDDEN}</div><div role=dialog style='position: fixed; inset: 0; background: red'></div>"
+    await page.set_content(f"<!doctype html>{behind}")
+    assert await look() == [0] * 5

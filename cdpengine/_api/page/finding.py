@@ -26,6 +26,7 @@ from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_
 from cdpengine._protocol.domains.dom import DescribeNodeReply
 from cdpengine._snapshot.refs import Ref, parse_ref_text
 from cdpengine._snapshot.roles import ELEMENTS, UNTOLD, check_role, chrome_roles, role_name
+from cdpengine._snapshot.sources.unhidden import unhidden_source
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import (
     AmbiguousNodeError,
@@ -51,10 +52,10 @@ def make_wanted(
 ) -> Wanted:
     """Return what is looked for. Raises InvalidArgumentError for a role that there is not."""
     if role is None:
-        return Wanted(css, None, name, text, exact, called=role_name)
+        return Wanted(css, None, name, text, exact, called=role_name, unhidden=unhidden_source)
     known = check_role(role)
     told = {role: ELEMENTS.get(role) for role in sorted(chrome_roles(known))}
-    return Wanted(css, known, name, text, exact, told, UNTOLD.get(known), role_name)
+    return Wanted(css, known, name, text, exact, told, UNTOLD.get(known), role_name, unhidden_source)
 
 
 async def find_one(

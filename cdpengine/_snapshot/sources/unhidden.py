@@ -1,0 +1,22 @@
+"""The function that finds elements by role under a visible `aria-hidden`, as a snapshot shows them.
+
+Rule: the same code as in the walk decides which of these count, and gives their roles and names.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from cdpengine._javascript import script
+from cdpengine._snapshot.sources.computed import role_and_name_source
+
+
+@cache
+def unhidden_source() -> str:
+    """Return the source of a function of one request: see unhidden.js."""
+    parts = ", ".join(script(f"_snapshot/sources/walk_{part}") for part in ("dom", "elements", "beyond"))
+    search = script("_page/navigation/node_search")
+    find = script("_snapshot/sources/unhidden")
+    return (
+        f"function (request) {{ return ({find})(request, ({search})(), {parts}, {role_and_name_source()}); }}"
+    )
