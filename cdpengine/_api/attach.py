@@ -98,14 +98,14 @@ async def open_engine(
     endpoint: str | None = None,
     evaluate_enabled: bool = True,
     *,
-    opener_optional: bool = False,
+    launched: bool = True,
 ) -> AsyncIterator[Browser]:
     """Run the engine on a connection, and end all of it.
 
-    `opener` opens the evaluation sessions' own connection.
+    `opener` opens the evaluation sessions' own connection. `launched`: this program started the browser.
     """
     async with open_body_nursery() as nursery:
-        tabs = Tabs(main, opener, nursery, opener_optional=opener_optional)
+        tabs = Tabs(main, opener, nursery, opener_optional=not launched, launched=launched)
         version = await _version_of(main)
         # Made before its pages are attached: its parts want to tell them things before they run.
         browser = Browser(

@@ -43,7 +43,7 @@ async def attach_websocket(
         watch_as_asked(instruments),
         open_one() as main,
         open_engine(
-            main, opener, instruments, key, endpoint.ws_url, evaluate_enabled, opener_optional=not launched
+            main, opener, instruments, key, endpoint.ws_url, evaluate_enabled, launched=launched
         ) as browser,
     ):
         yield browser

@@ -173,6 +173,7 @@ class Browser:
             created = await creations.create("Target.createTarget", params, CreateTargetReply, self._dispose)
             try:
                 target = await self._state.tabs.wait_for(created.target_id)
+                target.use()
                 # Sent on before it is known to run, one new page in some 150 crashes (measured).
                 await target.running.ready()
                 if options is not None:

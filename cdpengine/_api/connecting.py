@@ -40,7 +40,8 @@ async def connect(
 ) -> AsyncIterator[Browser]:
     """Connect to a running browser: "http://host:port", or its own "ws://..." address.
 
-    Leaving the block closes the connection, never the browser. A tab that is stuck holds up nothing.
+    Leaving the block closes the connection, never the browser. A tab that is stuck holds up nothing. Pages of
+    other clients are left alone until the engine's first action on them: their dialogs, file choosers and focus.
 
     What stops scripts has a second connection where the address names one browser (/devtools/browser/<id>, as http://host:port
     gives for Chrome) and that browser is reached again. Elsewhere, as at services that start a browser for each

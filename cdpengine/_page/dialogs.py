@@ -47,8 +47,8 @@ class Dialog:
 
     `answered_by`: "policy"; "handler"; "expectation" (`page.expect_dialog`); "default" where a handler left it to
     the default; "elsewhere" where another client, a person or a recovery was faster, or the page went away; ""
-    while it is open. `failure` tells how the handler failed ("ValueError: ...", or that it took too long); ""
-    where it did not. A copy by pickle has no `page`.
+    while it is open. `failure` tells how the handler failed ("ValueError: ...", or that it took too long), or that
+    another client was faster with another answer; "" otherwise. A copy by pickle has no `page`.
     """
 
     type: str
@@ -218,6 +218,8 @@ class PageDialogs:
         note: Callable[[Shown], None] = lambda _shown: None,
     ) -> None:
         self.policy = policy
+        self.answering = True
+        """Whether the policy answers. False leaves dialogs to another client, or a person."""
         self._owner = owner
         self._listeners = [note]
         self.handler_failures = 0
@@ -236,6 +238,7 @@ class PageDialogs:
         self._handler_failed = RepeatedWarning(
             logger, "the handler of a %s dialog failed: %s", level=logging.ERROR
         )
+        self._overruled = RepeatedWarning(logger, "the answer to a %s dialog came too late: %s")
         session.on_event("Page.javascriptDialogOpening", self._note_opening)
         session.on_event("Page.javascriptDialogClosed", self._note_closing)
         session.on_event(CRASHED, lambda _event: self._note_gone())
@@ -253,6 +256,14 @@ class PageDialogs:
     def set_policy(self, policy: DialogPolicy) -> None:
         """Have dialogs answered by this policy from now on."""
         self.policy = policy
+        self.begin_answering()
+
+    def begin_answering(self) -> None:
+        """Have the policy answer from now on, also the dialogs that are open and were left to others."""
+        self.answering = True
+        for shown in self._open_ones():
+            if not shown.dialog.answered_by and shown.handling is None:
+                self._answer_by_policy(shown)
 
     @property
     def is_open(self) -> bool:
@@ -304,16 +315,20 @@ class PageDialogs:
         self._kept.append(shown)
         for listener in self._listeners:
             listener(shown)
-        handler = self.policy.handler
         if awaited is not None:
             awaited.shown = shown
             self._answer(shown, filled_in(awaited.answer, dialog), "expectation")
-        elif handler is None or opening.type == "unknown":
-            self._answer(shown, self.policy.answer(dialog), "policy")
+        elif self.answering:
+            self._answer_by_policy(shown)
+        self._changes.notify()
+
+    def _answer_by_policy(self, shown: Shown) -> None:
+        handler = self.policy.handler
+        if handler is None or shown.dialog.type == "unknown":
+            self._answer(shown, self.policy.answer(shown.dialog), "policy")
         else:
             shown.handling = trio.CancelScope()
             self._nursery.start_soon(self._handle, shown, handler, shown.handling, name="dialog handler")
-        self._changes.notify()
 
     def _note_closing(self, event: Event) -> None:
         try:
@@ -325,7 +340,9 @@ class PageDialogs:
         if shown is None:
             return
         # Chrome's word counts, not ours: somebody may have been faster.
-        ours = shown.dialog.answered_by and shown.dialog.accepted == closed.result
+        ours = bool(shown.dialog.answered_by) and shown.dialog.accepted == closed.result
+        if shown.dialog.answered_by and not ours:
+            self._note_overruled(shown, closed.result)
         text = closed.user_input if shown.dialog.type == "prompt" and closed.result else None
         shown.dialog = attrs.evolve(
             shown.dialog,
@@ -337,17 +354,28 @@ class PageDialogs:
             self._refusals += 1
         self._end(shown)
         for lost in self._open_ones():
-            if not lost.lost:
+            if not lost.lost and self.answering:
                 lost.lost = True
                 self._nursery.start_soon(self._release, lost, name="dialog release")
+
+    def _note_overruled(self, shown: Shown, accepted: bool) -> None:
+        """Note that Chrome took another answer than the engine's."""
+        asked, came = (("accepted", "dismissed")[not each] for each in (shown.dialog.accepted, accepted))
+        failure = f"another client of the browser, or a person, was faster: it was {came}, not {asked}"
+        shown.dialog = attrs.evolve(shown.dialog, failure=shown.dialog.failure or failure)
+        self._overruled.tell(shown.dialog.type, failure)
 
     def _open_ones(self) -> list[Shown]:
         return [*self._replaced, *([] if self._current is None else [self._current])]
 
     def _closed_one(self, frame_id: str) -> Shown | None:
-        """Return the open dialog of a frame; the oldest one where Chrome does not say the frame."""
+        """Return the open dialog of a frame; the oldest one where Chrome does not say the frame.
+
+        A frame opens one at a time: of several, Chrome has not reported the end of the older ones.
+        """
         shown = self._open_ones()
-        return next((each for each in shown if each.dialog.frame_id == frame_id), shown[0] if shown else None)
+        of_frame = [each for each in shown if each.dialog.frame_id == frame_id]
+        return of_frame[-1] if of_frame else next(iter(shown), None)
 
     def _note_gone(self) -> None:
         """Note that the open dialogs, if any, are over without an answer that Chrome has confirmed."""

@@ -18,11 +18,12 @@ from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._page.dialogs import DialogPolicy, PageDialogs
 from cdpengine._page.exposed_calls import wait_until_begun
-from cdpengine._page.file_choosers import FileChoosers
+from cdpengine._page.file_choosers import FileChoosers, post_interception
 from cdpengine._page.frames import FRAME_EVENTS, RESTORED, FrameEvent, FrameTree
 from cdpengine._page.navigation.liveness import Ping
 from cdpengine._page.navigation.pending import PendingNavigation
 from cdpengine._page.running_actions import RunningActions
+from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import FrameNavigated, FrameTreeReply
 from cdpengine._protocol.domains.target import TargetInfo
 from cdpengine._protocol.session import CRASHED, Session
@@ -36,6 +37,17 @@ from cdpengine.errors import (
 )
 
 T = TypeVar("T")
+
+
+def post_use(session: Session) -> list[tuple[str, PendingCall]]:
+    """Send a session of a page what the engine's actions need, and the page can notice."""
+    return [
+        # Without it, a tab that is not in front takes 5 s for each mouse move and gets no animation frames.
+        ("focus", session.post("Emulation.setFocusEmulationEnabled", enabled=True)),
+        # A picker of the system that nobody answers would stop the page.
+        ("choosers", post_interception(session)),
+    ]
+
 
 logger = get_logger("cdpengine.browser")
 
@@ -54,6 +66,8 @@ class PageTarget:
 
     `opener` is the page that opened it, if it is there; `held_back`: Chrome keeps it at its start until its set-up
     is there. `owner_of` gives what users have for a page. `own_size`: its opener gave it a width or a height.
+
+    `used`: the engine may act on the page.
     """
 
     def __init__(
@@ -91,10 +105,11 @@ class PageTarget:
         self.changes = changes
         policy = dialog_policy or DialogPolicy()
         self.ping = Ping(self._probed_session)
-        self.running: RunningActions = RunningActions(session, changes, nursery, self.ping.ask)
+        self.running: RunningActions = RunningActions(session, changes, nursery, self.ping.ask, self.use)
         self.dialogs = PageDialogs(
             session, changes, nursery, policy, owner=lambda: owner_of(self), note=self.running.note_dialog
         )
+        self.used = True
         self.choosers = FileChoosers(changes)
         self.choosers.listen(session)
         self.navigation = PendingNavigation(session, changes.notify)
@@ -109,6 +124,20 @@ class PageTarget:
 
     def __repr__(self) -> str:
         return f"<PageTarget {self.target_id[:8]} {shown_url(self.frames.main.url)[:60]!r}>"
+
+    def leave_alone(self) -> None:
+        """Leave dialogs, file choosers and focus to the page's owner, another client, until `use` is called."""
+        self.used = self.dialogs.answering = False
+
+    def use(self) -> None:
+        """Take the page into use, before the first action on it. Commands keep their order: no wait."""
+        if self.used:
+            return
+        self.used = True
+        for session in self.frame_sessions.values():
+            with suppress(SessionGoneError, ConnectionLostError):
+                post_use(session)
+        self.dialogs.begin_answering()
 
     def keep_focus(self) -> None:
         """Have Chrome treat the page as focused, although another tab is in front. Nothing is waited for.

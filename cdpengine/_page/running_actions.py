@@ -81,6 +81,7 @@ def announced(
 class RunningActions:
     """What runs on the page of `session`. `ask` asks the page whether it is there, and does not wait.
 
+    `use` is called before each action.
     `listeners` are called for the verbs that are `announced`. `unconfirmed`: questions that
     the page has to answer until all navigations are known that input, or a script of the user's, requested.
     """
@@ -89,12 +90,18 @@ class RunningActions:
     """Seconds after which input that opened a dialog is not waited for any longer."""
 
     def __init__(
-        self, session: Session, changes: Notifier, nursery: trio.Nursery, ask: Callable[[], None]
+        self,
+        session: Session,
+        changes: Notifier,
+        nursery: trio.Nursery,
+        ask: Callable[[], None],
+        use: Callable[[], None] = lambda: None,
     ) -> None:
         self.listeners: list[ActionListener] = []
         self.unconfirmed = 0
         self._session = session
         self._changes = changes
+        self._use = use
         self._questions = _EarlyQuestions(ask, session, nursery)
         self._records: list[SideEffects] = []
         self._dialog_listeners: list[Callable[[], None]] = []
@@ -231,6 +238,7 @@ class RunningActions:
 
     def add(self, action: _RunningAction) -> None:
         """Take note of an action that begins. For `run`."""
+        self._use()
         self._records.append(action.effects)
         self._questions.add(action, action.deadline)
 

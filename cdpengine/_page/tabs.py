@@ -19,9 +19,8 @@ from cdpengine._notifier import Notifier
 from cdpengine._page.dialog_feed import DialogFeed
 from cdpengine._page.dialogs import DialogPolicy, Shown
 from cdpengine._page.downloads.downloads import Downloads
-from cdpengine._page.file_choosers import post_interception
 from cdpengine._page.new_tabs import NewTabs
-from cdpengine._page.page_target import PageTarget
+from cdpengine._page.page_target import PageTarget, post_use
 from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener, EvaluationSessions
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._protocol.calls import PendingCall, SharedCall
@@ -63,7 +62,8 @@ _NO_SERVICE_WORKERS = [
 class Tabs:
     """All pages of one browser. `opener` opens the connection of the evaluation sessions; None without one.
 
-    `opener_optional`: where it opens none at the start, evaluation is on `connection` as well.
+    `opener_optional`: where it opens none at the start, evaluation is on `connection` as well. `launched`: this
+    program started the browser, so all pages are its own. Other browsers' pages are used from the first action on.
     """
 
     def __init__(
@@ -73,12 +73,14 @@ class Tabs:
         nursery: trio.Nursery,
         *,
         opener_optional: bool = False,
+        launched: bool = True,
     ) -> None:
         self.connection = connection
         self.evaluation_sessions = EvaluationSessions(connection, opener, nursery, optional=opener_optional)
         self.pages: dict[str, PageTarget] = {}
         self.changes = Notifier()
-        self._dialog_policy = DialogPolicy()
+        self._launched = launched
+        self._dialog_policy, self._dialogs_asked = DialogPolicy(), False
         self._dialog_owner: Callable[[PageTarget], object] = lambda _target: None
         self._dialog_feeds: WeakSet[DialogFeed] = WeakSet()
         self.creations = RemoteResources(connection.root, nursery)
@@ -90,7 +92,7 @@ class Tabs:
 
     def set_dialog_policy(self, policy: DialogPolicy) -> None:
         """Have the dialogs of pages that come from now on answered so; those of popups as their openers'."""
-        self._dialog_policy = policy
+        self._dialog_policy, self._dialogs_asked = policy, True
 
     def set_dialog_owner(self, owner_of: Callable[[PageTarget], object]) -> None:
         """Say what users have for a page: `owner_of` gives what `Dialog.page` is."""
@@ -229,6 +231,9 @@ class Tabs:
             held_back=attachment.waiting,
             owner_of=self._dialog_owner,
         )
+        if not (self._launched if opener is None else opener.used):
+            page.leave_alone()
+            page.dialogs.answering = self._dialogs_asked
         page.dialogs.on_opening(partial(self._note_dialog, page))
         self.pages[page.target_id] = page
         self._new_tabs.follow(page)
@@ -282,7 +287,7 @@ class Tabs:
             try:
                 # Inspector.enable says at once whether the renderer is dead, as it can be when we connect.
                 calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
-                calls += _post_set_up(session)
+                calls += _post_set_up(session, page.used)
                 if waiting:
                     await self._hold_for_evaluation_session(page, session)
                 calls += self._post_further(page, session)
@@ -324,7 +329,7 @@ class Tabs:
         try:
             # The renderer can be dead already: a document comes back with the iframe whose process crashed.
             calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
-            calls += _post_set_up(session)
+            calls += _post_set_up(session, page.used)
             if attachment.waiting:
                 await self._hold_for_evaluation_session(page, session)
             calls += self._post_further(page, session)
@@ -357,15 +362,12 @@ async def _run(session: Session) -> None:
         logger.info("%s was not waiting: %s", session.describe(), error)
 
 
-def _post_set_up(session: Session) -> list[tuple[str, Posted]]:
+def _post_set_up(session: Session, used: bool) -> list[tuple[str, Posted]]:
     return [
         ("enable", session.post("Page.enable")),
         ("lifecycle", session.post("Page.setLifecycleEventsEnabled", enabled=True)),
         ("frames", session.post("Page.getFrameTree")),
-        # Without it, a tab that is not in front takes 5 s for each mouse move and gets no animation frames.
-        ("focus", session.post("Emulation.setFocusEmulationEnabled", enabled=True)),
-        # A picker of the system that nobody answers would stop the page.
-        ("choosers", post_interception(session)),
+        *(post_use(session) if used else ()),
         ("attach", _post_auto_attach(session)),
     ]
 

@@ -56,7 +56,7 @@ async def engine(
 
     async with (
         main.connect(instruments=instruments) as connection,
-        open_engine(connection, open_further, instruments, "scripted", opener_optional=optional) as browser,
+        open_engine(connection, open_further, instruments, "scripted", launched=not optional) as browser,
     ):
         yield browser
 
@@ -165,9 +165,7 @@ async def test_a_second_connection_that_is_never_answered_is_given_up(
     async with scripted.connect() as main:
         began = trio.current_time()
         with trio.move_on_after(timeout) as starting:
-            async with open_engine(
-                main, door.open, Instruments(), "scripted", opener_optional=True
-            ) as browser:
+            async with open_engine(main, door.open, Instruments(), "scripted", launched=False) as browser:
                 assert trio.current_time() - began == patience
                 starting.deadline = math.inf
                 assert await (await browser.new_page()).evaluate("1") == 1

@@ -88,6 +88,7 @@ async def expect_dialog(
         )
     budget = Budget.start("expect a dialog", timeout)
     expected: Expected[Dialog] = Expected("a dialog")
+    core.target.use()
     with core.target.dialogs.expecting(DialogAnswer(accept, text)) as awaited:
         yield expected
 

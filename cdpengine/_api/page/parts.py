@@ -218,6 +218,7 @@ class Dialogs:
         meanwhile: the page stands still. If it fails, the default answer is given, `Dialog.failure` says why, and
         the error is logged. Raises InvalidArgumentError.
         """
+        self._core.target.use()
         self._core.target.dialogs.set_policy(DialogPolicy.checked(policy, prompt_text))
 
 
