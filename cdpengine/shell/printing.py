@@ -96,11 +96,14 @@ def _in_the_shell(hint: str) -> str:
 
 
 def _in_one_line(message: str) -> str:
-    """Return a message without its log of attempts; JSON has all of it."""
+    """Return a message without its log of attempts; JSON has all of it. A list behind a colon is no such log."""
     first, *rest = [line.strip() for line in message.splitlines()] or [""]
+    has_list = first.endswith(":") and rest[:1] != [] and rest[0].startswith("- ")
     for line in rest:
         if not line.startswith("- "):
             first += f" {line}" if first.endswith((":", ".")) else f"; {line}"
+        elif has_list:
+            first += f" {line[2:]}" if first.endswith(":") else f", {line[2:]}"
     return first
 
 

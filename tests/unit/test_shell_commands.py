@@ -24,7 +24,7 @@ from cdpengine.act import (
 )
 from cdpengine.act import StartedNavigation as Started
 from cdpengine.act.fields import camel_case
-from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors import AmbiguousNodeError, InvalidArgumentError
 from cdpengine.shell.parsing import Command, Typed, option_fields, parse
 from cdpengine.shell.printing import Printed, print_response
 from cdpengine.shell.usage import verb_help
@@ -287,3 +287,10 @@ def test_what_an_encoding_lacks_is_an_escape() -> None:
     assert Printed(0, "ä→\n").encode("latin-1", as_json=False) == (0, b"", b"\\xe4\\u2192\n")
     assert Printed(1, '"→"\n', "→").encode("ascii", as_json=True) == (1, b"\\u2192", b'"\\u2192"\n')
     assert Printed(0, "→", "→").encode("none such", as_json=False) == (0, b"\\u2192", b"\\u2192")
+
+
+def test_a_list_behind_a_colon_is_printed() -> None:
+    error = AmbiguousNodeError('find role "link"', 5, ['link "One"', 'link "Two"'])
+    failure = Failure(kind="ambiguousNode", message=str(error), hint="Ask more precisely.", retryable=False)
+    printed = print_response(ActResponse(kind="click", ok=False, error=failure), as_json=False)
+    assert '(from 0): link "One", link "Two", and 3 more\n' in printed.err
