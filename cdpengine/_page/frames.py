@@ -106,7 +106,9 @@ class Frame:
 
 
 class FrameTree:
-    """All frames of one page, in the order in which they appeared. The main frame's id is the target's id.
+    """All frames of one page, in the order in which they appeared.
+
+    The main frame's id is at first the target's id. It is another one in a document that Chrome had prerendered.
 
     `session` is the page's own, which reports the main frame. `complete` is False where a document came back whose
     frames are not known: Chrome is to be asked for them.
@@ -116,6 +118,7 @@ class FrameTree:
 
     def __init__(self, main_id: str, session: Session) -> None:
         self.main = Frame(main_id, session)
+        self._session = session
         self._frames: dict[str, Frame] = {main_id: self.main}
         self._left: dict[str, list[Frame]] = {}
 
@@ -155,6 +158,11 @@ class FrameTree:
 
     def apply_tree(self, node: FrameTreeNode, session: Session) -> None:
         """Take the reply to `Page.getFrameTree` of one session."""
+        if session is self._session and node.frame.id != self.main.id:
+            self._adopt(node.frame.id)
+            if self.main.loader_id != node.frame.loader_id:  # Chrome reports no navigation to it
+                self._leave(self.main.loader_id, session)
+                self._note_loaded(self.main, node.frame.loader_id)
         waiting = [node]
         while waiting:
             subtree = waiting.pop()
@@ -173,6 +181,8 @@ class FrameTree:
                 self._forget(frame)
 
     def _apply_navigation(self, event: FrameNavigated, session: Session) -> None:
+        if session is self._session and event.frame.parent_id is None and event.frame.id not in self._frames:
+            self._adopt(event.frame.id)
         frame = self._obtain(event.frame.id, session)
         if frame is self.main:
             self._leave(frame.loader_id, session)
@@ -184,9 +194,21 @@ class FrameTree:
         if event.type == RESTORED:
             frame.restored = frame.loader_id
             # The document comes back as it was left, loaded; Chrome does not report its lifecycle again.
-            for name in LOAD_STATES.values():
-                frame._note(frame.loader_id, name)
+            self._note_loaded(frame, frame.loader_id)
             self._put_back(frame.loader_id)
+
+    def _adopt(self, main_id: str) -> None:
+        """Have the main frame go on under that id."""
+        if main_id != self.main.id:
+            for known in (self.main.id, main_id):
+                self._frames.pop(known, None)
+            self.main.id = self._session.frame_id = main_id
+            self._frames = {main_id: self.main, **self._frames}
+
+    @staticmethod
+    def _note_loaded(frame: Frame, loader_id: str) -> None:
+        for name in LOAD_STATES.values():
+            frame._note(loader_id, name)
 
     def _leave(self, loader_id: str, session: Session) -> None:
         """Remove the frames that the page's own session reported, and keep them for when their document returns.

@@ -166,18 +166,33 @@ class PageTarget:
             session.documents_shown += 1
             counted = True
 
+        def note_document(before: str) -> None:
+            nonlocal counted
+            if not counted:
+                session.documents_shown += 1
+            counted = False
+            if before != session.frame_id:
+                self.navigation.adopt(before)
+
+        def note_activation(event: Event) -> None:
+            # Chrome reports no navigation to a document that it had prerendered, only the end of its loading.
+            nonlocal early
+            known = self.frames.get(event.params.get("frameId", ""))
+            if known is None and early is None and self.running.is_set_up:
+                early, self.frames.complete = [], False
+                self._begin_restoration(take)
+
         def observe(event: Event) -> None:
-            nonlocal early, counted
+            nonlocal early
             try:
                 frame_event = event.decode(FRAME_EVENTS[event.method])
             except UndecodableReplyError as error:
                 session.connection._pass_over(event, error)
                 return
-            if isinstance(frame_event, FrameNavigated) and frame_event.frame.id == session.frame_id:
-                if not counted:
-                    session.documents_shown += 1
-                counted = False
+            before = session.frame_id
             self.frames.apply(frame_event, session)
+            if isinstance(frame_event, FrameNavigated) and frame_event.frame.id == session.frame_id:
+                note_document(before)
             if early is not None:
                 early.append(frame_event)
             if isinstance(frame_event, FrameNavigated) and frame_event.type == RESTORED:
@@ -190,7 +205,10 @@ class PageTarget:
             nonlocal early
             if session.ended:
                 return  # the reply came before the end, and is taken after it
+            before = session.frame_id
             self.frames.apply_tree(reply.frame_tree, session)
+            if before != session.frame_id:
+                note_document(before)
             for frame_event in early or ():
                 self.frames.apply(frame_event, session)
             early = None
@@ -199,6 +217,8 @@ class PageTarget:
         session.on_event("Runtime.executionContextsCleared", note_replaced_contexts)
         for method in FRAME_EVENTS:
             session.on_event(method, observe)
+        if session is self.session:
+            session.on_event("Page.frameStoppedLoading", note_activation)
         return take
 
     def attach_frame_session(self, session: Session) -> Callable[[FrameTreeReply], None]:

@@ -51,10 +51,10 @@ class Session:
     """A flattened session. `id` is Chrome's session id, `target_id` its target; both None for the browser.
 
     `target_type` is what that is ("page", "iframe", "worker", "browser"), `parent` the session through which it
-    was attached, `connection` the one that it is on. `frame_id` is the
-        outermost frame of a page's or an iframe's session. `usable` says whether commands can be sent: it has
-    neither     ended nor crashed; else `error` says why not. `documents_shown` counts the documents that its
-    target has shown,     each time that one is shown: a remote object id is valid while the number stays the same.
+    was attached, `connection` the one that it is on. `frame_id` is the id of its outermost frame, mostly that of
+    the target. `usable` says whether commands can be sent: it has neither ended nor crashed; else `error` says why
+    not. `documents_shown` counts the documents that its target has shown, each time that one is shown: a remote
+    object id is valid while the number stays the same.
     """
 
     def __init__(

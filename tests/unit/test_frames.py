@@ -21,11 +21,12 @@ from cdpengine._protocol.domains.page import (
 from cdpengine._protocol.session import Session
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class _Reporter:
     """What the tree knows of a session: which one it is."""
 
     id: str
+    frame_id: str = "main"
 
 
 S1, S2 = (cast("Session", _Reporter(name)) for name in ("s1", "s2"))
@@ -139,7 +140,7 @@ def test_no_sequence_of_events_breaks_it(steps: list[tuple[FrameEvent, Session]]
     tree = FrameTree("main", S1)
     for event, session in steps:
         tree.apply(event, session)
-        assert tree.get("main") is tree.main
+        assert tree.get(tree.main.id) is tree.main
         assert len(set(ids(tree))) == len(tree)
 
 

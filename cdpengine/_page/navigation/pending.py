@@ -157,6 +157,15 @@ class PendingNavigation:
         self.pending.pop(frame_id, None)
         self._notify()
 
+    def adopt(self, before: str) -> None:
+        """Note that the main frame, whose id was `before`, shows a document in which it has its present id."""
+        now = trio.current_time()
+        self.arrived[before] = self.arrived[self._session.frame_id] = now
+        self.fresh.pop(before, None)
+        if before in self.pending and not self._leading:
+            self.fresh[self._session.frame_id] = now
+        self.end(before)
+
     def keep_only(self, frame_ids: Iterable[str]) -> None:
         """Drop what is known of all frames but these: the sessions of the others ended without an event."""
         there = set(frame_ids)
