@@ -112,7 +112,7 @@ class Following:
             trio.open_nursery() as nursery,
         ):
             followed.set()
-            describe = _of_main_frame(page.target_id)
+            describe = _of_main_frame(page)
             nursery.start_soon(partial(self._read, events, page.target_id, describe, tells=False))
             nursery.start_soon(self._read, activity, page.target_id, describe_activity)
 
@@ -208,7 +208,7 @@ def describe_activity(item: object) -> Written | None:
     return None
 
 
-def _of_main_frame(target_id: str) -> Callable[[Event], Written | None]:
+def _of_main_frame(page: Page) -> Callable[[Event], Written | None]:
     """Return what describes the protocol's events of a page; navigations are those of its main frame."""
 
     def describe(event: Event) -> Written | None:
@@ -222,7 +222,7 @@ def _of_main_frame(target_id: str) -> Callable[[Event], Written | None]:
         if event.method == "Page.javascriptDialogClosed":
             return "dialogClosed", {"accepted": told.get("result")}
         if event.method == "Page.navigatedWithinDocument":
-            if told.get("frameId") != target_id:
+            if told.get("frameId") != page.session.frame_id:
                 return None
             return "navigation", {"url": describe_url(told.get("url", "")), "sameDocument": True}
         frame = told.get("frame", {})
