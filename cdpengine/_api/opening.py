@@ -21,7 +21,8 @@ from cdpengine._budget import Budget, check_seconds
 from cdpengine._collector import pause_collector
 from cdpengine._launch.find import find_browser
 from cdpengine._launch.flags import Transport
-from cdpengine._launch.process import BrowserProcess, LaunchOptions, start_browser
+from cdpengine._launch.obstacles import Explanation
+from cdpengine._launch.process import ENDED_EARLY, BrowserProcess, LaunchOptions, start_browser
 from cdpengine._nursery import open_body_nursery
 from cdpengine.errors import (
     ConnectFailedError,
@@ -131,11 +132,18 @@ async def launch(
             finally:
                 await _close(browser, process)
     if starting.cancelled_caught:
-        raise LaunchFailedError(
-            executable=str(options.executable),
-            reason=f"it was not ready within {timeout:g} s",
-            output=() if process is None else process.output_tail(),
-        )
+        raise _late(process, options.executable, timeout)
+
+
+def _late(process: BrowserProcess | None, executable: Path, timeout: float) -> LaunchFailedError:
+    late = f"it was not ready within {timeout:g} s"
+    why = Explanation(late) if process is None else process.why_not_up(late)
+    return LaunchFailedError(
+        executable=str(executable),
+        reason=why.reason,
+        output=() if process is None else process.output_tail(),
+        advice=why.advice,
+    )
 
 
 def check_activity(activity: bool | ActivityOptions | None) -> ActivityOptions | None:
@@ -205,11 +213,13 @@ async def _name_early_end(process: BrowserProcess, executable: Path) -> AsyncIte
                 await process.ended.wait()
         if not starting or process.returncode is None:
             raise
+        why = process.why_not_up(ENDED_EARLY)
         raise LaunchFailedError(
             executable=str(executable),
-            reason=process.why_ended_early(),
+            reason=why.reason,
             exit_code=process.returncode,
             output=process.output_tail(),
+            advice=why.advice,
         ) from error
 
 

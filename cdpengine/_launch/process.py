@@ -27,6 +27,7 @@ import trio
 from cdpengine._launch.child import Child, PipeEnds
 from cdpengine._launch.ending_signals import UnwoundBySignals
 from cdpengine._launch.flags import Machine, Transport, command_line
+from cdpengine._launch.obstacles import Explanation, describe_machine_mismatch, explain
 from cdpengine._launch.owned_folder import sweep_profiles
 from cdpengine._launch.profile import Profile
 from cdpengine._logs import get_logger
@@ -46,7 +47,9 @@ _LISTENING = re.compile(r"DevTools listening on (ws://\S+)")
 _NO_PORT = "Cannot start http server for devtools"  # said by a Chrome that goes on without its port
 _OTHER_LOOPBACK = "ws://[::1]:"  # where a Chrome listens whose port is taken on 127.0.0.1
 _PROFILE_IN_USE = 21  # chrome::RESULT_CODE_PROFILE_IN_USE
-_HANDED_OVER = "existing browser session"  # said by a Chrome that gave its command line to a running one
+
+ENDED_EARLY = "it ended before it was ready"
+"""The reason where a browser's output gives none."""
 
 _OUT_OF_DESCRIPTORS = "Too many open files"
 _FEW_DESCRIPTORS = (
@@ -110,6 +113,7 @@ class BrowserProcess:
 
     pid: int
     profile: Path
+    executable: Path
     endpoint: str | None = None
     pipe: PipeEnds | None = None
     returncode: int | None = None
@@ -122,15 +126,22 @@ class BrowserProcess:
         assert self.returncode is not None
         return self.returncode
 
-    def why_ended_early(self) -> str:
-        """Say why the process ended before it was ready, as far as its output and its limits tell."""
-        reason, limit = "it ended before it was ready", _descriptor_limit()
+    def why_not_up(self, generic: str) -> Explanation:
+        """Return why the process is not up, as far as its output and its limits tell; else `generic`."""
+        limit = _descriptor_limit()
         said_so = any(_OUT_OF_DESCRIPTORS in line for line in self._lines)
-        if not said_so and (limit or math.inf) >= _FEW_DESCRIPTORS:
-            return reason
-        return (
-            f"{reason}: {'it' if said_so else 'perhaps it'} has too few file descriptors (EMFILE). It gets the "
-            f"hard limit of this program, {limit or 'none'}, and needs some hundreds: raise it (ulimit -Hn)"
+        if said_so or (self.ended.is_set() and (limit or math.inf) < _FEW_DESCRIPTORS):
+            return Explanation(
+                f"{generic}: {'it' if said_so else 'perhaps it'} has too few file descriptors (EMFILE). It gets "
+                f"the hard limit of this program, {limit or 'none'}, and needs some hundreds: raise it "
+                "(ulimit -Hn)"
+            )
+        return explain(
+            tuple(self._lines),
+            profile=self.profile,
+            executable=self.executable,
+            exit_code=self.returncode,
+            generic=generic,
         )
 
     def output_tail(self, lines: int = _SHOWN_LINES) -> tuple[str, ...]:
@@ -232,7 +243,12 @@ class _Keeper:
                 self._child, self._pipe = spawn(command, environment)
         except (OSError, ValueError) as error:
             raise self._failed(_why_not_executed(self._options.executable, error)) from error
-        self.process = BrowserProcess(pid=self._child.pid, profile=profile.path, lines=self._lines)
+        self.process = BrowserProcess(
+            pid=self._child.pid,
+            profile=profile.path,
+            executable=self._options.executable,
+            lines=self._lines,
+        )
 
     # --- while it runs ---------------------------------------------------------------------------------------
 
@@ -284,14 +300,9 @@ class _Keeper:
 
     async def _fail_on_exit(self) -> None:
         code = await self.process.wait()
-        output = self.process.output_tail()
-        in_use = code == _PROFILE_IN_USE or any(_HANDED_OVER in line for line in output)
-        reason = (
-            f"the profile {self.process.profile} is in use by another browser"
-            if in_use
-            else self.process.why_ended_early()
-        )
-        raise self._failed(reason, exit_code=code)
+        in_use = f"the profile {self.process.profile} is in use by another browser"
+        why = self.process.why_not_up(in_use if code == _PROFILE_IN_USE else ENDED_EARLY)
+        raise self._failed(why.reason, exit_code=code, advice=why.advice)
 
     async def _fail_without_port(self) -> None:
         await self._no_port.wait()
@@ -326,13 +337,18 @@ class _Keeper:
         # the output say more, so they are given that moment.
         with trio.move_on_after(_AFTER_CLOSED_PIPE):
             await trio.sleep_forever()
-        raise self._failed("it closed its debugging pipe; is it a Chrome?")
+        why = self.process.why_not_up("it closed its debugging pipe; is it a Chrome?")
+        raise self._failed(why.reason, advice=why.advice)
 
-    def _failed(self, reason: str, *, exit_code: int | None = None) -> LaunchFailedError:
+    def _failed(self, reason: str, *, exit_code: int | None = None, advice: str = "") -> LaunchFailedError:
         process: BrowserProcess | None = getattr(self, "process", None)
         output = () if process is None else process.output_tail()
         return LaunchFailedError(
-            executable=str(self._options.executable), reason=reason, exit_code=exit_code, output=output
+            executable=str(self._options.executable),
+            reason=reason,
+            exit_code=exit_code,
+            output=output,
+            advice=advice,
         )
 
     # --- the ending ------------------------------------------------------------------------------------------
@@ -402,7 +418,7 @@ def _why_not_executed(executable: Path, error: OSError | ValueError) -> str:
         # A script whose interpreter is missing gives the same error as a missing file.
         return "its interpreter is missing" if executable.exists() else "there is no such file"
     if number == errno.ENOEXEC or getattr(error, "winerror", None) == 193:
-        return "it is not a program for this system"
+        return describe_machine_mismatch()
     if executable.is_dir():
         return "it is a folder, not a program"
     if number == errno.EACCES:

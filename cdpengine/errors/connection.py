@@ -28,18 +28,25 @@ class BrowserNotFoundError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class LaunchFailedError(EngineError):
-    """The browser did not come up. `exit_code` is None when it was still running, `output` its last lines."""
+    """The browser did not come up. `exit_code` is None when it was still running, `output` its last lines.
+
+    `reason` begins with the kind of reason, followed by the line of `output` that gives it, where there is one.
+    `advice` says what to do.
+    """
 
     executable: str
     reason: str
     exit_code: int | None = None
     output: Sequence[str] = ()
+    advice: str = ""
 
     def _describe(self) -> str:
+        advice = f". {self.advice}" if self.advice else ""
         ended = "" if self.exit_code is None else f" (exit code {self.exit_code})"
-        lines = listed(self.output, ".output", last=True)
+        # The line with the reason is in it; the last lines are often consequences.
+        lines = "" if self.advice else listed(self.output, ".output", last=True)
         said = f"\nIts last output:{lines}" if lines else ""
-        return f"{self.executable} did not start: {self.reason}{ended}{said}"
+        return f"{self.executable} did not start: {self.reason}{ended}{advice}{said}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

@@ -120,6 +120,6 @@ class SharedPipe:
             lambda: trio.from_thread.run(self._take, to_client, from_client, trio_token=self._token)
         )
         ends = PipeEnds(trio.lowlevel.FdStream(writing), trio.lowlevel.FdStream(reading))
-        process = BrowserProcess(pid=0, profile=Path(), endpoint=self.endpoint, pipe=ends)
+        process = BrowserProcess(pid=0, profile=Path(), executable=Path(), endpoint=self.endpoint, pipe=ends)
         async with ends.to_browser, ends.from_browser, attach(process, (), evaluate_enabled=True) as browser:
             yield browser
