@@ -1,0 +1,82 @@
+"""Tabs that hung before the engine connected: no session of the engine's is heard in them."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+from bare_protocol import bare_connection
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine._launch.endpoint import resolve_endpoint
+
+PAGE = "<title>Site</title><button>Go</button>"
+
+HANGS = {
+    "script": "for (;;);",
+    "alert": "alert(1)",
+    "prompt": "prompt(1)",
+    "request": "const r = new XMLHttpRequest(); r.open('GET', 'http://127.0.0.1:{silent}/', false); r.send()",
+}
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A server that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@asynccontextmanager
+async def hung(endpoint: str, url: str, script: str) -> AsyncIterator[cdpengine.Page]:
+    """Give a page that hung before this connection. Another client follows its dialogs and answers none."""
+    async with bare_connection((await resolve_endpoint(endpoint)).ws_url) as bare:
+        target = (await bare.call("Target.createTarget", url=url))["targetId"]
+        session = (await bare.call("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]
+        await bare.call("Page.enable", session)
+        with trio.fail_after(20):
+            while await bare.title(session) != "Site":
+                pass
+        hang = f"setTimeout(() => {{ {script} }})"
+        await bare.call("Runtime.evaluate", session, expression=hang)
+        with trio.move_on_after(0.3):
+            while True:  # until it does not answer any more
+                await bare.title(session)
+        async with cdpengine.connect(endpoint) as browser:
+            yield next(page for page in browser.pages if page.target_id == target)
+            await browser.session.call("Target.closeTarget", targetId=target)
+
+
+@pytest.mark.parametrize("name", HANGS)
+async def test_recovery_of_a_page_that_hung_before(
+    name: str, shared_endpoint: str, silent_port: int, httpserver: HTTPServer
+) -> None:
+    """A dialog is closed by "terminate"; what else hangs takes "reload", and the report of the first says so."""
+    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
+    script = HANGS[name].replace("{silent}", str(silent_port))
+    async with hung(shared_endpoint, httpserver.url_for("/"), script) as page:
+        report = await page.recover(allow="terminate", timeout=20)
+        if name in ("alert", "prompt"):
+            assert report.responsive
+            assert [(step.name, step.done) for step in report.steps] == [("dialog", True)]
+        else:
+            assert not report.responsive
+            assert 'allow="reload" or "close" helps' in str(report)
+            report = await page.recover(allow="reload", timeout=20)
+            assert report.responsive
+            assert report.did("reload")
+        assert (await page.snapshot(timeout=20)).find(role="button").name == "Go"
+        assert page.url == httpserver.url_for("/")
+
+
+@pytest.mark.slow
+async def test_a_navigation_leaves_what_hung_before(shared_endpoint: str, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
+    url = httpserver.url_for("/")
+    async with hung(shared_endpoint, url, HANGS["script"]) as page:
+        arrived = await page.goto(url.replace("127.0.0.1", "localhost"), timeout=30)
+        assert arrived.status == 200
