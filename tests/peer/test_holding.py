@@ -174,10 +174,12 @@ async def test_each_stopped_request_is_answered_once_whatever_its_handler_does(
             ask(str(number), act)
         await trio.sleep(6)
         assert said_of(scripted, "1") == [("Fetch.continueRequest", "")], "a cancelled answer is an answer"
-        assert said_of(scripted, "2") == [("Fetch.continueRequest", "")]
+        # While its server is slow, the fetch asks again and again whether the page has cancelled the request.
+        asked = ("Fetch.getResponseBody", "")
+        assert [each for each in said_of(scripted, "2") if each != asked] == [("Fetch.continueRequest", "")]
         paused(scripted, "2", responseStatusCode=200)
         await quiet()
-        assert said_of(scripted, "2")[1:] == [("Fetch.failRequest", "Failed")], "given up meanwhile"
+        assert said_of(scripted, "2")[-1] == ("Fetch.failRequest", "Failed"), "given up meanwhile"
         assert said_of(scripted, "3") == [("Fetch.continueRequest", "")]
         assert said_of(scripted, "4") == [("Fetch.continueRequest", "")], "that nobody wants it is no error"
         assert said_of(scripted, "5") == [("Fetch.failRequest", "Failed")]

@@ -115,6 +115,14 @@ WARNINGS = {
         "the download of %s is removed ",
     ): "give a directory, or use wait()",
     ("_page/downloads/download.py", "the folder of downloads could "): "remove the folder by hand",
+    (
+        "_page/dialogs.py",
+        "a dialog that Chrome has lost ",
+    ): "close the page, or take beforeunload handlers off it",
+    (
+        "_page/dialogs.py",
+        "the answer to a %s dialog came",
+    ): "let one client alone answer the dialogs of a page",
     ("_page/downloads/downloads.py", "a download was lost: %s"): "make room, or give another directory",
     (
         "_page/scripts/evaluation_sessions.py",

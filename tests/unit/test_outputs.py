@@ -133,19 +133,19 @@ async def test_an_answer_that_is_too_long_is_in_a_file_and_says_so(tmp_path: Pat
     assert (tmp_path / "console-1.txt").read_text("utf-8") == text
 
 
-async def test_a_large_picture_is_a_file_and_a_small_one_an_image(tmp_path: Path) -> None:
-    for size, kinds in ((1_000_000, ["text", "image"]), (1_000_001, ["text", "text"])):
-        data = b"x" * size
-        result = {
-            "bytes": size,
-            "format": "png",
-            "base64": base64.b64encode(data).decode(),
-            "snapshot": "- a",
-        }
-        shown = await Answers(Outputs(tmp_path)).show(result)
-        assert [block.type for block in shown.content] == kinds
+async def test_a_picture_that_was_made_smaller_is_whole_in_a_file(tmp_path: Path) -> None:
+    data = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (2000).to_bytes(4, "big") + (9000).to_bytes(4, "big")
+    full = {"bytes": 9, "format": "png", "base64": base64.b64encode(data).decode(), "snapshot": "- a"}
+    smaller = {"bytes": 3, "format": "jpeg", "base64": "AAE=", "snapshot": "- b"}
+    shown = (await Answers(None).show(full)).content
+    assert [block.type for block in shown] == ["text", "image"]
+    words, image, note = (await Answers(Outputs(tmp_path)).show(full, smaller)).content
+    assert words.type == "text"
+    assert image.type == "image"
+    assert note.type == "text"
+    assert (words.text, image.data, image.mime_type) == ("- b", "AAE=", "image/jpeg")
+    assert note.text.startswith("made smaller, from 2000 x 9000 pixels: all of it, 24 bytes, is in ")
     assert (tmp_path / "screenshot-1.png").read_bytes() == data
-    assert [block.type for block in (await Answers(None).show(result)).content] == ["text", "image"]
 
 
 async def test_a_body_that_is_not_text_is_a_file(tmp_path: Path) -> None:
