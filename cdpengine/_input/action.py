@@ -40,7 +40,7 @@ class ActionContext:
     """The means of one action.
 
     `interruptions` says when a dialog holds replies back, `navigation` when the page is on its way to another
-    document.
+    document. `keep_focus` has Chrome treat the page as focused.
     """
 
     keyboard: KeyboardDevice
@@ -50,11 +50,16 @@ class ActionContext:
     budget: Budget
     interruptions: Interruptions
     navigation: SideEffects | None = None
+    keep_focus: Callable[[], None] = lambda: None
 
     def inspect(
         self, node: Node, action: str, *, dragging: bool = False
     ) -> AbstractAsyncContextManager[Inspection]:
-        """Open an inspection of the node; `action` is what errors call the attempt. As `inspect` in all else."""
+        """Open an inspection of the node; `action` is what errors call the attempt. As `inspect` in all else.
+
+        The page gets its emulated focus back first, which another client may have ended.
+        """
+        self.keep_focus()
         return inspect(
             node,
             action,

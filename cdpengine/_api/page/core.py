@@ -147,7 +147,14 @@ class PageCore:
     def context(self, budget: Budget, navigation: SideEffects | None = None) -> ActionContext:
         """Return what an action works with."""
         return ActionContext(
-            self.keyboard, self.mouse, self.touch, self.worlds, budget, self.target.running, navigation
+            self.keyboard,
+            self.mouse,
+            self.touch,
+            self.worlds,
+            budget,
+            self.target.running,
+            navigation,
+            self.target.keep_focus,
         )
 
     async def read(self, action: str, source: str, timeout: float, *args: object) -> object:
@@ -210,7 +217,6 @@ class PageCore:
             with self.target.running.record() as effects:
                 try:
                     self.target.running.unconfirmed = 1
-                    self.target.keep_focus()
                     yield InputAction(self, self.context(budget, effects), effects, renaming)
                 except CoveredError as error:
                     error.covered_ref = self._ref_of(error.covering_node, self.session.id)

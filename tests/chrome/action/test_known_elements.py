@@ -74,7 +74,8 @@ async def test_no_node_is_asked_for(page: Page, httpserver: HTTPServer, verb: st
         await act(page, ref)
         if verb != "fill":  # a field that holds the text already is read back by itself
             await act(page, ref)
-    assert "DOM.resolveNode" not in methods
+    # The listeners of a field can only be read in the page's own world, where the engine has no handle on it.
+    assert methods.count("DOM.resolveNode") == methods.count("DOMDebugger.getEventListeners")
     assert await page.evaluate(record) == expected
 
 
