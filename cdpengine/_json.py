@@ -39,8 +39,13 @@ _TOO_DEEP = "the JSON is nested too deeply"
 
 
 def replace_unpaired(text: str) -> str:
-    """Return the text with U+FFFD for each unpaired surrogate: for formats that have no escapes."""
-    return text if text.isascii() else _UNPAIRED.sub("\ufffd", text)
+    """Return the text with U+FFFD for each unpaired surrogate: for formats that have no escapes.
+
+    A high and a low surrogate that follow each other become the character that they encode.
+    """
+    if text.isascii() or _UNPAIRED.search(text) is None:
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def replace_all_unpaired(value: Any) -> Any:

@@ -6,7 +6,7 @@ it was. Never as something near it.
     JavaScript                               Python
     -----------------------------------------------------------------------------------------------
     undefined, null                          None; so is a hole of an array
-    boolean, string                          bool, str (halves of surrogate pairs are kept)
+    boolean, string                          bool, str (unpaired surrogates are kept)
     number                                   int, or float: fractions, beyond ±2^53, NaN, infinities, -0
     bigint                                   int
     Array, NodeList, HTMLCollection          list

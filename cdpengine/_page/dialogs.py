@@ -202,10 +202,7 @@ class AwaitedDialog:
 
 
 class PageDialogs:
-    """Follows and answers the dialogs of `session`'s page. Handlers run in `nursery`; `owner`: `Dialog.page`.
-
-    `note` is called with each dialog that opens, before it is answered.
-    """
+    """Follows and answers the dialogs of `session`'s page. Handlers run in `nursery`; `owner`: `Dialog.page`."""
 
     def __init__(
         self,
@@ -215,13 +212,12 @@ class PageDialogs:
         policy: DialogPolicy,
         *,
         owner: Callable[[], object] = lambda: None,
-        note: Callable[[Shown], None] = lambda _shown: None,
     ) -> None:
         self.policy = policy
         self.answering = True
         """Whether the policy answers. False leaves dialogs to another client, or a person."""
         self._owner = owner
-        self._listeners = [note]
+        self._listeners: list[Callable[[Shown], None]] = []
         self.handler_failures = 0
         self._refusals = 0
         self._session = session

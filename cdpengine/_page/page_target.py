@@ -38,17 +38,6 @@ from cdpengine.errors import (
 
 T = TypeVar("T")
 
-
-def post_use(session: Session) -> list[tuple[str, PendingCall]]:
-    """Send a session of a page what the engine's actions need, and the page can notice."""
-    return [
-        # Without it, a tab that is not in front takes 5 s for each mouse move and gets no animation frames.
-        ("focus", session.post("Emulation.setFocusEmulationEnabled", enabled=True)),
-        # A picker of the system that nobody answers would stop the page.
-        ("choosers", post_interception(session)),
-    ]
-
-
 logger = get_logger("cdpengine.browser")
 
 DOCUMENTS_KEPT = 50
@@ -59,6 +48,16 @@ _RESTORATION_TIMEOUT = 1.0
 
 REVIVED = "Inspector.targetReloadedAfterCrash"
 """The event after which a crashed session can be used again."""
+
+
+def post_use(session: Session) -> list[tuple[str, PendingCall]]:
+    """Send a session of a page what the engine's actions need, and the page can notice."""
+    return [
+        # Without it, a tab that is not in front takes 5 s for each mouse move and gets no animation frames.
+        ("focus", session.post("Emulation.setFocusEmulationEnabled", enabled=True)),
+        # A picker of the system that nobody answers would stop the page.
+        ("choosers", post_interception(session)),
+    ]
 
 
 class PageTarget:
@@ -106,9 +105,8 @@ class PageTarget:
         policy = dialog_policy or DialogPolicy()
         self.ping = Ping(self._probed_session)
         self.running: RunningActions = RunningActions(session, changes, nursery, self.ping.ask, self.use)
-        self.dialogs = PageDialogs(
-            session, changes, nursery, policy, owner=lambda: owner_of(self), note=self.running.note_dialog
-        )
+        self.dialogs = PageDialogs(session, changes, nursery, policy, owner=lambda: owner_of(self))
+        self.dialogs.on_opening(self.running.note_dialog)
         self.used = True
         self.choosers = FileChoosers(changes)
         self.choosers.listen(session)

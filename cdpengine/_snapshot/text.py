@@ -101,7 +101,7 @@ def yaml_text(text: str) -> str:
     """Return the text as a YAML scalar on one line: as it is when it is plain words, else in double quotes.
 
     Plain words hold no bracket, no quote, no colon before a space and nothing that any version of YAML takes
-    for a number, a date, a truth value or nothing. Half of a surrogate pair has no place in YAML: the escape
+    for a number, a date, a truth value or nothing. An unpaired surrogate has no place in YAML: the escape
     itself is then the text.
     """
     safe = UNSAFE.search(text) is None

@@ -419,7 +419,7 @@ def _check_words(cookie: Cookie, what: str) -> None:
     try:
         size = len(cookie.name.encode()) + len(cookie.value.encode())
     except UnicodeEncodeError:
-        expected = "text that has an encoding (no half surrogate pairs)"
+        expected = "text without unpaired surrogates"
         raise InvalidArgumentError(what=what, given="text without one", expected=expected) from None
     if size > _LARGEST:
         expected = f"at most {_LARGEST} bytes of name and value"

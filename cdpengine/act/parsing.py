@@ -262,7 +262,7 @@ def _check_text(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise UnfitError("a text with half of a surrogate pair", "Unicode text") from None
+        raise UnfitError("a text with an unpaired surrogate", "Unicode text") from None
 
 
 def _check_plain(value: Any) -> Any:

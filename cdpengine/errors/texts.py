@@ -6,7 +6,7 @@ Everything foreign that is printed, logged or put into an error goes through one
 `escape_line`, `escape_lines`, or `escape_json` for JSON.
 
 What is an escape then: the controls (C0, DEL, C1), the separators of lines and paragraphs, the marks that turn the
-direction of text, halves of surrogate pairs (no encoding has them), noncharacters, the marks of interlinear
+direction of text, unpaired surrogates (no encoding has them), noncharacters, the marks of interlinear
 annotations, and everything else that Unicode has renderers draw as nothing (Default_Ignorable_Code_Point in
 DerivedCoreProperties.txt): soft hyphens, zero-width spaces, fillers, tags and variation selectors. A whole text
 can be hidden in them. So the flags that are made of tags, such as Scotland's, are shown as escapes too.

@@ -32,7 +32,7 @@ def test_there_and_back(tmp_path: Path) -> None:
 
 
 def test_texts_that_have_no_utf_8_form_come_back(tmp_path: Path) -> None:
-    """JavaScript's texts can hold half a surrogate pair, and pages store such."""
+    """JavaScript strings can contain unpaired surrogates, and pages store them."""
     odd = StorageState((), (OriginState("https://x.com", {"\ud800": "a\udfff", "both": "\ude00\ud83d😀"}),))
     write_state(tmp_path / "state.json", odd)
     assert read_state(tmp_path / "state.json") == odd

@@ -286,10 +286,10 @@ class PageReading:
         CSS pixel, drawn anew and sharp; without it, those of the page's screen. `max_side` makes the picture
         smaller, in proportion, until its longer side has at most so many pixels: models take 1,568.
         `omit_background` leaves transparent what the page does not paint. Nodes in `mask` are painted over with
-        `mask_color`. Written to `path` too, whose name says the format. Pages of any height are taken, in pieces
-        that are joined; the
-        page hears `resize` when more than its viewport is taken. The file is readable by its owner only; one that
-        exists is replaced once the new one is whole, or refused where `overwrite` is False.
+        `mask_color`. The image is written to `path`, too, whose suffix chooses the format. Pages of any height are
+        captured, in pieces that are joined; a page hears `resize` if more than its viewport is captured. Only its
+        owner can read the file. An existing file is replaced once the new one is complete, or refused if
+        `overwrite` is False.
 
         Raises InvalidArgumentError for options that do not go together, PictureTooLargeError for what jpeg (65,535
         pixels a side) or webp (16,383) cannot hold, InvisibleError for a target that has no box,

@@ -430,5 +430,5 @@ def check_text(text: str) -> None:
         raise InvalidArgumentError(what="text", given=f"a {type(text).__name__}", expected="a string")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise InvalidArgumentError(
-            what="text", given="a string with half a surrogate pair", expected="whole characters"
+            what="text", given="a string with an unpaired surrogate", expected="whole characters"
         )

@@ -39,8 +39,8 @@ class Pending:
     `requested`: the page asked for it, and Chrome has not begun; `begun`: Chrome loads the document. Both hold
     where a further navigation was requested meanwhile. `stopped`: an event came that can be its end, or the end of
     what was before; a question to the page settles it. `initial`: the first one of a new frame. `given_up`: a wait
-    for it has taken all its time. `since`: when the latest event came (trio's clock). `loaders`: of the
-    documents that Chrome began to load; the last one is to come, though one before may arrive first.
+    for it has taken all its time. `since`: when the latest event came (trio's clock). `loaders`: those
+    of the documents that Chrome began to load. The last document is expected, but an earlier one can arrive first.
     """
 
     url: str = ""
@@ -55,6 +55,10 @@ class Pending:
     def replaces(self, loader_id: str) -> bool:
         """Whether the navigation goes on when that document, which Chrome began to load before, has arrived."""
         return self.begun and loader_id in self.loaders[:-1] and loader_id != self.loaders[-1]
+
+
+_LOADERS_KEPT = 8
+"""Documents that a pending navigation has replaced and that may still arrive."""
 
 
 class PendingNavigation:
@@ -194,7 +198,7 @@ class PendingNavigation:
             expected = started.frame_id in self.pending
             known = self._obtain(started.frame_id, started.url)
             known.requested, known.begun, known.stopped = False, True, False
-            known.loaders.append(started.loader_id)
+            known.loaders = [*known.loaders[-_LOADERS_KEPT:], started.loader_id]
             if expected:
                 self._notify()  # else nobody can be waiting for it
 

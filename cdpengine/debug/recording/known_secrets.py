@@ -420,10 +420,7 @@ def _by_number(secret: str) -> set[str]:
 
 
 def _in_url(write: Callable[[str], str], text: str) -> str:
-    try:
-        return write(text)
-    except UnicodeEncodeError:  # half a surrogate pair, which browsers write as U+FFFD
-        return write(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return write(_json.replace_unpaired(text))  # as browsers do
 
 
 def _lower_hexadecimal(text: str) -> str:

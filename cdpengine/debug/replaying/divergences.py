@@ -194,7 +194,7 @@ class DifferenceDescriber:
         try:
             before, after = _json.decode(message), _json.decode(clean)
         except msgspec.DecodeError:
-            return  # halves of surrogate pairs: a text that is not JSON is never shown
+            return  # a message that is not JSON is never shown
         for path, text in find_redacted_places(after):
             whole = value_at(before, path)
             if isinstance(whole, str):

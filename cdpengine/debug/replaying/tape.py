@@ -205,7 +205,7 @@ class Tape:
         try:
             message = decode_message(line.msg)
         except msgspec.DecodeError:
-            return  # halves of surrogate pairs; the raw text is what is needed of replies and events
+            return  # a stray message that is not JSON
         if line.k == "event":
             self._receive(position, line, message.params, None)
         elif line.id is None:
