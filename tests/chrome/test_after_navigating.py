@@ -7,25 +7,17 @@ document before answer. The titles, the page's own events and the server's log s
 from __future__ import annotations
 
 import socket
-import threading
-import time
 from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
-from werkzeug import Request, Response
+from slow_site import DELAY, OLD, SlowSite
+from werkzeug import Response
 
 import cdpengine
 from cdpengine.act import dispatch
 from cdpengine.errors import EvaluationTerminatedError, NavigationFailedError, StaleRefError
-
-DELAY = 0.25
-"""Seconds that the server takes."""
-
-REST = "<button id=b onclick='this.dataset.on = 1'>{0} button</button><input id=i>"
-OLD = "<!doctype html><title>old</title>" + REST.format("old")
-NEW = "<!doctype html><title>new</title>" + REST.format("new")
 
 LEADS = {
     "link": "<a id=x href=/slow>Go</a>",
@@ -50,66 +42,9 @@ STAYS = {
 }
 
 
-class Site:
-    """A slow site. `asked` are the paths that were asked for, with the method."""
-
-    def __init__(self, server: HTTPServer) -> None:
-        self.server = server
-        self.asked: list[str] = []
-        self.arrived = threading.Event()
-        self.delay = DELAY
-        self.start = ""
-        server.expect_request("/start").respond_with_handler(
-            lambda _request: Response(self.start, content_type="text/html")
-        )
-        for path, answer in {
-            "/slow": lambda: Response(NEW, content_type="text/html"),
-            "/redirect": lambda: Response(status=303, headers={"Location": "/slow"}),
-            "/late": lambda: Response("<title>late</title>", content_type="text/html"),
-            "/none": lambda: Response(status=204),
-            "/file": lambda: Response(b"abc", headers={"Content-Disposition": "attachment; filename=a.txt"}),
-        }.items():
-            server.expect_request(path).respond_with_handler(self._answering(answer))
-        server.expect_request("/refresh").respond_with_data(
-            "<meta http-equiv=refresh content='0;url=/slow'><title>hop</title>", content_type="text/html"
-        )
-        server.expect_request("/hop").respond_with_data(
-            "<title>hop</title><script>location = '/slow'</script>", content_type="text/html"
-        )
-        for path in ("/first", "/third", "/pushed"):
-            server.expect_request(path).respond_with_data(
-                f"<title>{path[1:]}</title>{REST.format(path[1:])}", content_type="text/html"
-            )
-
-    def _answering(self, answer: Callable[[], Response]) -> Callable[[Request], Response]:
-        def handle(request: Request) -> Response:
-            self.asked.append(f"{request.method} {request.path}")
-            self.arrived.set()
-            time.sleep(self.delay)
-            return answer()
-
-        return handle
-
-    def url(self, path: str) -> str:
-        return self.server.url_for(path)
-
-    async def show(self, page: cdpengine.Page, html: str) -> None:
-        """Show a page with that in it, with another one before it in the history."""
-        self.start = OLD + html
-        await page.goto(self.url("/first"))
-        await page.goto(self.url("/start"))
-        self.asked.clear()
-        self.arrived.clear()
-
-    async def wait_until_asked(self) -> None:
-        """Wait until the page has asked for one of the slow documents."""
-        with trio.fail_after(10):
-            await trio.to_thread.run_sync(self.arrived.wait, 9, abandon_on_cancel=True)
-
-
 @pytest.fixture
-def site(httpserver: HTTPServer) -> Site:
-    return Site(httpserver)
+def site(httpserver: HTTPServer) -> SlowSite:
+    return SlowSite(httpserver)
 
 
 @pytest.fixture
@@ -128,54 +63,54 @@ async def go(page: cdpengine.Page, way: str) -> cdpengine.ActionOutcome:
 # --- what follows ------------------------------------------------------------------------------------------------
 
 
-async def title(page: cdpengine.Page, _site: Site) -> str:
+async def title(page: cdpengine.Page, _site: SlowSite) -> str:
     return await page.title()
 
 
-async def evaluate(page: cdpengine.Page, _site: Site) -> str:
+async def evaluate(page: cdpengine.Page, _site: SlowSite) -> str:
     return str(await page.evaluate("document.title"))
 
 
-async def find(page: cdpengine.Page, _site: Site) -> str:
+async def find(page: cdpengine.Page, _site: SlowSite) -> str:
     return (await page.find(css="#b")).description
 
 
-async def snapshot(page: cdpengine.Page, _site: Site) -> str:
+async def snapshot(page: cdpengine.Page, _site: SlowSite) -> str:
     return (await page.snapshot()).text
 
 
-async def click(page: cdpengine.Page, _site: Site) -> str:
+async def click(page: cdpengine.Page, _site: SlowSite) -> str:
     await page.click(page.locate(css="#b"))
     return str(await page.evaluate("document.querySelector('[data-on]').textContent"))
 
 
-async def fill(page: cdpengine.Page, _site: Site) -> str:
+async def fill(page: cdpengine.Page, _site: SlowSite) -> str:
     await page.fill(page.locate(css="#i"), "text")
     return str(await page.evaluate("document.querySelector('#i').value && document.title"))
 
 
-async def screenshot(page: cdpengine.Page, _site: Site) -> str:
+async def screenshot(page: cdpengine.Page, _site: SlowSite) -> str:
     assert await page.screenshot()
     return await page.title()
 
 
-async def goto(page: cdpengine.Page, site: Site) -> str:
+async def goto(page: cdpengine.Page, site: SlowSite) -> str:
     assert (await page.goto(site.url("/third"))).url == site.url("/third")
     return await page.title()
 
 
-async def reload(page: cdpengine.Page, _site: Site) -> str:
+async def reload(page: cdpengine.Page, _site: SlowSite) -> str:
     before = page.url
     assert (await page.reload()).url == before
     return await page.title()
 
 
-async def go_back(page: cdpengine.Page, _site: Site) -> str:
+async def go_back(page: cdpengine.Page, _site: SlowSite) -> str:
     await page.go_back()
     return await page.title()
 
 
-READS: list[Callable[[cdpengine.Page, Site], Awaitable[str]]] = [
+READS: list[Callable[[cdpengine.Page, SlowSite], Awaitable[str]]] = [
     title, evaluate, find, snapshot, click, fill, screenshot, goto, reload, go_back,
 ]  # fmt: skip
 
@@ -193,7 +128,7 @@ def expected(read: object, way: str) -> str:
     return "new" if way in LEADS else "old"
 
 
-async def check(page: cdpengine.Page, site: Site, way: str, reads: list[int]) -> None:
+async def check(page: cdpengine.Page, site: SlowSite, way: str, reads: list[int]) -> None:
     for number in reads:
         read = READS[number % len(READS)]
         await site.show(page, (LEADS | STAYS)[way])
@@ -210,7 +145,7 @@ async def check(page: cdpengine.Page, site: Site, way: str, reads: list[int]) ->
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("way", [*LEADS, *STAYS])
 async def test_what_follows_belongs_to_the_next_document(
-    used_page: cdpengine.Page, site: Site, way: str
+    used_page: cdpengine.Page, site: SlowSite, way: str
 ) -> None:
     first = [*LEADS, *STAYS].index(way) * 3
     await check(used_page, site, way, [0, first + 1, first + 2])
@@ -219,7 +154,7 @@ async def test_what_follows_belongs_to_the_next_document(
 @pytest.mark.slow
 @pytest.mark.parametrize("way", [*LEADS, *STAYS])
 async def test_everything_that_follows_belongs_to_the_next_document(
-    used_page: cdpengine.Page, site: Site, way: str
+    used_page: cdpengine.Page, site: SlowSite, way: str
 ) -> None:
     site.delay = 0.7
     await check(used_page, site, way, list(range(len(READS))))
@@ -228,7 +163,7 @@ async def test_everything_that_follows_belongs_to_the_next_document(
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("milliseconds", [0, 15, 50, 150, 300])
 async def test_a_navigation_after_the_action_breaks_no_read(
-    used_page: cdpengine.Page, site: Site, milliseconds: int
+    used_page: cdpengine.Page, site: SlowSite, milliseconds: int
 ) -> None:
     """A read is of one of the two documents; once the navigation has begun, it is of the next one."""
     later = f"<button id=x onclick=\"setTimeout(() => location = '/slow', {milliseconds})\">Go</button>"
@@ -255,7 +190,7 @@ async def test_a_navigation_after_the_action_breaks_no_read(
 
 @pytest.mark.parametrize("way", ["reload", "go_back"])
 async def test_an_answer_without_a_document_ends_a_reload_and_a_way_back(
-    used_page: cdpengine.Page, site: Site, way: str
+    used_page: cdpengine.Page, site: SlowSite, way: str
 ) -> None:
     """The document before is still being parsed in every second try: Chrome reports less then."""
     answer: list[Response] = []
@@ -284,7 +219,7 @@ async def test_an_answer_without_a_document_ends_a_reload_and_a_way_back(
 
 
 async def test_a_navigation_of_the_page_does_not_win_over_the_callers(
-    used_page: cdpengine.Page, site: Site
+    used_page: cdpengine.Page, site: SlowSite
 ) -> None:
     """A timer of the document that is left fires at about the same time."""
     for milliseconds in range(0, 12, 3):
@@ -297,7 +232,7 @@ async def test_a_navigation_of_the_page_does_not_win_over_the_callers(
         assert (await used_page.go_back()).url in (site.url("/first"), site.url("/start"))
 
 
-async def test_a_script_of_the_caller_is_not_run_twice(used_page: cdpengine.Page, site: Site) -> None:
+async def test_a_script_of_the_caller_is_not_run_twice(used_page: cdpengine.Page, site: SlowSite) -> None:
     await site.show(used_page, "")
     await used_page.evaluate("sessionStorage.runs = 0")
     script = "sessionStorage.runs++; setTimeout(() => location = '/slow', 20); new Promise(() => {})"
@@ -318,7 +253,7 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("script", [*SCRIPTS])
 async def test_what_follows_a_script_that_leads_elsewhere_is_of_the_next_document(
-    used_page: cdpengine.Page, site: Site, script: str
+    used_page: cdpengine.Page, site: SlowSite, script: str
 ) -> None:
     site.delay = 0.05
     for read in (evaluate, evaluate, title):
@@ -327,7 +262,7 @@ async def test_what_follows_a_script_that_leads_elsewhere_is_of_the_next_documen
         assert await read(used_page, site) == "new"
 
 
-async def test_keys_and_presses_of_the_devices_count_too(used_page: cdpengine.Page, site: Site) -> None:
+async def test_keys_and_presses_of_the_devices_count_too(used_page: cdpengine.Page, site: SlowSite) -> None:
     """They return no outcome, and wait for nothing: what follows does."""
     site.delay = 0.1
     for number in range(4):
@@ -338,7 +273,7 @@ async def test_keys_and_presses_of_the_devices_count_too(used_page: cdpengine.Pa
 
 
 async def test_the_end_of_the_document_before_is_no_end_of_a_navigation(
-    used_page: cdpengine.Page, site: Site
+    used_page: cdpengine.Page, site: SlowSite
 ) -> None:
     """Chrome reports it after the beginning of a navigation that follows a load at once."""
     site.delay = 0.1
@@ -354,7 +289,7 @@ async def test_the_end_of_the_document_before_is_no_end_of_a_navigation(
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("start", ["127.0.0.1", "localhost"])
 @pytest.mark.parametrize("end", ["127.0.0.1", "localhost"])
-async def test_a_link_in_a_frame(used_page: cdpengine.Page, site: Site, start: str, end: str) -> None:
+async def test_a_link_in_a_frame(used_page: cdpengine.Page, site: SlowSite, start: str, end: str) -> None:
     origin = f"http://{end}:{site.server.port}"
     site.server.expect_request("/inner").respond_with_data(
         f"<title>inner</title><a id=x href={origin}/slow>Go</a>", content_type="text/html"
@@ -373,7 +308,7 @@ async def test_a_link_in_a_frame(used_page: cdpengine.Page, site: Site, start: s
 
 
 async def test_a_frame_whose_server_never_answers_holds_reads_up_once(
-    used_page: cdpengine.Page, site: Site, silent_port: int, monkeypatch: pytest.MonkeyPatch
+    used_page: cdpengine.Page, site: SlowSite, silent_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cdpengine._page.navigation.arriving.PATIENCE", 0.4)
     link = (
@@ -392,7 +327,7 @@ async def test_a_frame_whose_server_never_answers_holds_reads_up_once(
 # --- what came of it ---------------------------------------------------------------------------------------------
 
 
-async def test_the_outcome_names_where_the_page_went(used_page: cdpengine.Page, site: Site) -> None:
+async def test_the_outcome_names_where_the_page_went(used_page: cdpengine.Page, site: SlowSite) -> None:
     main = used_page.frames[0].id
     seen = {}
     site.delay = 0.05
@@ -417,7 +352,7 @@ async def test_the_outcome_names_where_the_page_went(used_page: cdpengine.Page, 
     }
 
 
-async def test_a_download_and_a_refused_connection(used_page: cdpengine.Page, site: Site) -> None:
+async def test_a_download_and_a_refused_connection(used_page: cdpengine.Page, site: SlowSite) -> None:
     await site.show(used_page, STAYS["download"])
     outcome = await go(used_page, "download")
     assert outcome.navigation is not None
@@ -431,7 +366,7 @@ async def test_a_download_and_a_refused_connection(used_page: cdpengine.Page, si
 
 
 async def test_a_document_that_still_loads_does_not_hide_the_end_of_a_navigation(
-    used_page: cdpengine.Page, site: Site, silent_port: int
+    used_page: cdpengine.Page, site: SlowSite, silent_port: int
 ) -> None:
     """Chrome reports no end of a navigation without a document then."""
     await site.show(used_page, STAYS["no content"])
@@ -444,7 +379,7 @@ async def test_a_document_that_still_loads_does_not_hide_the_end_of_a_navigation
 
 
 async def test_a_server_that_never_answers_holds_up_no_action(
-    used_page: cdpengine.Page, site: Site, silent_port: int
+    used_page: cdpengine.Page, site: SlowSite, silent_port: int
 ) -> None:
     await site.show(used_page, f"<a id=x href=http://127.0.0.1:{silent_port}/>Go</a>")
     with trio.fail_after(10):
@@ -458,7 +393,7 @@ async def test_a_server_that_never_answers_holds_up_no_action(
     assert await used_page.title() == "third"
 
 
-async def test_a_dialog_ends_the_wait(used_page: cdpengine.Page, site: Site) -> None:
+async def test_a_dialog_ends_the_wait(used_page: cdpengine.Page, site: SlowSite) -> None:
     """The next document asks something before it can be read: the action returns, and says so."""
     site.server.expect_request("/asks").respond_with_data(
         "<title>asks</title><script>alert('hello')</script>", content_type="text/html"
@@ -472,7 +407,7 @@ async def test_a_dialog_ends_the_wait(used_page: cdpengine.Page, site: Site) -> 
 
 
 async def test_a_question_before_leaving_that_is_dismissed_ends_the_wait(
-    used_page: cdpengine.Page, site: Site
+    used_page: cdpengine.Page, site: SlowSite
 ) -> None:
     await site.show(used_page, LEADS["question before leaving"])
     async with used_page.expect_dialog(accept=False):
@@ -483,7 +418,9 @@ async def test_a_question_before_leaving_that_is_dismissed_ends_the_wait(
     assert not site.asked
 
 
-async def test_a_cancelled_wait_leaves_a_page_that_can_be_used(used_page: cdpengine.Page, site: Site) -> None:
+async def test_a_cancelled_wait_leaves_a_page_that_can_be_used(
+    used_page: cdpengine.Page, site: SlowSite
+) -> None:
     verbs: list[Callable[[], Awaitable[object]]] = [
         lambda: used_page.click(used_page.locate(css="#x")),
         used_page.title,
@@ -511,7 +448,7 @@ async def test_a_cancelled_wait_leaves_a_page_that_can_be_used(used_page: cdpeng
         assert site.asked == ["POST /slow"], number
 
 
-async def test_a_ref_of_the_document_before_is_stale(used_page: cdpengine.Page, site: Site) -> None:
+async def test_a_ref_of_the_document_before_is_stale(used_page: cdpengine.Page, site: SlowSite) -> None:
     await site.show(used_page, LEADS["link"])
     ref = (await used_page.snapshot()).find("button", "old button")
     await used_page.evaluate("setTimeout(() => location = '/slow')")
@@ -523,7 +460,7 @@ async def test_a_ref_of_the_document_before_is_stale(used_page: cdpengine.Page, 
     )
 
 
-async def test_requests_say_where_the_page_went(used_page: cdpengine.Page, site: Site) -> None:
+async def test_requests_say_where_the_page_went(used_page: cdpengine.Page, site: SlowSite) -> None:
     browser, target_id = used_page.browser, used_page.target_id
     await site.show(used_page, LEADS["redirect of a posted form"])
     answer = await dispatch(browser, {"kind": "click", "selector": "#x", "targetId": target_id})
