@@ -4,10 +4,10 @@ A JavaScript string is a sequence of UTF-16 code units. A page that cuts one in 
 unpaired surrogate: a code unit from D800 to DFFF that encodes no character by itself. JSON can escape it (RFC
 8259, section 8.2). UTF-8 has no form for it, and msgspec refuses it, even inside `msgspec.Raw`.
 
-The rule: an unpaired surrogate survives wherever the format can hold it.
+The rule: an unpaired surrogate is kept wherever the format can represent it.
 
-- Python strings hold it as a code point of its own, and so does everything that is decoded here.
-- JSON holds it as an escape, such as `\ud83d`, in everything that is encoded here, and in `msgspec.Raw`.
+- Python strings have it as one code point, in everything that is decoded here.
+- JSON has it as an escape, such as `\ud83d`, in everything that is encoded here, and in `msgspec.Raw`.
 - Formats without escapes (a file of text, YAML, HTML, XML) get U+FFFD in its place: `replace_unpaired`.
 
 Only this module calls the JSON functions of msgspec and of the standard library (`tests/unit/test_json.py`).
@@ -56,7 +56,7 @@ def replace_all_unpaired(value: Any) -> Any:
 def encode(value: object, *, sort_keys: bool = False, indent: int | None = None) -> bytes:
     """Return the JSON of a value in UTF-8: without blanks, or on lines that are indented by `indent` blanks.
 
-    Takes what msgspec takes: structs, attrs classes, raw JSON, dates, bytes (as base64) and the values of JSON.
+    Accepts the types of msgspec: structs, attrs classes, raw JSON, dates, bytes (as base64) and JSON values.
     NaN and the infinities become null. Raises TypeError for another type, RecursionError for a value that is
     nested too deeply, and OverflowError for an integer beyond 64 bits.
     """
@@ -70,9 +70,9 @@ def encode(value: object, *, sort_keys: bool = False, indent: int | None = None)
 
 
 def encode_text(value: object, *, indent: int | None = None, compact: bool = False) -> str:
-    """Return the JSON of a value for people to read: a blank behind each comma and colon unless it is `compact`.
+    """Return the JSON of a value for people: with a space after each comma and colon, unless `compact`.
 
-    Takes the values of JSON alone, but numbers of any size. NaN and the infinities get their names, as in
+    Accepts JSON values only, but integers of any size. NaN and the infinities get their names, as in
     JavaScript. Raises TypeError for another type, RecursionError for a value that is nested too deeply.
     """
     text = json.dumps(value, indent=indent, ensure_ascii=False, separators=(",", ":") if compact else None)
@@ -82,7 +82,7 @@ def encode_text(value: object, *, indent: int | None = None, compact: bool = Fal
 def encode_ascii(value: object, *, indent: int | None = None, compact: bool = False) -> str:
     """Return the JSON of a value with all characters beyond ASCII escaped, for scripts and for old terminals.
 
-    Takes the same values and raises the same errors as `encode_text`.
+    Accepts the same values and raises the same errors as `encode_text`.
     """
     return json.dumps(value, indent=indent, separators=(",", ":") if compact else None)
 
@@ -214,13 +214,13 @@ class _Marks:
         self._find_bytes = re.compile(f"{self._mark}([0-9a-fA-F]{{4}})".encode())
 
     def hide(self, value: str | msgspec.Raw) -> str | msgspec.Raw:
-        """Return a string without unpaired surrogates. Raw JSON stays as it is: it is written unread."""
+        """Return a string without unpaired surrogates. Raw JSON is unchanged, because msgspec copies it unread."""
         if isinstance(value, msgspec.Raw):
             return value
         return _UNPAIRED.sub(lambda found: f"{self._mark}{ord(found[0]):04x}", value)
 
     def hide_escape(self, found: re.Match[str]) -> str:
-        """Return the mark for an escape of JSON that is an unpaired surrogate, and others as they are."""
+        """Return a mark for the escape of an unpaired surrogate; other escapes are unchanged."""
         return f"{self._mark}{found[1]}" if found[1] else found[0]
 
     def show(self, value: str | msgspec.Raw) -> str | msgspec.Raw:

@@ -57,7 +57,7 @@ class ActionContext:
     ) -> AbstractAsyncContextManager[Inspection]:
         """Open an inspection of the node; `action` is what errors call the attempt. As `inspect` in all else.
 
-        The page gets its emulated focus back first, which another client may have ended.
+        First it restores the emulated focus of the page, which another client may have ended.
         """
         self.keep_focus()
         return inspect(

@@ -1,7 +1,7 @@
-"""DialogFeed: the dialogs of some pages that were not reported yet, those of pages that have ended included. Pure.
+"""DialogFeed: dialogs that were not reported yet, including those of closed pages. Pure.
 
-Rule: each dialog is taken once, in the order in which they opened, and not before it was answered. Memory is
-bounded: of more than `KEPT` dialogs the oldest ones are counted, and not kept.
+Rule: each dialog is taken once, after its answer, in the order of opening. At most `KEPT` dialogs are kept; older
+ones are only counted.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class DialogFeed:
-    """The dialogs that open on the pages that `holds` chooses, until they are taken."""
+    """Dialogs of the pages for which `holds` returns True, until they are taken."""
 
     _holds: Callable[[PageTarget], bool]
     _waiting: deque[tuple[str, Shown]] = attrs.field(factory=deque, init=False)
     _omitted: int = attrs.field(default=0, init=False)
 
     def note(self, page: PageTarget, shown: Shown) -> None:
-        """Keep a dialog that opened, if it is one of these pages. Runs in the reader."""
+        """Keep a dialog that opened, if the feed holds its page. Runs in the reader."""
         if not self._holds(page):
             return
         self._waiting.append((page.target_id, shown))
@@ -36,9 +36,9 @@ class DialogFeed:
             self._omitted += 1
 
     def take(self, is_busy: Callable[[str], bool] = lambda _target_id: False) -> tuple[list[Dialog], int]:
-        """Return the dialogs that were answered, and how many older ones were not kept.
+        """Return the dialogs that were answered, and the number of older dialogs that were not kept.
 
-        Dialogs of pages for whose target id `is_busy` answers True stay for later.
+        Dialogs of pages for which `is_busy(target_id)` is True stay in the feed.
         """
         taken: list[Dialog] = []
         left: deque[tuple[str, Shown]] = deque()

@@ -1,9 +1,9 @@
-"""Release of a page whose dialog Chrome has lost: nobody can answer it, and its script does not go on.
+"""Release of a page whose dialog Chrome has lost: no client can answer the dialog, and the script stays stopped.
 
-Rule: Chrome shows one dialog for a page. When frames of two processes open dialogs at the same moment, the second
-dialog closes the first one and takes its place, but Chrome then refuses each answer with "No dialog is showing".
-The beginning of a navigation closes it. So the engine begins one that changes nothing: it answers the request
-itself, with status 204, on a session of its own.
+Rule: Chrome shows one dialog for each page. If frames of two processes open dialogs at the same moment, the second
+dialog replaces the first one, but Chrome refuses every answer to it with "No dialog is showing". Starting a
+navigation closes that dialog. So the engine starts a navigation that changes nothing: it intercepts the request on
+a separate session and answers it with status 204.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _LIMIT = 10.0
 
 
 async def release_page(session: Session, is_needed: Callable[[], bool]) -> None:
-    """Begin a navigation of `session`'s page, which closes its dialog, if that is still needed.
+    """Start a navigation of `session`'s page, which closes its dialog, if `is_needed` still returns True.
 
-    The document stays. A navigation of the page that is still waiting for its response is cancelled.
+    The document stays. If another navigation of the page is waiting for its response, Chrome cancels it.
     """
     root = session.connection.root
     with trio.move_on_after(_LIMIT), suppress(EngineError):
@@ -47,7 +47,7 @@ async def release_page(session: Session, is_needed: Callable[[], bool]) -> None:
             ended = True
         finally:
             with suppress(SessionGoneError, ConnectionLostError):
-                if not ended:  # without its session the navigation would go on, to Chrome's error page
+                if not ended:  # without its session the navigation would lead to Chrome's error page
                     own.post("Page.stopLoading")
                 root.post("Target.detachFromTarget", sessionId=own.id)
 

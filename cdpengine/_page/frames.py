@@ -170,7 +170,7 @@ class FrameTree:
             waiting.extend(reversed(subtree.child_frames))
 
     def add_crashed(self, session: Session, info: TargetInfo) -> None:
-        """Add the frame of a renderer that is dead: its session reports nothing any more."""
+        """Add a frame whose renderer has crashed: its session reports no frames."""
         frame = self._obtain(info.target_id, session)
         self._place(frame, info.parent_frame_id)
 

@@ -51,7 +51,7 @@ REVIVED = "Inspector.targetReloadedAfterCrash"
 
 
 def post_use(session: Session) -> list[tuple[str, PendingCall]]:
-    """Send a session of a page what the engine's actions need, and the page can notice."""
+    """Send the commands that the engine's actions need and that the page can notice."""
     return [
         # Without it, a tab that is not in front takes 5 s for each mouse move and gets no animation frames.
         ("focus", session.post("Emulation.setFocusEmulationEnabled", enabled=True)),
@@ -124,11 +124,11 @@ class PageTarget:
         return f"<PageTarget {self.target_id[:8]} {shown_url(self.frames.main.url)[:60]!r}>"
 
     def leave_alone(self) -> None:
-        """Leave dialogs, file choosers and focus to the page's owner, another client, until `use` is called."""
+        """Leave dialogs, file choosers and focus to the client that owns the page, until `use` is called."""
         self.used = self.dialogs.answering = False
 
     def use(self) -> None:
-        """Take the page into use, before the first action on it. Commands keep their order: no wait."""
+        """Begin to use the page, before the first action on it. Does not wait: commands keep their order."""
         if self.used:
             return
         self.used = True
@@ -138,10 +138,10 @@ class PageTarget:
         self.dialogs.begin_answering()
 
     def keep_focus(self) -> None:
-        """Have Chrome treat the page as focused, although another tab is in front. Nothing is waited for.
+        """Have Chrome treat the page as focused, although another tab is in front. Does not wait for the answer.
 
-        It is so from the start. But another client of the browser that leaves the page ends it for all clients:
-        renderers have one switch for the page, not one for each session (Chromium 156, measured).
+        The set-up of the page does the same. But when another client detaches from the page, the emulated focus
+        ends for all clients: renderers have one switch for each page, not for each session (measured).
         """
         for session in self.frame_sessions.values():
             with suppress(SessionGoneError, ConnectionLostError):

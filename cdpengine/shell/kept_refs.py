@@ -1,8 +1,8 @@
-"""KeptRefs: the highest number of a ref that the shell printed, in a file that outlasts the service.
+"""KeptRefs: the highest ref number that the shell printed, in a file that outlives the service.
 
-Rule: a number is on the disk before an answer shows a ref with it. So the next service, however the last one
-ended, begins behind it, and an old ref never names another element. Numbers are kept in blocks: most answers write
-nothing.
+Rule: the file has a number before the shell prints a ref with it. So the next service starts above that number,
+even after a kill, and an old ref never names another element. Numbers are written in blocks of 100, so most
+answers write nothing.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from cdpengine._launch.private_files import write_private
 from cdpengine._logs import get_logger
 
 _BLOCK = 100
-"""Numbers that are kept with one write. A service that is killed leaves the rest of its block unused."""
+"""Numbers of one write. If a service is killed, the rest of its block stays unused."""
 
 _log = get_logger("cdpengine.shell")
 
 
 @attrs.define(eq=False)
 class KeptRefs:
-    """The number that is kept in the file `path`; 0 where no ref was printed yet."""
+    """The number in the file `path`; 0 if no ref was printed yet."""
 
     path: Path
     last: int = 0
@@ -33,15 +33,15 @@ class KeptRefs:
 
     @classmethod
     async def load(cls, path: Path) -> KeptRefs:
-        """Read the file. If it is damaged or cannot be written, begin behind all numbers that were printed.
+        """Read the file. If it is damaged or cannot be written, start above all numbers that were printed.
 
-        That is the time in seconds: a service does not give out a ref a second for all of its life.
+        That number is the time in seconds since 1970: no service prints a new ref every second of its life.
         """
         number, failed = await trio.to_thread.run_sync(_load, path)
         return cls(path, number, failed=failed)
 
     async def keep(self, last: int) -> None:
-        """Return once the numbers up to `last` are kept. A file that cannot be written is logged."""
+        """Return when the file has a number of at least `last`. If it cannot be written, log that once."""
         async with self._writing:
             if last <= self.last:
                 return
@@ -56,7 +56,7 @@ class KeptRefs:
 
 
 def _load(path: Path) -> tuple[int, bool]:
-    """Return the number to begin behind, and whether the file cannot be written."""
+    """Return the number to start above, and whether the file cannot be written."""
     number = _read(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

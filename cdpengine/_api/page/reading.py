@@ -283,8 +283,8 @@ class PageReading:
         With `target`, of that node alone: scrolled into view, all of it even where it is larger than the
         viewport. With `clip`, of a rectangle, in CSS pixels of the viewport and beyond it. With `refs`, the
         elements that have refs are framed and labelled on it, as by `labelled_screenshot`. `scale` is pixels per
-        CSS pixel, drawn anew and sharp; without it, those of the page's screen. `max_side` makes the picture
-        smaller, in proportion, until its longer side has at most so many pixels: models take 1,568.
+        CSS pixel, rendered sharp; the default is that of the page's screen. `max_side` makes the picture
+        smaller, in proportion, until its longer side has at most so many pixels: models accept 1,568.
         `omit_background` leaves transparent what the page does not paint. Nodes in `mask` are painted over with
         `mask_color`. The image is written to `path`, too, whose suffix chooses the format. Pages of any height are
         captured, in pieces that are joined; a page hears `resize` if more than its viewport is captured. Only its

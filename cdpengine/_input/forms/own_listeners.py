@@ -1,9 +1,9 @@
-"""The listeners that a page added to a field itself: they tell the fields of masks from others.
+"""Event listeners that a page added to a field: masked fields have some, most other fields have none.
 
-Rule: Chrome is asked for the field alone, in 1 ms. Listeners of what is around it, such as those of React, say
-nothing of it. A field that listens to its focus may change its value a moment after that; one that listens to
-`keypress`, too, may make its value of them alone. The field is named as an object of the page's own world: asked
-for one of an isolated world, Chrome's renderers crash at a later time.
+Rule: only listeners of the field itself count, which Chrome returns in 1 ms. Listeners of its ancestors, such as
+React's, mean nothing. A field with a listener for its focus may change its value shortly after the focus. A field
+that also listens to `keypress` may build its value from those events only. The field is resolved in the page's
+main world: if Chrome is asked for an object of an isolated world, the renderer crashes later (measured).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cdpengine._protocol.domains.dom import ResolveNodeReply
 from cdpengine.errors import RemoteError, StaleRefError
 
 MASK_PAUSE = 0.02
-"""Seconds after each key of a mask. Libraries put the caret in its place 10 ms after a key."""
+"""Seconds after each key in a masked field. Libraries move the caret 10 ms after a key."""
 
 _FOCUS = frozenset({"focus", "focusin"})
 _CHARACTERS = "keypress"
@@ -37,7 +37,7 @@ class _OwnListeners(msgspec.Struct):
 
 @attrs.frozen
 class OwnListeners:
-    """Whether a field listens to its focus; to its focus and keys; and to the characters that keys type."""
+    """Whether a field listens to its focus; to its focus and to keys; to its focus and to typed characters."""
 
     focus: bool = False
     keys: bool = False
@@ -45,7 +45,7 @@ class OwnListeners:
 
 
 async def own_listeners(inspection: Inspection, *, labelled: bool = False) -> OwnListeners:
-    """Return what the node, or the control of the label that it is, listens to itself."""
+    """Return the listeners of the node, or of the control whose label the node is."""
     node = inspection.node
     try:
         if labelled:
@@ -61,7 +61,7 @@ async def own_listeners(inspection: Inspection, *, labelled: bool = False) -> Ow
                 "DOMDebugger.getEventListeners", {"objectId": field}, _OwnListeners
             )
     except (RemoteError, StaleRefError):
-        return OwnListeners()  # it is gone, which the text that follows finds out
+        return OwnListeners()  # it is gone, and the next command on it will report that
     types = {each.type for each in answer.listeners}
     focus = not types.isdisjoint(_FOCUS)
     return OwnListeners(focus, focus and not types.isdisjoint(_KEYS), focus and _CHARACTERS in types)

@@ -1,6 +1,6 @@
-"""The function that finds elements by role under a visible `aria-hidden`, as a snapshot shows them.
+"""The function that finds elements by role in visible content under `aria-hidden`.
 
-Rule: the same code as in the walk decides which of these count, and gives their roles and names.
+Rule: the code of the walk chooses the elements and computes their roles and names, so they equal the snapshot's.
 """
 
 from __future__ import annotations
