@@ -17,14 +17,9 @@ import attrs
 import trio
 
 from cdpengine._budget import Budget
-from cdpengine._input.actionability.inspection import (
-    NO_REQUIREMENTS,
-    Inspection,
-    Requirements,
-    inspect,
-    retry_pauses,
-)
+from cdpengine._input.actionability.inspection import Inspection, inspect, retry_pauses
 from cdpengine._input.actionability.page_library import MOVE_EVENTS, InputObserver, Record
+from cdpengine._input.actionability.requirements import NO_REQUIREMENTS, Requirements
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.keys import modifier_mask
 from cdpengine._input.devices.mouse import Interruptions, MouseDevice, TouchDevice, check_delay

@@ -28,7 +28,7 @@ from cdpengine._input.action import (
     deliver,
     verify,
 )
-from cdpengine._input.actionability.inspection import NO_REQUIREMENTS, Inspection
+from cdpengine._input.actionability.inspection import Inspection
 from cdpengine._input.actionability.page_library import (
     Handle,
     InputObserver,
@@ -38,6 +38,7 @@ from cdpengine._input.actionability.page_library import (
     post_run,
     wait_until_reported,
 )
+from cdpengine._input.actionability.requirements import NO_REQUIREMENTS
 from cdpengine._input.devices.mouse import MouseDevice, check_delay, release, wait_for_delivery
 from cdpengine._input.geometry import Point
 from cdpengine._input.held_back import unless_held_back

@@ -20,8 +20,9 @@ from cdpengine._input.actionability.frame_chain import (
     find_frame_chain,
     points_outside,
 )
-from cdpengine._input.actionability.inspection import Requirements, inspect
+from cdpengine._input.actionability.inspection import inspect
 from cdpengine._input.actionability.page_library import stale_ref_error
+from cdpengine._input.actionability.requirements import Requirements
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point, Quad
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group

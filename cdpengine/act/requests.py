@@ -153,7 +153,7 @@ class Drag(ActingRequest):
 
 @attrs.frozen(kw_only=True)
 class Select(ElementRequest):
-    """Choose options of a select, a listbox or a combobox."""
+    """Choose options of a select, a listbox or a combobox, or a radio button of a group."""
 
     kind: ClassVar[str] = "select"
     values: tuple[str, ...] = field(

@@ -354,7 +354,7 @@ class PageActions:
         of dates and times are written segment by segment, ranges moved by keys. What keys did not bring about,
         and colours, are set, with an input and a change event that are not trusted (the outcome's
         `set_by_script`). A date, time, datetime or number of Python's will do for them. A bool checks or
-        unchecks, a text or an Option selects.
+        unchecks, as "true", "on", "checked", "false", "off" and "unchecked" do; a text or an Option selects.
 
         Raises ValueRefusedError, with what the control holds instead, when it does not take the value;
         NotInteractableError for what cannot be filled in, DisabledError for what is disabled or read-only, and as
@@ -411,12 +411,13 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Choose options: of a <select>, or of a listbox or combobox that the page made itself.
+        """Choose options: of a <select>, of a listbox or combobox that the page made itself, or a radio button.
 
         A text is an option's value where one has it, else its label; Option(label=..., value=..., index=...)
-        says which. In a list of several, exactly these are chosen. A target that is an option itself needs no
-        values. Options are chosen as by keyboard, so the page's input and change events are trusted; where they
-        could not be, the outcome's `set_by_script` is true.
+        says which. In a list of several, exactly these are chosen. An option or a radio button itself needs
+        no values, and a value or label means the radio button of the same group. Options are chosen as by
+        keyboard, so the page's input and change events are trusted; where they could not be, the outcome's
+        `set_by_script` is true.
 
         Raises OptionNotFoundError, with the labels that there are: at once where a <select> is static, which is
         when its document has loaded, it has two options or more, one with a value, and none changed for 0.4 s. Any

@@ -45,6 +45,7 @@ from cdpengine._input.actionability.page_library import (
     run,
     use_node,
 )
+from cdpengine._input.actionability.requirements import Requirements, Usability
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point
 from cdpengine._input.hindrance import Hindrance
@@ -63,19 +64,6 @@ from cdpengine.errors import (
 T = TypeVar("T")
 
 
-@attrs.frozen
-class Requirements:
-    """What has to hold before an action. Without `area`, a corner will do as a point: for nodes of no size."""
-
-    visible: bool = True
-    enabled: bool = True
-    stable: bool = True
-    receives_events: bool = True
-    area: bool = True
-
-
-NO_REQUIREMENTS = Requirements(visible=False, enabled=False, stable=False, receives_events=False)
-
 _PAUSES = (0.0, 0.016, 0.033, 0.05)
 _LONGEST_PAUSE = 0.1
 """Seconds between probes: a frame or two at first, then ten probes a second."""
@@ -88,6 +76,8 @@ def retry_pauses() -> Iterator[float]:
 
 _NAMING_TIMEOUT = 0.1
 """Seconds in which what covers a node may be asked for, for its ref."""
+
+_BEHIND_LABEL = ". Its label is pressed in its place: use click() without a position, check() or upload()"
 
 _PASSING = (CoveredError, DisabledError, InvisibleError, UnstableError)
 """What may be otherwise a moment later."""
@@ -116,20 +106,6 @@ class Focus(msgspec.Struct):
     fresh: bool = False
     masked: bool = False
     labelled: bool = False
-
-
-@attrs.frozen
-class Usability:
-    """What has to hold before a node is used without a pointer, beside that it is enabled.
-
-    `reached`: no modal dialog is in the way. `editable`: it takes typed text. `writable`: it is not read-only, or
-    it is given its value by a choice from a list.
-    """
-
-    visible: bool = True
-    reached: bool = True
-    editable: bool = False
-    writable: bool = False
 
 
 @cache
@@ -350,6 +326,9 @@ class Inspection:
             raise _Never(self._refusal(NotInteractableError, found.outside))
         if reply.never:
             raise _Never(self._refusal(InvisibleError, reply.never))
+        if position is not None and reply.labelled:
+            reason = f"{reply.invisible or 'it is hidden'}, so it has no such point{_BEHIND_LABEL}"
+            raise _Never(self._refusal(InvisibleError, reason))
         if required.visible and reply.invisible:
             raise self._refusal(InvisibleError, reply.invisible)
         if required.enabled and reply.disabled:
@@ -407,6 +386,10 @@ class Inspection:
         reply, focus = await self._use(_focus_source(), request, Focus, wanted)
         if guard is not None:
             guard.note_armed(self.used.library)
+        if not focus.focused and reply.labelled:
+            raise self._refusal(
+                NotInteractableError, f"{reply.invisible or 'it takes no focus'}{_BEHIND_LABEL}"
+            )
         if not focus.focused and reply.invisible:
             # Which is why; what is displayed later takes it.
             raise self._refusal(InvisibleError, reply.invisible)
@@ -439,7 +422,7 @@ class Inspection:
         self._frees = reply.frees
         if wanted.visible and reply.never:
             raise _Never(self._refusal(InvisibleError, reply.never))
-        if wanted.visible and reply.invisible:
+        if wanted.visible and reply.invisible and not reply.labelled:
             raise self._refusal(InvisibleError, reply.invisible)
         if reply.disabled:
             raise self._refusal(DisabledError, reply.disabled)

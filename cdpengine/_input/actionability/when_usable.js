@@ -12,7 +12,7 @@
     !seen.connected ||
     seen.renamed ||
     seen.disabled ||
-    (request.visible && (seen.never || seen.invisible)) ||
+    (request.visible && (seen.never || (seen.invisible && !seen.labelled))) ||
     (request.reached && seen.behind) ||
     (request.editable && seen.uneditable) ||
     (seen.readonly && (request.editable || (request.writable && !seen.chooses)));

@@ -23,6 +23,7 @@ from cdpengine._input.devices.keyboard import check_text
 from cdpengine._input.forms.check import set_checked
 from cdpengine._input.forms.filling import EVERY_TYPE, Filling, refusal
 from cdpengine._input.forms.listbox import Option
+from cdpengine._input.forms.radios import choose_radio, fill_toggle
 from cdpengine._input.forms.select import select
 from cdpengine._input.forms.slider import set_slider
 from cdpengine._page.scripts.page_functions import Node
@@ -100,8 +101,8 @@ def check_fill_value(value: FillValue) -> None:
 async def fill(node: Node, value: FillValue, *, context: ActionContext) -> ActionOutcome:
     """Put `value` in the place of what the control holds.
 
-    Inputs of every type but files, textareas, contenteditable elements, a label of one of them; a bool for
-    what can be checked; a text or an Option for selects and listboxes.
+    Inputs of every type but files, textareas, contenteditable elements, a label of one of them; a bool, or a text
+    such as "true", for what can be checked; a text or an Option for selects, listboxes and radio buttons.
 
     Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once for
     what cannot be filled in; ValueRefusedError when the control does not take the value; FocusMovedError when
@@ -130,15 +131,14 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
         case "select" | "listbox":
             return await select(node, texts[EVERY_TYPE], context=context)
         case "toggle":
-            raise InvalidArgumentError(
-                what="value",
-                given=f"a {type(value).__name__}",
-                expected="True or False for what can be checked",
-            )
+            return await fill_toggle(node, texts[EVERY_TYPE], context=context)
         case "file":
             raise _never(node, "it takes files; use upload()")
         case _:
-            raise _never(node, made.reason)
+            chosen = await choose_radio(node, (texts[EVERY_TYPE],), "fill", context=context)
+            if chosen is None:
+                raise _never(node, made.reason)
+            return chosen
 
 
 def _never(node: Node, reason: str) -> NotInteractableError:

@@ -13,9 +13,10 @@ import attrs
 import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.inspection import Inspection, Usability
+from cdpengine._input.actionability.inspection import Inspection
 from cdpengine._input.actionability.key_guard import KeyGuard
 from cdpengine._input.actionability.page_library import decode_result
+from cdpengine._input.actionability.requirements import Usability
 from cdpengine._input.devices.keyboard import KeyboardDevice, count_typed
 from cdpengine._input.forms.own_listeners import MASK_PAUSE, OwnListeners, own_listeners
 from cdpengine._input.forms.related import related_node

@@ -26,6 +26,7 @@ from cdpengine._input.forms.listbox import (
     kind_of,
     request_for,
 )
+from cdpengine._input.forms.radios import choose_radio
 from cdpengine._input.forms.related import related_node
 from cdpengine._input.hindrance import Hindrance
 from cdpengine._javascript import script_with
@@ -75,7 +76,8 @@ class _Seen(msgspec.Struct):
 async def select(node: Node, *values: str | Option, context: ActionContext) -> ActionOutcome:
     """Choose exactly these options. A text is an option's value where one has it, else its label.
 
-    The node is a <select>, a label of one, a listbox or what opens one; or, without values, an option itself.
+    The node is a <select>, a label of one, a listbox or what opens one, a radio button or a group of them; or,
+    without values, an option or radio button itself.
     Waits for options that are disabled, or not there while the list may still be filled.
 
     Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once for
@@ -102,7 +104,12 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
         return await choose_custom_option(node, context=context)
     if seen.kind == "listbox":
         return await choose_from_listbox(node, values, context=context)
-    raise _cannot(node, "it is neither a select nor a listbox, nor an option of one")
+    chosen = await choose_radio(node, values, "select from", context=context)
+    if chosen is None:
+        raise _cannot(
+            node, "it has no options: it is no select, listbox or radio button. A checkbox takes check()"
+        )
+    return chosen
 
 
 async def choose_clicked_option(node: Node, *, context: ActionContext) -> ActionOutcome | None:

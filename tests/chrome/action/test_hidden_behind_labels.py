@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 from form_page import FormPage
 from refusals import refused
+from ways_in import WAYS, open_way
 
 import cdpengine
-from cdpengine.errors import DisabledError, InvisibleError, NotInteractableError
+from cdpengine.errors import (
+    DisabledError,
+    InvalidArgumentError,
+    InvisibleError,
+    NotInteractableError,
+    OptionNotFoundError,
+)
 
 pytestmark = pytest.mark.chrome
 
@@ -203,3 +212,103 @@ async def test_a_block_with_another_control_is_not_pressed_for_a_hidden_one(form
     aim = await form.node("#box")
     await refused(InvisibleError, lambda timeout: form.page.click(aim, timeout=timeout))
     assert await form.told("click") == []
+
+
+GROUP = """<fieldset id=group role=radiogroup><legend>Delivery</legend>
+<input type=radio name=d id=a value=std {0}><label for=a>Standard</label>
+<input type=radio name=d id=b value=exp {0}><label for=b>Express</label></fieldset>
+<input type=checkbox id=box {0}><label for=box>Agree</label> <input type=file id=file {0}><label for=file>Photo</label>"""
+STATES = "[a.checked, b.checked, box.checked]"
+
+
+@pytest.mark.parametrize("hiding", ["", *(HIDING[each] for each in QUICK)])
+async def test_a_string_is_the_state_of_a_shown_or_hidden_control(form: FormPage, hiding: str) -> None:
+    page = form.page
+    await form.show(GROUP.format(hiding))
+    a, b, box, group, file = [await form.node(f"#{each}") for each in ("a", "b", "box", "group", "file")]
+    for value, state in {"true": True, "false": False, "on": True, "off": False, "checked": True}.items():
+        await page.fill(box, value, timeout=20)
+        assert await form.js("box.checked") is state, value
+    await page.fill(b, "true", timeout=20)
+    assert await form.js(STATES) == [False, True, True]
+    await page.select(a, timeout=20)
+    assert await form.js(STATES) == [True, False, True]
+    await page.select(group, "Express", timeout=20)
+    assert await form.js(STATES) == [False, True, True]
+    await page.fill(group, "std", timeout=20)
+    assert await form.js(STATES) == [True, False, True]
+    await page.select(a, "exp", timeout=20)
+    assert await form.js(STATES) == [False, True, True]
+    await page.fill_form({b: "Standard"}, timeout=20)
+    assert await form.js(STATES) == [True, False, True]
+    await page.fill_form({a: ["Express"]}, timeout=20)
+    assert await form.js(STATES) == [False, True, True]
+    await refused(
+        NotInteractableError, lambda timeout: page.fill(b, "false", timeout=timeout), match="unchecked by"
+    )
+    await refused(
+        OptionNotFoundError, lambda timeout: page.fill(a, "Slow", timeout=timeout), match="'Standard'"
+    )
+    await refused(
+        OptionNotFoundError, lambda timeout: page.select(group, "Slow", timeout=timeout), match="Express"
+    )
+    await refused(
+        InvalidArgumentError, lambda timeout: page.fill(box, "Yes", timeout=timeout), match='"true" or'
+    )
+    await refused(NotInteractableError, lambda timeout: page.fill(file, "x", timeout=timeout), match="upload")
+    await refused(
+        NotInteractableError, lambda timeout: page.select(box, timeout=timeout), match="check\\(\\)"
+    )
+    assert await form.js(STATES) == [False, True, True]
+
+
+async def test_a_control_without_a_place_is_refused_at_once(form: FormPage) -> None:
+    page = form.page
+    await form.show(GROUP.format("hidden"))
+    b, file = await form.node("#b"), await form.node("#file")
+    for act in (
+        lambda timeout: page.press("Space", b, timeout=timeout),
+        lambda timeout: page.focus(b, timeout=timeout),
+        lambda timeout: page.click(b, position=(2, 2), timeout=timeout),
+        lambda timeout: page.hover(b, position=(2, 2), timeout=timeout),
+        lambda timeout: page.focus(file, timeout=timeout),
+        lambda timeout: page.type(b, "x", timeout=timeout),
+    ):
+        await refused(NotInteractableError, act, match="click\\(\\) without a position|use press\\(\\)")
+    assert await form.js(STATES) == [False, False, False]
+
+
+async def test_a_radio_button_of_the_pages_own_is_chosen_by_its_label(form: FormPage) -> None:
+    await form.show(
+        "<div role=radiogroup id=group><div role=radio tabindex=0 id=a>Small</div> <div role=radio tabindex=0>Big</div></div>"
+        "<script>for (const each of document.querySelectorAll('[role=radio]')) each.onclick = () => {"
+        "for (const other of document.querySelectorAll('[role=radio]')) other.ariaChecked = other === each }</script>"
+    )
+    group, small = await form.node("#group"), await form.node("#a")
+    checked = "document.querySelector('[aria-checked=true]').textContent"
+    await form.page.select(group, "Big", timeout=20)
+    assert await form.js(checked) == "Big"
+    await form.page.fill(small, "true", timeout=20)
+    assert await form.js(checked) == "Small"
+
+
+@pytest.mark.parametrize("name", WAYS)
+async def test_strings_for_hidden_controls_in_every_way_in(name: str, shared_endpoint: str) -> None:
+    url = "data:text/html," + quote(GROUP.format("style='display:none'"))
+    async with open_way(name, shared_endpoint) as way:
+        assert (await way.ask({"kind": "newTab", "url": url}))["ok"]
+        found = await way.ask({"kind": "find", "role": "radio", "name": "Express"})
+        radio = found["result"]["nodes"][0]["ref"]
+        found = await way.ask({"kind": "find", "role": "checkbox", "name": "Agree"})
+        box = found["result"]["nodes"][0]["ref"]
+        fields = [{"ref": radio, "value": "true"}, {"ref": box, "value": "on"}]
+        assert (await way.ask({"kind": "fill", "fields": fields, "diff": False}))["ok"]
+        asked = await way.ask({"kind": "evaluate", "function": f"{STATES}.join()"})
+        assert asked["result"] == "false,true,true"
+        assert (await way.ask({"kind": "select", "ref": radio, "values": ["Standard"], "diff": False}))["ok"]
+        refusal = await way.ask(
+            {"kind": "press", "ref": radio, "key": "Space", "timeoutMs": 20_000, "diff": False}
+        )
+        assert "use click() without a position" in refusal["error"]["message"], refusal
+        asked = await way.ask({"kind": "evaluate", "function": f"{STATES}.join()"})
+        assert asked["result"] == "true,false,true"

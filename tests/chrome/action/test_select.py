@@ -147,7 +147,7 @@ async def test_an_option_itself(form: FormPage, call: str) -> None:
         (COLOURS, [], NotInteractableError, "takes one option, and 0"),
         (COLOURS.replace("id=list", "id=list disabled"), ["r"], DisabledError, "it is disabled"),
         (COLOURS.replace("id=list", "id=list hidden"), ["r"], InvisibleError, "display: none"),
-        ("<div id=list>text</div>", ["r"], NotInteractableError, "neither a select nor a listbox"),
+        ("<div id=list>text</div>", ["r"], NotInteractableError, "it is no select, listbox or radio button"),
         (
             COLOURS.replace("id=list", "id=list onchange='this.value = \"g\"'"),
             ["r"],

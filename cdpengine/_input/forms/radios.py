@@ -1,0 +1,112 @@
+"""Radio buttons: choose one by itself or out of its group, and read the strings that stand for a state.
+
+Rule: a radio button is chosen as `check` does it: by a click on it, or on its label where it is hidden. A text
+means the radio button of the group with that value or label. Models write the state of a checkbox as a string:
+"true", "on" and "checked" check it, "false", "off" and "unchecked" uncheck it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import msgspec
+
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.forms.check import set_checked
+from cdpengine._input.forms.listbox import Option, kind_of, request_for
+from cdpengine._input.forms.related import related_node
+from cdpengine._javascript import script
+from cdpengine._page.scripts.page_functions import Node
+from cdpengine.errors import InvalidArgumentError, NotInteractableError, OptionNotFoundError
+
+_RADIOS = "_input/forms/radios"
+
+_STATES = {"true": True, "on": True, "checked": True, "false": False, "off": False, "unchecked": False}
+
+
+class _Radios(msgspec.Struct):
+    """What radios.js answers."""
+
+    kind: str
+    found: int = -1
+    labels: list[str] = []
+    own: bool = False
+
+
+async def choose_radio(
+    node: Node, values: Sequence[str | Option], action: str, *, context: ActionContext
+) -> ActionOutcome | None:
+    """Choose a radio button: the node itself without values, else the one of its group with that value or label.
+
+    None where the node is neither a radio button nor a group of them. A string such as "true" chooses the node.
+
+    Raises OptionNotFoundError, with the labels that there are; NotInteractableError for several values, and for a
+    group without a value; and as `set_checked` does.
+    """
+    wanted = request_for(values[0]) if values else None
+    seen = await _look(node, action, wanted, context)
+    if seen.kind == "none":
+        return None
+    if len(set(values)) > 1:
+        raise NotInteractableError(
+            action=action,
+            target=node.description,
+            reason=f"one radio button of a group is chosen, and {len(values)} were given; pass the one to choose",
+        )
+    if seen.own or (seen.kind == "radio" and seen.found < 0 and values and _state_of(values[0])):
+        return await _check(node, node, action, context)
+    if wanted is None:
+        raise NotInteractableError(
+            action=action,
+            target=node.description,
+            reason="it is a group of radio buttons; pass the value or label of the one to choose",
+        )
+    chosen = await related_node(
+        node, _RADIOS, {"wanted": wanted, "take": True}, node.description, worlds=context.worlds
+    )
+    if chosen is None:
+        raise OptionNotFoundError(
+            action=action,
+            target=node.description,
+            reason=f"{kind_of(values[0])} is not there",
+            steps=(),
+            options=seen.labels,
+            wanted=tuple(each if isinstance(each, str) else str(each) for each in values[:1]),
+        )
+    return await _check(chosen, node, action, context)
+
+
+async def fill_toggle(node: Node, text: str, *, context: ActionContext) -> ActionOutcome:
+    """Give a checkbox, switch or radio button the state that a string stands for.
+
+    For a radio button, the value or label of one of its group is chosen. Raises InvalidArgumentError for another
+    string, and as `set_checked` and `choose_radio` do.
+    """
+    state = _state_of(text)
+    if state is False and not (await _look(node, "fill", request_for(text), context)).own:
+        return attrs.evolve(await set_checked(node, False, context=context), action="fill")
+    outcome = await choose_radio(node, (text,), "fill", context=context)
+    if outcome is not None:
+        return outcome
+    if state is None:
+        raise InvalidArgumentError(
+            what="value",
+            given=f"a text of {len(text)} characters",
+            expected='True or False, or "true" or "false", for what can be checked',
+        )
+    return attrs.evolve(await set_checked(node, state, context=context), action="fill")
+
+
+async def _look(node: Node, action: str, wanted: dict[str, object] | None, context: ActionContext) -> _Radios:
+    async with context.inspect(node, action) as inspection:
+        return await inspection.run(script(_RADIOS), {"wanted": wanted, "take": False}, _Radios)
+
+
+async def _check(radio: Node, target: Node, action: str, context: ActionContext) -> ActionOutcome:
+    outcome = await set_checked(radio, True, context=context)
+    return attrs.evolve(outcome, action=action.removesuffix(" from"), target=target.description)
+
+
+def _state_of(value: str | Option) -> bool | None:
+    return _STATES.get(value.strip().lower()) if isinstance(value, str) else None
