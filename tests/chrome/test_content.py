@@ -226,6 +226,24 @@ async def test_refs_on_a_picture(page: cdpengine.Page, httpserver: HTTPServer) -
     await page.click(buttons[0])
 
 
+async def test_areas_of_an_image_map_are_framed_at_their_shapes(page: cdpengine.Page) -> None:
+    gif = "data:image/gif;base64,R0lGODlhAQABAIAAAP///////yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw=="
+    await page.emulation.set_viewport(500, 400, device_scale_factor=2)
+    await page.set_content(
+        "<style>body{margin:0}</style>"
+        f"<img src='{gif}' width=400 height=300 usemap=#m alt=Map style='position:absolute;left:20px;top:30px;padding:10px'>"
+        "<map name=m><area coords=60,20,120,80 href=#a alt=Rect><area shape=circle coords=200,60,30 href=#b alt=Circle>"
+        "<area shape=poly coords=60,150,140,150,100,220 href=#c alt=Poly></map>"
+    )
+    await page.settled(timeout=20)
+    shot = await page.pictures.labelled_screenshot()
+    assert len(shot.snapshot.find_all("link")) == 3
+    with Image.open(io.BytesIO(shot.image)) as image:
+        assert framed(image, 30 + 60, 40 + 20, 60, 60)
+        assert framed(image, 30 + 170, 40 + 30, 60, 60)
+        assert framed(image, 30 + 60, 40 + 150, 80, 70)
+
+
 def framed(image: Image.Image, x: int, y: int, width: int, height: int) -> bool:
     """Whether the four corners of the box, at scale 2, are coloured, and white is right inside of them."""
     pixels = image.convert("RGB")

@@ -83,7 +83,7 @@
   const { isBlock, saysJust, isFocusable, hasNameAttribute, isPointer } = elements;
   const { hear, unhear, presume, presumed, presumeNothing, refute, handling, ...clicks } = makeClickables(dom);
   const { isNative, isPointing, isClickable, isLooseOption, placesOf } = clicks;
-  const { controlOf, findScripted, areasOf, mayCount, isCounted } = makeBeyond(dom, elements, clicks.listens);
+  const { controlOf, findScripted, areasOf, boxOfArea, mayCount, isCounted } = makeBeyond(dom, elements, clicks.listens);
   const isSecret = makeSecret();
   const detailsFor = makeDetails(dom, isSecret);
   const labelsFor = makeLabels(dom, elements);
@@ -590,7 +590,7 @@
       if (interactive && holder !== null) customs.add(numberOf(holder)); // it may be disabled with the whole of that
       details(at, tag, role, what, interactive, name, line, attributed, fullName);
       if (tag === "input" && PUSHED.has(at.type) && at.value) addText(depth + 1, at.value);
-      for (const each of areas) area(each, depth + 1);
+      for (const each of areas) area(each, at, depth + 1);
       if (EMPTY.has(tag) || replaced) return;
       if (what & REPEATED && name !== "" && saysJust(at, name)) return;
       children(at, depth + 1, level + 1, true);
@@ -626,7 +626,7 @@
       return true;
     }
 
-    function area(at, depth) {
+    function area(at, image, depth) {
       if (isPlain) plain.giveUp();
       const clickable = !at.hasAttribute("href") && request.clickables && isClickable(at, "area", false, false, false);
       if (!at.hasAttribute("href") && !clickable) return;
@@ -635,6 +635,7 @@
       const role = at.hasAttribute("href") ? "link" : roleOf(at) || "generic";
       const name = nameOf(at);
       const line = row(depth, roleNumber(role) * 2 + (clickable ? 0 : 1), numberOf(at), name);
+      if (request.boxes) noteBox(line, boxOfArea(at, image));
       if (clickable) extra(line, "clickable", true);
       details(at, "area", role, bits.get(role) || 0, true, name, line, true, name);
     }

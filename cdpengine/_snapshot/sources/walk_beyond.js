@@ -75,6 +75,34 @@
     return first === image && map ? Array.from(query(map, "area")) : [];
   }
 
+  // The upright box around an area's shape in its image. Transforms of the image other than scaling are not followed.
+  function boxOfArea(area, image) {
+    const outer = getBoundingClientRect.call(image);
+    const numbers = (area.coords.match(/-?[\d.]+/g) ?? []).map(Number);
+    const shape = area.shape.toLowerCase();
+    if (shape === "default" || numbers.length < 3) return outer;
+    const [x, y, radius] = numbers;
+    const corners = shape.startsWith("circ") ? [x - radius, y - radius, x + radius, y + radius] : numbers;
+    const across = corners.filter((_, index) => index % 2 === 0);
+    const down = corners.filter((_, index) => index % 2 === 1);
+    const { scale, left, top } = contentOf(image, outer);
+    const box = meet(outer, {
+      left: left + scale * Math.min(...across),
+      top: top + scale * Math.min(...down),
+      right: left + scale * Math.max(...across),
+      bottom: top + scale * Math.max(...down),
+    });
+    return new DOMRect(box.left, box.top, Math.max(0, box.right - box.left), Math.max(0, box.bottom - box.top));
+  }
+
+  function contentOf(image, outer) {
+    const scale = image.offsetWidth ? outer.width / image.offsetWidth : 1;
+    const style = getComputedStyle(image);
+    const left = outer.left + scale * (image.clientLeft + (parseFloat(style.paddingLeft) || 0));
+    const top = outer.top + scale * (image.clientTop + (parseFloat(style.paddingTop) || 0));
+    return { scale, left, top };
+  }
+
   // --- aria-hidden ------------------------------------------------------------------------------------------------
 
   function meet(box, edge) {
@@ -204,5 +232,5 @@
     return !isBehindDialog(root, boxes);
   }
 
-  return { controlOf, findScripted, areasOf, mayCount, isCounted };
+  return { controlOf, findScripted, areasOf, boxOfArea, mayCount, isCounted };
 })
