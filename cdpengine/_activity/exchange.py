@@ -11,18 +11,23 @@ page's life.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import attrs
 
 from cdpengine._protocol.domains import network
+from cdpengine._protocol.posted_data import PostedData, posted_data
 
 _ENDED_KEPT = 200
 """Exchanges that are known for a while after their end: their headers may come after it."""
 
 _MOST_EARLY = 1_000
 """Requests for which headers are held that came before them; beyond, the oldest are dropped."""
+
+_WITHOUT_BODY = ("", "GET", "HEAD", "OPTIONS")
+
+_STREAM = "Chrome does not report a stream that a page posts, and the request may be one"
 
 _ExtraInfo = network.RequestWillBeSentExtraInfo | network.ResponseReceivedExtraInfo
 
@@ -59,6 +64,35 @@ class Exchange:
     def ended(self) -> bool:
         """Whether nothing more will come: it is finished, redirected, or has failed."""
         return self.finished is not None or bool(self.failure)
+
+    @property
+    def posted(self) -> PostedData:
+        """The body that was sent."""
+        posted = posted_data(self.sent.request)
+        if posted.content is None and not posted.missing and self._may_be_stream:
+            return PostedData(missing=_STREAM)
+        return posted
+
+    @property
+    def posted_size(self) -> int:
+        """Bytes of the body that was sent, -1 if they are not known."""
+        posted = self.posted
+        if not posted.missing:
+            return len(posted.content or b"")
+        length = header_of(self.request_headers or {}, "content-length")
+        return int(length) if length.isdecimal() else -1
+
+    @property
+    def _may_be_stream(self) -> bool:
+        """Whether a body may have gone that Chrome did not mention: it reports a stream as no body.
+
+        Chrome sends no Content-Length with a stream, and needs HTTP/2 for it.
+        """
+        if self.sent.request.method in _WITHOUT_BODY:
+            return False
+        if self.request_headers is not None and header_of(self.request_headers, "content-length"):
+            return False
+        return self.response is None or not self.response.protocol.startswith("http/1")
 
     @property
     def awaits_headers(self) -> bool:
@@ -180,6 +214,11 @@ class Exchanges:
             chain = self._known.get(key)
             if chain is not None and chain.hops[-1] is oldest:
                 del self._known[key]
+
+
+def header_of(headers: Mapping[str, str], name: str) -> str:
+    """Return a header's value, "" where there is none. `name` is in lower case."""
+    return next((value for key, value in headers.items() if key.lower() == name), "")
 
 
 def _apply(exchange: Exchange, event: network.RequestEvent) -> None:

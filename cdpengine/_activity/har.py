@@ -2,8 +2,8 @@
 
 Rule: an archive says only what the browser reported. Sizes and times that are not known are -1, as the format has
 it; what is known beyond the format is in comments. A request without an answer has status 0 and says why, and so
-does a body that is missing. Cookies are not listed: they are secrets; headers are as they were given. Bodies are
-fetched within bounds of size, number and time.
+does a body that is missing, of a request or of a response. Cookies are secrets: they are listed where the caller
+wants secrets, and headers are as they were given. Bodies are fetched within bounds of size, number and time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import trio
 
 from cdpengine import _json
 from cdpengine._activity.bodies import Body, charset_of
-from cdpengine._activity.exchange import Exchange
+from cdpengine._activity.exchange import Exchange, header_of
+from cdpengine._activity.har_cookies import sent_cookies, set_cookies
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.domains import network
 from cdpengine._version import __version__
@@ -46,15 +47,23 @@ class Visit:
 
 
 def document(
-    exchanges: Iterable[Exchange], visits: Sequence[Visit], *, product: str = "", comments: Sequence[str] = ()
+    exchanges: Iterable[Exchange],
+    visits: Sequence[Visit],
+    *,
+    cookies: bool,
+    product: str = "",
+    comments: Sequence[str] = (),
 ) -> Json:
-    """Return the archive, its entries in the order in which they began. `product` is such as "Chrome/156.0.1"."""
+    """Return the archive, its entries in the order in which they began; `cookies` has their cookies listed.
+
+    `product` is such as "Chrome/156.0.1".
+    """
     entries = sorted(exchanges, key=lambda exchange: exchange.sent.timestamp)
     log: Json = {
         "version": "1.2",
         "creator": {"name": "cdpengine", "version": __version__},
         "pages": [_page(visit) for visit in visits],
-        "entries": [_entry(exchange) for exchange in entries],
+        "entries": [_entry(exchange, cookies=cookies) for exchange in entries],
     }
     if product:
         name, _, version = product.partition("/")
@@ -88,7 +97,7 @@ def redacted(archive: Json, redactor: Redacting) -> Json:
     for entry in log["entries"]:
         request = entry["request"]
         if "postData" in request:
-            request["postData"]["text"] = redactor.hide(request["postData"]["text"])
+            _hide_posted(request["postData"], redactor)
         # The parts of a query are as secret as the URL says that they are.
         request["url"] = redactor.text(request["url"])
         request["queryString"] = _query_string(request["url"])
@@ -99,6 +108,15 @@ def redacted(archive: Json, redactor: Redacting) -> Json:
     log = archive["log"]
     log["comment"] = f"{log['comment']}; {comment}" if "comment" in log else comment
     return archive
+
+
+def _hide_posted(posted: Json, redactor: Redacting) -> None:
+    text = posted["text"]
+    if posted.get("comment") == _BINARY:
+        # The redactor learns the parts of the body itself.
+        text = base64.b64decode(text).decode("utf-8", "replace")
+        del posted["comment"]
+    posted["text"] = redactor.hide(text)
 
 
 def timings(request: Exchange) -> dict[str, float]:
@@ -134,6 +152,8 @@ LARGEST_BODY = 2**20
 """Bytes of a body that are put into an archive, by default."""
 
 _AT_A_TIME = 8
+
+_BINARY = "the body is binary, and its text is base64"
 
 _TEXTUAL = ("text/", "application/json", "application/javascript", "application/xml", "image/svg+xml")
 
@@ -184,13 +204,13 @@ def _page(page: Visit) -> Json:
     }
 
 
-def _entry(request: Exchange) -> Json:
+def _entry(request: Exchange, *, cookies: bool) -> Json:
     spans = timings(request)
     entry: Json = {
         "startedDateTime": _date(request.sent.wall_time),
         "time": round(sum(value for name, value in spans.items() if value > 0 and name != "ssl"), 3),
-        "request": _request(request),
-        "response": _response(request),
+        "request": _request(request, cookies=cookies),
+        "response": _response(request, cookies=cookies),
         "cache": {},
         "timings": spans,
     }
@@ -218,7 +238,7 @@ def _comments(request: Exchange) -> Iterable[str]:
         yield "from a service worker"
 
 
-def _request(request: Exchange) -> Json:
+def _request(request: Exchange, *, cookies: bool) -> Json:
     sent = request.sent.request
     url = sent.url + sent.url_fragment
     headers = sent.headers if request.request_headers is None else request.request_headers
@@ -226,27 +246,40 @@ def _request(request: Exchange) -> Json:
         "method": sent.method or "GET",
         "url": url,
         "httpVersion": _http_version(request.response),
-        "cookies": [],
+        "cookies": sent_cookies(headers) if cookies else [],
         "headers": _pairs(headers),
         "queryString": _query_string(url),
         "headersSize": -1,
-        "bodySize": -1 if sent.has_post_data else 0,
+        "bodySize": request.posted_size,
     }
-    if sent.has_post_data or sent.post_data is not None:
-        kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "")
-        entry["postData"] = {"mimeType": kind, "text": sent.post_data or "", "params": []}
+    posted = request.posted
+    if posted.content is not None:
+        entry["postData"] = {"mimeType": header_of(headers, "content-type"), **_posted_text(posted.content)}
+    elif posted.missing:
+        comment = f"the body is missing: {posted.missing}"
+        kind = header_of(headers, "content-type")
+        entry["postData"] = {"mimeType": kind, "text": "", "params": [], "comment": comment}
     return entry
 
 
-def _response(request: Exchange) -> Json:
+def _posted_text(content: bytes) -> Json:
+    try:
+        return {"text": content.decode(), "params": []}
+    except UnicodeDecodeError:
+        text = base64.b64encode(content).decode("ascii")
+        return {"text": text, "params": [], "comment": _BINARY}
+
+
+def _response(request: Exchange, *, cookies: bool) -> Json:
     response = request.response
     if response is None:
         return {
             "status": 0, "statusText": "", "httpVersion": "", "cookies": [], "headers": [], "content":
-            {"size": 0, "mimeType": "x-unknown"}, "redirectURL": "", "headersSize": -1, "bodySize": -1,
+            {"size": _content_size(request), "mimeType": "x-unknown"}, "redirectURL": "", "headersSize": -1,
+            "bodySize": -1,
         }  # fmt: skip
     headers = response.headers if request.response_headers is None else request.response_headers
-    content: Json = {"size": request.decoded, "mimeType": response.mime_type or "x-unknown"}
+    content: Json = {"size": _content_size(request), "mimeType": response.mime_type or "x-unknown"}
     if request.body is not None:
         content["text"] = request.body
         if request.body_encoding:
@@ -258,7 +291,7 @@ def _response(request: Exchange) -> Json:
         "status": response.status if request.response_status is None else request.response_status,
         "statusText": response.status_text,
         "httpVersion": _http_version(response),
-        "cookies": [],
+        "cookies": set_cookies(headers) if cookies else [],
         "headers": _pairs(headers),
         "content": content,
         "redirectURL": next((value for name, value in headers.items() if name.lower() == "location"), ""),
@@ -266,6 +299,11 @@ def _response(request: Exchange) -> Json:
         "bodySize": 0 if request.from_cache else -1,
         "comment": "" if encoded < 0 else f"{encoded} bytes came over the network, headers included",
     }
+
+
+def _content_size(request: Exchange) -> int:
+    """Return the bytes of the body; Chrome reports none of a redirect's, and not all before the end."""
+    return request.decoded if request.ended and request.after is None else -1
 
 
 def _pairs(headers: dict[str, str]) -> list[Json]:

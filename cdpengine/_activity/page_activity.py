@@ -216,8 +216,9 @@ class PageActivity:
         """Return the requests that are kept as an HTTP Archive (HAR 1.2), a JSON object.
 
         With `bodies`, the bodies of responses stand in it, up to `largest_body` bytes each, asked of Chrome
-        where they were not kept; one that is missing says why. `redacted` takes out what is secret: headers,
-        posted data, parts of URLs and texts that look it, by the table that recordings are redacted by.
+        where they were not kept. A body that is missing says why in a comment, also that of a request. `redacted`
+        takes out what is secret: cookies, headers, posted data, parts of URLs and texts that look it, by the
+        table that recordings are redacted by. Sizes that are not known are -1.
 
         Raises ActivityOffError, InvalidArgumentError, DeadlineExceededError, ConnectionLostError. A page that does
         not answer costs half of `timeout` (seconds); its bodies are missing then.
@@ -239,6 +240,7 @@ class PageActivity:
             archive = har.document(
                 exchanges,
                 [visit for visit in self._collector.visits if visit.id in visits],
+                cookies=not redacted,
                 product=self._product,
                 comments=comments,
             )

@@ -121,9 +121,24 @@ class Request:
         return self._exchange.sent.request.headers if extra is None else extra
 
     @property
-    def post_data(self) -> str | None:
-        """What was sent as text, None when nothing was, or too much for Chrome's event."""
-        return self._exchange.sent.request.post_data
+    def post_data(self) -> str | bytes | None:
+        """The whole body that was sent, never a part: a str if its bytes are UTF-8, else bytes.
+
+        None if there is none, and if Chrome does not report it: `post_data_missing` gives the reason then.
+        """
+        content = self._exchange.posted.content
+        try:
+            return None if content is None else content.decode()
+        except UnicodeDecodeError:
+            return content
+
+    @property
+    def post_data_missing(self) -> str:
+        """Why `post_data` lacks the body: files, blobs and streams; "" if it is whole, or there is none.
+
+        A request that may have sent a stream has a reason until its headers or its response rule that out.
+        """
+        return self._exchange.posted.missing
 
     @property
     def type(self) -> str:

@@ -12,7 +12,6 @@ given; an unknown word is refused with the list of the known ones.
 from __future__ import annotations
 
 import base64
-import binascii
 import http
 import mimetypes
 import re
@@ -26,7 +25,8 @@ import trio
 
 from cdpengine import _json
 from cdpengine._pickling import not_picklable
-from cdpengine._protocol.domains.fetch import PausedRequest, RequestPaused
+from cdpengine._protocol.domains.fetch import RequestPaused
+from cdpengine._protocol.posted_data import posted_data
 from cdpengine.errors import BodyUndecodableError, InterceptedBodyUnavailableError, InvalidArgumentError
 
 _CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
@@ -37,21 +37,26 @@ class InterceptedRequest:
     """A request that waits for its answer.
 
     `url` is without fragment. `headers` are those that the page set; what Chrome adds later (cookies, for one) is
-    not among them. `post_data` is None where there is none, and where Chrome does not send it (`has_post_data`):
-    files and blobs. `resource_type` is Chrome's word; `fetch()` is "XHR". `frame_id` is the frame that asks,
-    `target_id` the page, or frame with a process of its own, that reported it. `redirected`: an earlier request
-    was redirected here.
+    not among them. `post_data` is the whole body, never a part. It is None if there is none, and if Chrome does
+    not report all of it (files on disk, streams): `post_data_missing` gives the reason then, and is "" otherwise.
+    `resource_type` is Chrome's word; `fetch()` is "XHR". `frame_id` is the frame that asks, `target_id` the page,
+    or frame with a process of its own, that reported it. `redirected`: an earlier request was redirected here.
     """
 
     url: str
     method: str = "GET"
     headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     post_data: bytes | None = attrs.field(default=None, repr=False)
-    has_post_data: bool = False
+    post_data_missing: str = ""
     resource_type: str = "Other"
     frame_id: str = ""
     target_id: str = ""
     redirected: bool = False
+
+    @property
+    def has_post_data(self) -> bool:
+        """Whether the request has a body, also one that `post_data` lacks."""
+        return self.post_data is not None or bool(self.post_data_missing)
 
     @property
     def is_navigation(self) -> bool:
@@ -64,9 +69,15 @@ class InterceptedRequest:
         return next((value for key, value in self.headers.items() if key.casefold() == wanted), None)
 
     def json(self) -> Any:
-        """Return what was posted, as JSON. Raises BodyUndecodableError (a ValueError) when it is not JSON."""
+        """Return the posted body, as JSON.
+
+        Raises BodyUndecodableError (a ValueError) when it is not JSON, or missing.
+        """
+        if self.post_data is None:
+            reason = self.post_data_missing or "the request has no body"
+            raise BodyUndecodableError(url=self.url, read_as="JSON", reason=reason)
         try:
-            return _json.decode(self.post_data or b"")
+            return _json.decode(self.post_data)
         except msgspec.DecodeError as error:
             raise BodyUndecodableError(url=self.url, read_as="JSON", reason=str(error)) from None
 
@@ -140,13 +151,13 @@ def is_at_response(paused: RequestPaused) -> bool:
 
 def to_request(paused: RequestPaused, target_id: str) -> InterceptedRequest:
     """Return the request that is held."""
-    request = paused.request
+    request, posted = paused.request, posted_data(paused.request)
     return InterceptedRequest(
         url=request.url,
         method=request.method,
         headers=request.headers,
-        post_data=_read_posted(request),
-        has_post_data=request.has_post_data,
+        post_data=posted.content,
+        post_data_missing=posted.missing,
         resource_type=paused.resource_type,
         frame_id=paused.frame_id,
         target_id=target_id,
@@ -231,15 +242,6 @@ async def read_file(path: str | Path) -> bytes:
         raise InvalidArgumentError(
             what="path", given=repr(str(path))[:200], expected=f"a file that can be read ({reason})"
         ) from None
-
-
-def _read_posted(request: PausedRequest) -> bytes | None:
-    if request.post_data_entries:
-        try:
-            return b"".join(base64.b64decode(entry.bytes) for entry in request.post_data_entries)
-        except binascii.Error:
-            return None
-    return None if request.post_data is None else request.post_data.encode()
 
 
 def _content(body: bytes | str | None, json: Any, file_name: str | None) -> tuple[str | None, bytes | None]:

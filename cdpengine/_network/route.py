@@ -349,6 +349,8 @@ class Exchange:
             }
             if overrides.headers is not None:
                 seen["headers"] = dict(overrides.headers)
+            if overrides.post_data is not None:
+                seen["post_data_missing"] = ""
             self.request = attrs.evolve(self.request, **seen)
 
     # --- what is sent to Chrome ------------------------------------------------------------------------------

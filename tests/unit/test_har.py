@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+import recorded as recorded_module
 from json_schema import breaches
-from recorded import Recorded, small
+from recorded import HEADER, Recorded, small
 
 import cdpengine
 from cdpengine.debug import open_recording
@@ -168,6 +170,66 @@ def test_a_request_without_an_answer_says_why(
     assert (entry["response"]["status"], entry["comment"]) == (0, comment)
     assert "pageref" not in entry
     assert entry["request"]["postData"] == {"mimeType": "text/plain", "text": "a=b", "params": []}
+
+
+def test_a_body_that_may_be_a_stream_is_missing_until_the_headers_say_that_there_is_none(
+    tmp_path: Path,
+) -> None:
+    def posted(method: str = "POST", headers: dict[str, str] | None = None, protocol: str = "") -> Any:
+        recorded = Recorded()
+        recorded.attach(S, T)
+        sent(recorded, "1", "https://example.com/", kind="Fetch", request={"method": method})
+        if headers is not None:
+            recorded.event("Network.requestWillBeSentExtraInfo", S, requestId="1", headers=headers)
+        if protocol:
+            recorded.event(
+                "Network.responseReceived", S, requestId="1", response=response("x", protocol=protocol)
+            )
+        (entry,) = archived(recorded, tmp_path)["entries"]
+        return entry["request"]["bodySize"], entry["request"].get("postData", {}).get("comment", "none")
+
+    assert posted("GET") == (0, "none")
+    size, comment = posted()
+    assert size == -1
+    assert "stream" in comment
+    assert posted(headers={"a": "b"}, protocol="h2") == (size, comment)
+    assert posted(headers={"content-length": "0"}, protocol="h2") == (0, "none")
+    assert posted(headers={"a": "b"}, protocol="http/1.1") == (0, "none")
+    assert posted("PATCH") == (size, comment)
+
+
+def test_cookies_of_a_recording_with_secrets_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = Recorded()
+    recorded.attach(S, T)
+    sent(recorded, "1", "https://example.com/")
+    recorded.event(
+        "Network.requestWillBeSentExtraInfo", S, requestId="1", headers={"Cookie": 'a=1; b="2=3"; c; d='}
+    )
+    lines = [
+        "a=b=c; Path=/x; Domain=example.com; Expires=Wed, 21-Oct-2026 07:28:00 GMT; Secure; HttpOnly; SameSite=Lax",
+        "e=; expires=never; MAX-AGE=5",
+    ]
+    recorded.event(
+        "Network.responseReceivedExtraInfo", S, requestId="1", headers={"set-cookie": "\n".join(lines)}
+    )
+    recorded.event("Network.responseReceived", S, requestId="1", response=response("x"), hasExtraInfo=True)
+    (hidden,) = archived(recorded, tmp_path)["entries"]
+    assert hidden["request"]["cookies"] == hidden["response"]["cookies"] == []
+    monkeypatch.setattr(recorded_module, "HEADER", msgspec.structs.replace(HEADER, redacted=False))
+    (entry,) = archived(recorded, tmp_path)["entries"]
+    assert entry["request"]["cookies"] == [
+        {"name": "a", "value": "1"}, {"name": "b", "value": '"2=3"'}, {"name": "", "value": "c"},
+        {"name": "d", "value": ""},
+    ]  # fmt: skip
+    assert entry["response"]["cookies"] == [
+        {
+            "name": "a", "value": "b=c", "path": "/x", "domain": "example.com", "httpOnly": True, "secure": True,
+            "expires": "2026-10-21T07:28:00.000+00:00",
+        },
+        {"name": "e", "value": "", "httpOnly": False, "secure": False},
+    ]  # fmt: skip
 
 
 def test_events_that_were_cut_are_reported(tmp_path: Path) -> None:

@@ -255,17 +255,25 @@ def test_later_changes_go_over_earlier_ones() -> None:
 
 def test_a_request_as_chrome_tells_it() -> None:
     told = b"""{"requestId": "r", "frameId": "F", "resourceType": "XHR", "request": {"url": "http://a/", "method": "POST",
-        "headers": {"X-A": "1"}, "hasPostData": true, "postDataEntries": [{"bytes": "YQ=="}, {}, {"bytes": "Yg=="}]}}"""
+        "headers": {"X-A": "1"}, "hasPostData": true, "postData": "a",
+        "postDataEntries": [{"bytes": "Yf8="}, {"bytes": ""}, {"bytes": "Yg=="}]}}"""
     paused = decode_payload(told, RequestPaused)
     request = to_request(paused, "T")
     assert not is_at_response(paused)
-    assert (request.post_data, request.header("x-a"), request.header("x-b")) == (b"ab", "1", None)
+    assert (request.post_data, request.header("x-a"), request.header("x-b")) == (b"a\xffb", "1", None)
+    partly = decode_payload(told.replace(b'{"bytes": ""}', b"{}"), RequestPaused)
+    assert to_request(partly, "T").post_data is None
+    assert "files on disk and the streams" in to_request(partly, "T").post_data_missing
     untold = decode_payload(
         b'{"requestId": "r", "request": {"url": "u", "hasPostData": true}}', RequestPaused
     )
     assert (to_request(untold, "T").post_data, to_request(untold, "T").has_post_data) == (None, True)
-    with pytest.raises(BodyUndecodableError, match="truncated"):
+    with pytest.raises(BodyUndecodableError, match="does not report files"):
         to_request(untold, "T").json()
+    nothing = to_request(decode_payload(b'{"requestId": "r", "request": {"url": "u"}}', RequestPaused), "T")
+    assert (nothing.post_data, nothing.post_data_missing, nothing.has_post_data) == (None, "", False)
+    with pytest.raises(BodyUndecodableError, match="no body"):
+        nothing.json()
 
 
 async def test_a_response_is_read_once_and_in_its_charset() -> None:

@@ -8,18 +8,6 @@ from cdpengine._protocol.domains import event
 from cdpengine._protocol.domains.network import Request
 
 
-class PostDataEntry(msgspec.Struct):
-    """A piece of what is posted, as base64."""
-
-    bytes: str = ""
-
-
-class PausedRequest(Request, rename="camel"):
-    """A request that is held, with what it posts."""
-
-    post_data_entries: list[PostDataEntry] = msgspec.field(default_factory=list)
-
-
 class HeaderEntry(msgspec.Struct):
     """One header: a name may come more than once."""
 
@@ -38,7 +26,7 @@ class RequestPausedId(msgspec.Struct, rename="camel"):
 class RequestPaused(RequestPausedId, rename="camel"):
     """A request is held: before it is sent or, where it has a `response_...`, before the page gets the answer."""
 
-    request: PausedRequest
+    request: Request
     frame_id: str = ""
     resource_type: str = "Other"
     response_error_reason: str | None = None

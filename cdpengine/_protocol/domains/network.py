@@ -28,14 +28,21 @@ class RequestUrl(msgspec.Struct, rename="camel"):
     url: str = ""
 
 
+class PostDataEntry(msgspec.Struct):
+    """A piece of a posted body, as base64. None: Chrome does not report it."""
+
+    bytes: str | None = None
+
+
 class Request(RequestUrl, rename="camel"):
-    """A request, as it was to be sent."""
+    """A request, as it was to be sent. `posted_data.posted_data` reads its body."""
 
     url_fragment: str = ""
     method: str = ""
     headers: dict[str, str] = {}
     post_data: str | None = None
     has_post_data: bool = False
+    post_data_entries: list[PostDataEntry] = []
 
 
 class Initiator(msgspec.Struct, rename="camel"):

@@ -89,7 +89,9 @@ class Archive:
             comments.append(
                 f"{self.cut} events of requests were too large to be recorded whole, and are missing"
             )
-        return har.document(self._all, self._pages, product=header.product, comments=comments)
+        return har.document(
+            self._all, self._pages, cookies=not header.redacted, product=header.product, comments=comments
+        )
 
     # --- events --------------------------------------------------------------------------------------------
 

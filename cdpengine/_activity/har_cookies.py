@@ -1,0 +1,64 @@
+"""Cookies of headers as an HTTP Archive lists them. Pure.
+
+Rule: each cookie that a header names is listed, with the attributes that the header gives. What no browser would
+take as a cookie is left out.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import email.utils
+from collections.abc import Mapping
+from typing import Any
+
+_TEXTS = frozenset({"path", "domain"})
+
+
+def sent_cookies(headers: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the cookies of a request's Cookie header."""
+    pairs = (part for line in _lines(headers, "cookie") for part in line.split(";"))
+    return [_name_and_value(pair) for pair in pairs if pair.strip()]
+
+
+def set_cookies(headers: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the cookies of a response's Set-Cookie headers."""
+    return [_set_cookie(line) for line in _lines(headers, "set-cookie") if line.strip()]
+
+
+def _lines(headers: Mapping[str, str], wanted: str) -> list[str]:
+    # Chrome joins the values of a header that came several times by line breaks.
+    return [line for name, lines in headers.items() if name.lower() == wanted for line in lines.split("\n")]
+
+
+def _name_and_value(pair: str) -> dict[str, Any]:
+    name, separator, value = pair.partition("=")
+    return {"name": name.strip() if separator else "", "value": (value if separator else name).strip()}
+
+
+def _set_cookie(line: str) -> dict[str, Any]:
+    first, *attributes = line.split(";")
+    cookie = _name_and_value(first) | {"httpOnly": False, "secure": False}
+    for attribute in attributes:
+        name, _, value = attribute.partition("=")
+        name, value = name.strip().lower(), value.strip()
+        if name in _TEXTS:
+            cookie[name] = value
+        elif name == "httponly":
+            cookie["httpOnly"] = True
+        elif name == "secure":
+            cookie["secure"] = True
+        elif name == "expires" and (expires := _date(value)):
+            cookie["expires"] = expires
+    return cookie
+
+
+def _date(value: str) -> str:
+    """Return a header's date as the format has dates, "" where it is none."""
+    parsed = email.utils.parsedate_tz(value.replace("-", " "))
+    if parsed is None:
+        return ""
+    try:
+        moment = dt.datetime(*parsed[:6], tzinfo=dt.UTC) - dt.timedelta(seconds=parsed[9] or 0)
+    except (ValueError, OverflowError):
+        return ""
+    return moment.isoformat(timespec="milliseconds")
