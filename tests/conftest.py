@@ -14,7 +14,7 @@ import pytest
 from error_texts import ErrorTexts
 from rounds import TRANSPORTS, TURNS, in_turn, rounds, run_over, run_slow, sample_of
 
-from cdpengine._snapshot import refs
+from cdpengine._snapshot import ref_tables
 
 # Shells start background jobs with Ctrl-C ignored, and `nohup` ignores the end of the terminal. Every program that a test
 # starts would inherit that.
@@ -87,7 +87,7 @@ def error_texts_are_short(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def refs_begin_at_one() -> None:
     """Give each test new ref tables: numbers go on where a browser of an earlier test died."""
-    refs._of_thread.tables = refs.RefTables()
+    ref_tables._of_thread.tables = ref_tables.RefTables()
 
 
 @pytest.fixture(autouse=True)

@@ -31,7 +31,7 @@ from cdpengine._protocol.domains.target import BrowserContextsReply
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.ref import RefNumbers
-from cdpengine._snapshot.refs import ref_tables
+from cdpengine._snapshot.ref_tables import ref_tables
 from cdpengine._storage.storage_items import OriginPage, open_origin_page
 from cdpengine._storage.storage_state import SeenOrigins
 from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, RemoteError

@@ -1,4 +1,4 @@
-"""Refs: short names for nodes, the table of a page that gives them out, and the tables of all pages.
+"""Refs: short names for nodes, the table of a page that gives them out.
 
 Rule: a ref names one node, and never another one. Numbers go up and are not used again; a node that is seen again
 keeps its ref. Memory is bounded: beyond `max_refs` those not seen for the longest time are dropped; the latest
@@ -7,29 +7,25 @@ dropped ones are remembered by description, so that their use is refused with th
 Chrome's backend node ids are unique, and never used again, within one renderer process. So a node is (renderer,
 backend node): it can be moved to another document of its process and is the same. Where the renderer is not known
 the document's loader id stands for it, which is as safe; then a node that is moved gets a second ref.
-
-All Page objects of one (browser, target) in one thread share a table, over whatever connection. An open page keeps
-its table. Those of closed pages are bounded in number. All are bounded in sum, and a table that comes back goes on
-counting where it was, so no ref means something else.
 """
 
 from __future__ import annotations
 
 import functools
 import heapq
-import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 
 import attrs
 
+from cdpengine._snapshot.counters import without_counter
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.ref import Entry, Ref, RefNumbers, Renderer, parse_ref_text
 from cdpengine._snapshot.ref_parts import Given, PartsOfDocument
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
 
-__all__ = ["Entry", "Ref", "RefTable", "RefTables", "parse_ref_text", "ref_tables"]
+__all__ = ["Entry", "Ref", "RefTable", "parse_ref_text"]
 
 _DROPPED_REMEMBERED = 5_000
 _FORMER_REMEMBERED = 3
@@ -286,8 +282,10 @@ class RefTable:
         entry = self._by_id.get(ref_id)
         if entry is None:
             return None
+        counted = role == entry.ref.role and without_counter(name) == without_counter(entry.ref.name)
         entry.ref = attrs.evolve(entry.ref, role=role, name=name)
-        entry.alike = 0
+        if not (counted and entry.alike == 1):
+            entry.alike = 0
         self._drops += 1  # nobody takes the refs of before for those of the same nodes
         return entry.ref
 
@@ -336,14 +334,13 @@ class RefTable:
     def alternatives(self, ref: Ref, loader_ids: Collection[str | None]) -> tuple[Ref, ...]:
         """Return other refs of the same role and name in these documents, of the same frame first; at most five.
 
-        They are what is known from the latest snapshots, and may be gone meanwhile.
+        Where there are none, the one whose name differs by a counter alone. They are what is known from the latest
+        snapshots, and may be gone meanwhile.
         """
         alike = [
             entry
-            for entry in self._alike(ref)
-            if entry.ref.id != ref.id
-            and entry.ref.loader_id in loader_ids
-            and entry.seen >= self._looked.get(entry.ref.loader_id, 0)
+            for entry in self._alike(ref) or self._alike_but_for_a_counter(ref)
+            if entry.ref.loader_id in loader_ids
         ]
         # Those seen latest first; among them those of the same frame, in the order of the page.
         alike.sort(key=lambda entry: (-entry.seen, entry.ref.frame_id != ref.frame_id, entry.ref.nth))
@@ -353,24 +350,61 @@ class RefTable:
         """Return what stands in the place of a node that is gone, by (role, name, nth); None when not sure.
 
         Call it right after the whole of document `loader_id` was read. The answer is sure when the document has as
-        many nodes of that role and name as the ref's document had, and the node in its place is a new one.
+        many nodes of that role and name as the ref's document had, and the node in its place is a new one. Where
+        it has none, the only node of that role whose name differs by a counter alone is the one, if the ref's
+        document had no other such node either.
         """
         old = self._by_id.get(ref.id)
         if old is None or not old.alike:
             return None
-        alike = [
-            entry
-            for entry in self._alike(old.ref)
-            if entry.seen == self._snapshots and entry.ref.loader_id == loader_id
-        ]
-        placed = next((entry for entry in alike if entry.ref.nth == old.ref.nth), None)
-        if placed is None or len(alike) != old.alike or placed.born <= old.seen:
+        if self._looked.get(loader_id) != self._snapshots:
             return None
-        return placed.ref
+        here = [entry for entry in self._alike(old.ref) if entry.ref.loader_id == loader_id]
+        if not here and old.alike == 1:
+            here = [
+                entry for entry in self._alike_but_for_a_counter(old.ref) if entry.ref.loader_id == loader_id
+            ]
+        if len(here) != old.alike:
+            return None
+        placed = next((entry for entry in here if entry.ref.nth == old.ref.nth), None)
+        return placed.ref if placed is not None and placed.born > old.seen else None
 
     def _alike(self, ref: Ref) -> list[Entry]:
-        wanted = ref.role, ref.name
-        return [entry for entry in self._by_id.values() if (entry.ref.role, entry.ref.name) == wanted]
+        """Return the other nodes of that role and name, as of when all of their documents was read last."""
+        return [
+            entry
+            for entry in self._by_id.values()
+            if entry.ref.name == ref.name and entry.ref.role == ref.role and self._is_other(entry, ref)
+        ]
+
+    def _alike_but_for_a_counter(self, ref: Ref) -> list[Entry]:
+        """Return the only other node of that role whose name differs by a counter alone; several are a series."""
+        old = self._by_id.get(ref.id)
+        if old is not None and self._had_series(old):
+            return []
+        found = [entry for entry in self._of_label(ref) if self._is_other(entry, ref)]
+        return found if len(found) == 1 else []
+
+    def _had_series(self, old: Entry) -> bool:
+        """Return whether a node's document had another one whose name differs by a counter alone."""
+        return any(
+            entry.born <= old.seen <= entry.seen and entry.ref.loader_id == old.ref.loader_id
+            for entry in self._of_label(old.ref)
+        )
+
+    def _of_label(self, ref: Ref) -> Iterator[Entry]:
+        label = without_counter(ref.name)
+        others = self._by_id.values() if label else ()
+        return (
+            entry
+            for entry in others
+            if entry.ref.role == ref.role
+            and entry.ref.id != ref.id
+            and without_counter(entry.ref.name) == label
+        )
+
+    def _is_other(self, entry: Entry, ref: Ref) -> bool:
+        return entry.ref.id != ref.id and entry.seen >= self._looked.get(entry.ref.loader_id, 0)
 
     # --- bounding memory -----------------------------------------------------------------------------------
 
@@ -405,95 +439,3 @@ class RefTable:
 
 def _place(document: Document) -> tuple[str | None, ...]:
     return document.frame_id, document.loader_id, document.session_id, document.renderer_id
-
-
-# --- the tables of all pages ---------------------------------------------------------------------------------
-
-_RETIRED_REMEMBERED = 10_000
-
-_EACH_OPEN_PAGE = 4_000
-"""Refs that every open page keeps, whatever the others hold: those of its latest snapshots."""
-
-
-class RefTables:
-    """Tables by browser and target. `browser` is any string that identifies a browser (`browser_key`).
-
-    `max_targets` bounds the tables of closed pages, and `max_refs` the refs of all tables in sum, to which each
-    open page adds `_EACH_OPEN_PAGE`.
-    """
-
-    def __init__(self, *, max_targets: int = 50, max_refs: int = 200_000) -> None:
-        self._max_targets = max_targets
-        self._max_refs = max_refs
-        self._tables: dict[tuple[str, str], RefTable] = {}  # ordered by use
-        self._retired: dict[tuple[str, str], int] = {}  # the last numbers of tables that went
-        self._open: Counter[tuple[str, str]] = Counter()
-        self._highest_forgotten = 0
-
-    def __len__(self) -> int:
-        return len(self._tables)
-
-    @property
-    def refs(self) -> int:
-        """How many refs there are in all."""
-        return sum(map(len, self._tables.values()))
-
-    def table(self, browser: str, target_id: str, numbers: RefNumbers | None = None) -> RefTable:
-        """Return the table of a target, which is used now. Ask each time: one that was kept may be retired.
-
-        `numbers` are those that it shares with other tables.
-        """
-        key = (browser, target_id)
-        table = self._tables.pop(key, None)
-        if table is None:
-            table = RefTable(last_number=self._retired.pop(key, self._highest_forgotten))
-        if numbers is not None:
-            table.share(numbers)
-        self._tables[key] = table
-        if len(self._tables) > self._max_targets + len(self._open):
-            self._retire(next(other for other in self._tables if other not in self._open and other != key))
-        self._settle(key)
-        return table
-
-    def hold(self, browser: str, target_id: str) -> None:
-        """Note that a page is open. To be followed by `release` when it has ended."""
-        self._open[browser, target_id] += 1
-
-    def release(self, browser: str, target_id: str) -> None:
-        """Note that a page has ended, or the connection to it."""
-        self._open[browser, target_id] -= 1
-        self._open += Counter()  # without those at zero
-
-    def note_lost(self, browser: str) -> None:
-        """Note that a browser died: new tables count on from its highest number, so its refs name nothing else."""
-        numbers = [table.last_number for (key, _), table in self._tables.items() if key == browser]
-        self._highest_forgotten = max(self._highest_forgotten, *numbers, 0)
-
-    def _settle(self, used: tuple[str, str]) -> None:
-        excess = self.refs - self._max_refs - _EACH_OPEN_PAGE * len(self._open)
-        for key, table in self._tables.items():
-            if excess <= 0 or key == used:
-                return
-            held = len(table)
-            keep = max(held - excess, _EACH_OPEN_PAGE if key in self._open else 0)
-            table.shrink(keep, f"at most {self._max_refs} refs of all pages are kept")
-            excess -= held - len(table)
-
-    def _retire(self, key: tuple[str, str]) -> None:
-        self._retired[key] = self._tables.pop(key).last_number
-        if len(self._retired) > _RETIRED_REMEMBERED:
-            forgotten = self._retired.pop(next(iter(self._retired)))
-            self._highest_forgotten = max(self._highest_forgotten, forgotten)
-
-
-class _OfThread(threading.local):
-    def __init__(self) -> None:
-        self.tables = RefTables()
-
-
-_of_thread = _OfThread()
-
-
-def ref_tables() -> RefTables:
-    """Return the tables of this thread."""
-    return _of_thread.tables

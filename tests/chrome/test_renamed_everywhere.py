@@ -13,7 +13,7 @@ from ways_in import WAYS, Way, open_way
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine._api.page.renaming import _without_counter
+from cdpengine._snapshot.counters import without_counter
 from cdpengine.act import Actor, Click, dispatch, run_action
 
 pytestmark = pytest.mark.chrome
@@ -153,6 +153,41 @@ async def test_a_countdown_can_be_pressed_and_a_price_cannot(page: cdpengine.Pag
     assert await page.evaluate("did.at(-1)") == "Pay 950 EUR"
 
 
+REDRAWN = """<link rel=icon href="data:,"><div id=root></div><button id=again onclick="draw()">Again</button><script>
+let left = 41;
+did = [];
+function draw() {
+  const button = document.createElement("button");
+  button.textContent = `Pay (3:${left--})`;
+  button.onclick = () => did.push(button.textContent);
+  root.replaceChildren(button);
+}
+draw();
+</script>"""
+
+
+@pytest.mark.parametrize("name", WAYS)
+async def test_a_countdown_drawn_as_a_new_element_is_named_and_followed(
+    name: str, httpserver: HTTPServer, shared_endpoint: str
+) -> None:
+    httpserver.expect_request("/redrawn").respond_with_data(REDRAWN, content_type="text/html")
+    async with open_way(name, shared_endpoint) as way:
+        assert (await way.ask({"kind": "newTab", "url": httpserver.url_for("/redrawn")}))["ok"]
+        found = await way.ask({"kind": "find", "role": "button", "name": "Pay (3:41)"})
+        ref = found["result"]["nodes"][0]["ref"]
+        assert (await way.ask({"kind": "click", "selector": "#again", "diff": False}))["ok"]
+        refused = (await way.ask({"kind": "click", "ref": ref, "diff": False}))["error"]
+        assert refused["kind"] == "staleRef"
+        (named,) = refused["alternatives"]
+        assert f'{named} button "Pay (3:40)"' in refused["message"]
+        assert (await way.ask({"kind": "click", "ref": named, "diff": False}))["ok"]
+        assert (await way.ask({"kind": "click", "selector": "#again", "diff": False}))["ok"]
+        healed = await way.ask({"kind": "click", "ref": ref, "heal": True, "diff": False})
+        assert healed["effects"]["healedRef"] not in (ref, named)
+        did = await way.ask({"kind": "evaluate", "function": "did.join()"})
+        assert did["result"] == "Pay (3:40),Pay (3:39)"
+
+
 def test_what_is_a_counter() -> None:
     same: list[tuple[str, str]] = [
         ("Pay (3:41)", "Pay (3:39)"), ("(2) Inbox", "(13) Inbox"), ("Load [50 %]", "Load [75%]"),
@@ -162,9 +197,9 @@ def test_what_is_a_counter() -> None:
         ("Mail 2", "Mail 52"), ("Pay 9 EUR", "Pay 8 EUR"), ("Pay (9 EUR)", "Pay (8 EUR)"), ("Take 10 % off", "Take 50 % off"),
     ]  # fmt: skip
     assert [
-        pair for pair in same if _without_counter(pair[0]).strip() != _without_counter(pair[1]).strip()
+        pair for pair in same if without_counter(pair[0]).strip() != without_counter(pair[1]).strip()
     ] == []
-    assert [pair for pair in other if _without_counter(pair[0]) == _without_counter(pair[1])] == []
+    assert [pair for pair in other if without_counter(pair[0]) == without_counter(pair[1])] == []
 
 
 async def test_what_a_replay_sees_does_not_count_as_given(

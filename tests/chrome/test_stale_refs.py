@@ -12,7 +12,7 @@ from ref_oracle import frame_with, serve
 
 import cdpengine
 from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.refs import ref_tables
+from cdpengine._snapshot.ref_tables import ref_tables
 from cdpengine.errors import StaleRefError
 
 
@@ -54,7 +54,7 @@ async def test_a_node_that_is_out_of_the_document_but_lives(
     error = caught.value
     assert (error.ref, error.description, error.became) == ("e1", 'button "Buy"', became)
     assert [ref.id for ref in error.alternatives] == ["e2"]
-    assert 'the page has e2 button "Buy" (nth=1)' in str(error)
+    assert 'the page has e2 button "Buy". Take' in str(error)
     assert await clicked(page) == []
     await page.evaluate("document.body.append(document.querySelector('#a') || keep)")
     assert (await page.click("e1")).healed is None, "back in the document it is the same element"

@@ -236,6 +236,23 @@ def test_nothing_succeeds_where_it_is_not_sure(after: list[int], why: str) -> No
     assert heir(table, "e2") is None, why
 
 
+def test_a_counter_is_followed_where_it_is_the_only_one() -> None:
+    table = RefTable()
+    assign(table, button(1, "Pay (3:41)"), button(2, "Help"))
+    assign(table, button(3, "Pay (3:40)"), button(2, "Help"))
+    assert heir(table, "e1") == "e3"
+    assert [ref.id for ref in table.alternatives(table.lookup("e1"), {"L"})] == ["e3"]
+    assign(table, button(4, "Pay (3:39)"), button(2, "Help"))
+    assert heir(table, "e1") == heir(table, "e3") == "e4", "over a look in between, too"
+    assign(table, button(5, "Pay (3:38)"), button(6, "Pay (0:09)"))
+    assert heir(table, "e4") is None, "they are a series now"
+    assign(table, button(7, "Pay (3:37)"))
+    assert heir(table, "e5") is None, "they were a series"
+    assert table.alternatives(table.lookup("e5"), {"L"}) == ()
+    assign(table, button(8, "Pay 900 EUR"))
+    assert heir(table, "e7") is None, "a price is no counter"
+
+
 def test_nothing_succeeds_what_was_seen_in_a_part_only() -> None:
     table = RefTable()
     assign(table, button(1), partial=True)

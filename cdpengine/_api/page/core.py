@@ -58,7 +58,8 @@ from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
 from cdpengine._page.side_effects import SideEffects
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
-from cdpengine._snapshot.refs import Ref, RefTable, ref_tables
+from cdpengine._snapshot.ref_tables import ref_tables
+from cdpengine._snapshot.refs import Ref, RefTable
 from cdpengine.errors import (
     CoveredError,
     DeadlineExceededError,

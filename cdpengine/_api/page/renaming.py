@@ -4,9 +4,8 @@ Rule: virtual lists and frameworks use a node again for another item, and its re
 not ask for. The comparison in the page (`_input/actionability/naming.py`) costs next to nothing where nothing
 changed. Where it finds a difference, the node is read as a snapshot reads it, and only what that says counts.
 
-A name that differs by a counter alone is no other item: a number or a time in brackets at its beginning or end,
-"Inbox (3)", or a countdown in it, "Resend in 30 s", unless another element has the same name but for such a
-number. Then it is one of a series, "Photo (3)". A bare number and a price are no counters: they tell items apart.
+A name that differs by a counter alone (`_snapshot/counters.py`) is no other item, unless another element has the
+same name but for such a number.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from cdpengine._input.actionability.naming import Expected, NameChanged, NamedNo
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
 from cdpengine._snapshot.capture import Scope, capture
+from cdpengine._snapshot.counters import without_counter
 from cdpengine._snapshot.node import walk
 from cdpengine._snapshot.refs import Ref, RefTable
 from cdpengine._snapshot.roles import ARIA_ROLES, FOLDED_ROLES, INLINE_ROLES, chrome_roles, role_name
@@ -108,11 +108,11 @@ class Renaming:
 
     def _counts(self, given: Ref, present: Ref) -> bool:
         """Return whether the names differ by a counter alone."""
-        label = _without_counter(given.name)
-        if given.role != present.role or not label or label != _without_counter(present.name):
+        label = without_counter(given.name)
+        if given.role != present.role or not label or label != without_counter(present.name):
             return False
         return not any(
-            other.role == given.role and _without_counter(other.name) == label
+            other.role == given.role and without_counter(other.name) == label
             for other in self._refs().others(given)
         )
 
@@ -174,13 +174,3 @@ def _is_same(given: str, name: str) -> bool:
     """Return whether the names are the same but for white space; a given one may be cut, and end with "…"."""
     expected, found = _UNSEEN.sub("", given), _UNSEEN.sub("", name)
     return expected == found or (expected.endswith("…") and found.startswith(expected[:-1]))
-
-
-_UNIT = r"(?:s|secs?|seconds?|mins?|minutes?|h|hours?|left|new|unread)"
-_NUMBER = rf"[(\[]\s*[0-9][0-9.,:'\u00a0\u202f ]*\+?(?:\s*{_UNIT}\b|\s*%)*\s*[)\]]"
-_CLOCK = r"\b[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?\b|\b[0-9]{1,5}\s?(?:s|secs?|seconds?)\b"
-_COUNTER = re.compile(rf"^\s*{_NUMBER}\s*|\s*{_NUMBER}\s*$|{_CLOCK}")
-
-
-def _without_counter(name: str) -> str:
-    return _COUNTER.sub("", name)

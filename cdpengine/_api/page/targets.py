@@ -168,9 +168,29 @@ async def explain_stale(
     except StaleRefError:
         return error  # dropped meanwhile
     told: StaleRefError | None = None
-    with trio.move_on_after(_FATE_TIMEOUT), suppress(SessionGoneError, ConnectionLostError):
+    with trio.move_on_after(_FATE_TIMEOUT), suppress(SessionGoneError, ConnectionLostError, RemoteError):
         told = await find_staleness(page, refs, worlds, ref)
-    return told or make_stale_error(page, refs, ref, error.became, error.reason)
+        if told is not None and told.became in ("removed", "detached"):
+            told = await _look_for_alternatives(page, refs, worlds, ref, told)
+    told = told or make_stale_error(page, refs, ref, error.became, error.reason)
+    refs.give({each.id: each for each in told.alternatives})
+    return told
+
+
+async def _look_for_alternatives(
+    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, ref: Ref, error: StaleRefError
+) -> StaleRefError:
+    """Return the error with what its frame has now in the place of the node, or like it."""
+    seen = await look_again(page, worlds, ref, error, _FATE_TIMEOUT)
+    frame = find_frame_of(page, ref)
+    if seen is None or frame is None:
+        return error
+    refs.assign(seen.documents)
+    placed = refs.successor(ref, frame.loader_id)
+    others = refs.alternatives(ref, {frame.loader_id for frame in page.frames})
+    if placed is not None:
+        others = (placed, *(each for each in others if each.id != placed.id))
+    return attrs.evolve(error, alternatives=others)
 
 
 async def find_staleness(

@@ -1,0 +1,103 @@
+"""The ref tables of all pages of a thread: which one a page finds, and what is forgotten when there are too many.
+
+Rule: all Page objects of one (browser, target) in one thread share a table, over whatever connection. An open page
+keeps its table. Those of closed pages are bounded in number. All are bounded in sum, and a table that comes back
+goes on counting where it was, so no ref means something else.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+from cdpengine._snapshot.ref import RefNumbers
+from cdpengine._snapshot.refs import RefTable
+
+_RETIRED_REMEMBERED = 10_000
+
+_EACH_OPEN_PAGE = 4_000
+"""Refs that every open page keeps, whatever the others hold: those of its latest snapshots."""
+
+
+class RefTables:
+    """Tables by browser and target. `browser` is any string that identifies a browser (`browser_key`).
+
+    `max_targets` bounds the tables of closed pages, and `max_refs` the refs of all tables in sum, to which each
+    open page adds `_EACH_OPEN_PAGE`.
+    """
+
+    def __init__(self, *, max_targets: int = 50, max_refs: int = 200_000) -> None:
+        self._max_targets = max_targets
+        self._max_refs = max_refs
+        self._tables: dict[tuple[str, str], RefTable] = {}  # ordered by use
+        self._retired: dict[tuple[str, str], int] = {}  # the last numbers of tables that went
+        self._open: Counter[tuple[str, str]] = Counter()
+        self._highest_forgotten = 0
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    @property
+    def refs(self) -> int:
+        """How many refs there are in all."""
+        return sum(map(len, self._tables.values()))
+
+    def table(self, browser: str, target_id: str, numbers: RefNumbers | None = None) -> RefTable:
+        """Return the table of a target, which is used now. Ask each time: one that was kept may be retired.
+
+        `numbers` are those that it shares with other tables.
+        """
+        key = (browser, target_id)
+        table = self._tables.pop(key, None)
+        if table is None:
+            table = RefTable(last_number=self._retired.pop(key, self._highest_forgotten))
+        if numbers is not None:
+            table.share(numbers)
+        self._tables[key] = table
+        if len(self._tables) > self._max_targets + len(self._open):
+            self._retire(next(other for other in self._tables if other not in self._open and other != key))
+        self._settle(key)
+        return table
+
+    def hold(self, browser: str, target_id: str) -> None:
+        """Note that a page is open. To be followed by `release` when it has ended."""
+        self._open[browser, target_id] += 1
+
+    def release(self, browser: str, target_id: str) -> None:
+        """Note that a page has ended, or the connection to it."""
+        self._open[browser, target_id] -= 1
+        self._open += Counter()  # without those at zero
+
+    def note_lost(self, browser: str) -> None:
+        """Note that a browser died: new tables count on from its highest number, so its refs name nothing else."""
+        numbers = [table.last_number for (key, _), table in self._tables.items() if key == browser]
+        self._highest_forgotten = max(self._highest_forgotten, *numbers, 0)
+
+    def _settle(self, used: tuple[str, str]) -> None:
+        excess = self.refs - self._max_refs - _EACH_OPEN_PAGE * len(self._open)
+        for key, table in self._tables.items():
+            if excess <= 0 or key == used:
+                return
+            held = len(table)
+            keep = max(held - excess, _EACH_OPEN_PAGE if key in self._open else 0)
+            table.shrink(keep, f"at most {self._max_refs} refs of all pages are kept")
+            excess -= held - len(table)
+
+    def _retire(self, key: tuple[str, str]) -> None:
+        self._retired[key] = self._tables.pop(key).last_number
+        if len(self._retired) > _RETIRED_REMEMBERED:
+            forgotten = self._retired.pop(next(iter(self._retired)))
+            self._highest_forgotten = max(self._highest_forgotten, forgotten)
+
+
+class _OfThread(threading.local):
+    def __init__(self) -> None:
+        self.tables = RefTables()
+
+
+_of_thread = _OfThread()
+
+
+def ref_tables() -> RefTables:
+    """Return the tables of this thread."""
+    return _of_thread.tables
