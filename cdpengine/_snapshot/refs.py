@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterator, Mapping
 import attrs
 
 from cdpengine._snapshot.counters import without_counter
+from cdpengine._snapshot.given_refs import GivenRefs
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.ref import Entry, Ref, RefNumbers, Renderer, parse_ref_text
 from cdpengine._snapshot.ref_parts import Given, PartsOfDocument
@@ -64,7 +65,7 @@ class RefTable:
         self._drops = 0
         self._by_id: dict[str, Entry] = {}
         self._renderers: dict[tuple[str | None, bool], Renderer] = {}
-        self.given_as: dict[str, Ref] = {}  # id -> the ref as its caller was given it last
+        self._given = GivenRefs()
         self._looked: dict[str | None, int] = {}  # by loader: which snapshot last had the whole document
         self._dropped: dict[str, tuple[str, str]] = {}  # id -> description, reason
         self._dropped_order: deque[str] = deque()
@@ -271,11 +272,11 @@ class RefTable:
 
     def give(self, refs: Mapping[str, Ref]) -> None:
         """Note that the caller is given these refs, by their ids, with the roles and names that they have."""
-        self.given_as.update(refs)
+        self._given.note(refs)
 
     def given(self, ref: Ref) -> Ref:
         """Return the ref as its caller was given it last; what is known now of one that was never given."""
-        return self.given_as.get(ref.id) or self.find(ref.id) or ref
+        return self._given.find(ref.id) or self.find(ref.id) or ref
 
     def rename(self, ref_id: str, role: str, name: str) -> Ref | None:
         """Note what a node is called now, and return its ref; None where the table does not keep it."""
@@ -425,7 +426,7 @@ class RefTable:
     def _drop(self, entry: Entry, reason: str) -> None:
         ref = entry.ref
         del self._by_id[ref.id]
-        self.given_as.pop(ref.id, None)
+        self._given.forget(ref.id)
         self._drops += 1
         nodes = entry.renderer.nodes
         del nodes[ref.backend_node_id]

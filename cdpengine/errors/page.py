@@ -75,7 +75,8 @@ class StaleRefError(NodeError):
     memory), "foreign" (it is of another page, or of a browser that has ended), "renamed" (the page uses it for
     something else: its role or name is not what the caller was last given). `alternatives` are refs
     (`cdpengine.Ref`) of the present page with the same role and name, or the same but for a counter, as far as the
-    latest snapshot knows; for a node that left its document, its frame is read again. `candidates` says that they were looked for anew, by `heal`, and that it was not sure which.
+    latest snapshot knows; for a node that left its document, its frame is read again. `candidates` says that they
+    were looked for anew, by `heal`, and that it was not sure which.
     """
 
     ref: str

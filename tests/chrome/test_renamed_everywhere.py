@@ -14,6 +14,7 @@ from werkzeug import Request, Response
 
 import cdpengine
 from cdpengine._snapshot.counters import without_counter
+from cdpengine._snapshot.given_refs import unseen
 from cdpengine.act import Actor, Click, dispatch, run_action
 
 pytestmark = pytest.mark.chrome
@@ -220,6 +221,37 @@ async def test_what_a_replay_sees_does_not_count_as_given(
     with pytest.raises(cdpengine.StaleRefError):
         await page.click(ref.id, refuse_renamed=True)
     assert await page.evaluate("did") == ["other"]
+
+
+async def test_what_another_task_is_given_counts_during_the_engines_own_looks(page: cdpengine.Page) -> None:
+    await page.set_content(
+        "<button id=mail>Delete mail 2</button><button id=other>Archive mail 2</button><script>did = [];"
+        "addEventListener('click', (event) => did.push(event.target.textContent))</script>"
+    )
+    snapshot = await page.snapshot()
+    mail, other = snapshot.find(name="Delete mail 2").id, snapshot.find(name="Archive mail 2").id
+    looked, seen = trio.Event(), trio.Event()
+
+    async def look_for_the_engine() -> None:
+        with unseen():
+            await page.evaluate("other.textContent = 'Archive mail 52'")
+            async with trio.open_nursery() as inner:
+                inner.start_soon(page.snapshot)
+            assert (await page.click(other, refuse_renamed=True)).renamed is None, "the engine has seen it"
+            looked.set()
+            await seen.wait()
+            await page.snapshot()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(look_for_the_engine)
+        await looked.wait()
+        await page.evaluate("mail.textContent = 'Delete mail 52'")
+        (await page.snapshot(root=mail)).find(name="Delete mail 52")
+        seen.set()
+    assert (await page.click(mail, refuse_renamed=True)).renamed is None
+    with pytest.raises(cdpengine.StaleRefError, match="Archive mail 52"):
+        await page.click(other, refuse_renamed=True)
+    assert await page.evaluate("did") == ["Archive mail 52", "Delete mail 52"]
 
 
 async def test_a_labelled_picture_counts_as_given(page: cdpengine.Page) -> None:

@@ -11,8 +11,7 @@ same name but for such a number.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -134,20 +133,6 @@ class Renaming:
             became="renamed",
             alternatives=self._refs().alternatives(given, {frame.loader_id for frame in self._page.frames}),
         )
-
-
-@contextmanager
-def unseen(refs: Callable[[], RefTable]) -> Iterator[None]:
-    """Let nothing count as given that is read or found in the block: the engine looks for itself there.
-
-    What the caller is given in the meantime is forgotten as well, so it has to look again.
-    """
-    before = dict(refs().given_as)
-    try:
-        yield
-    finally:
-        table = refs()
-        table.given_as = {ref_id: ref for ref_id, ref in before.items() if table.find(ref_id) is not None}
 
 
 def _plain(node: Node, description: str) -> Node:

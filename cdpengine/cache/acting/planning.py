@@ -14,7 +14,7 @@ import attrs
 import trio
 
 from cdpengine import Page, Snapshot
-from cdpengine._api.page.renaming import unseen
+from cdpengine._snapshot.given_refs import unseen
 from cdpengine.act import ActRequest, ActResponse, dispatch
 from cdpengine.act.actor import Actor
 from cdpengine.act.parsing import parse_request
@@ -101,7 +101,7 @@ async def follow_plan(
     that is no plan, and UndefinedVariablesError before anything of a plan is done that names a variable without a
     value.
     """
-    with unseen(lambda: page._core.refs):  # noqa: SLF001 - the planner sees what the caller does not
+    with unseen():
         return await _follow(page, goal, planner, resolve, rounds, deadline)
 
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import attrs
 import trio
 
-from cdpengine._api.page.renaming import unseen
 from cdpengine._budget import check_timeout, within
+from cdpengine._snapshot.given_refs import unseen
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.act import Actor, ActRequest, Drag, Fill, Navigate, NewTab
 from cdpengine.act.actor import actor_of
@@ -119,7 +119,7 @@ async def execute_entry(
         deadline=deadline,
     )
     try:
-        with unseen(lambda: page._core.refs):  # noqa: SLF001 - a part of the engine that is kept beside it
+        with unseen():
             plan = options.get("dry_run", False)
             return await (run.plan(first, chosen) if plan else run.execute(first, chosen))
     finally:
