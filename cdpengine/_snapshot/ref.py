@@ -3,6 +3,10 @@
 Rule: a Ref never changes; the table of its page (`refs.py`) knows what the node is called now. A number is given
 once. It outlives the table, the page and the browser that it was given in, so that an old ref never names another
 element: its use is refused, with the reason.
+
+A name may have a counter: a number or a time in brackets at the beginning or end, "Inbox (3)", or a countdown,
+"Resend in 30 s". Where several elements have the same name but for a counter, they are a series, "Photo (3)", and
+the counter tells them apart. A bare number and a price are no counters: they tell items apart.
 """
 
 from __future__ import annotations
@@ -147,3 +151,14 @@ class RefNumbers:
             reason="it was dropped long ago, to bound memory, or its page has ended",
             became="dropped",
         )
+
+
+_UNIT = r"(?:s|secs?|seconds?|mins?|minutes?|h|hours?|left|new|unread)"
+_NUMBER = rf"[(\[]\s*[0-9][0-9.,:'\u00a0\u202f ]*\+?(?:\s*{_UNIT}\b|\s*%)*\s*[)\]]"
+_CLOCK = r"\b[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?\b|\b[0-9]{1,5}\s?(?:s|secs?|seconds?)\b"
+_COUNTER = re.compile(rf"^\s*{_NUMBER}\s*|\s*{_NUMBER}\s*$|{_CLOCK}")
+
+
+def without_counter(name: str) -> str:
+    """Return the name without its counters; "" where there is nothing else in it."""
+    return _COUNTER.sub("", name).strip()

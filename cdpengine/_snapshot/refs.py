@@ -18,10 +18,16 @@ from collections.abc import Collection, Iterator, Mapping
 
 import attrs
 
-from cdpengine._snapshot.counters import without_counter
 from cdpengine._snapshot.given_refs import GivenRefs
 from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.ref import Entry, Ref, RefNumbers, Renderer, parse_ref_text
+from cdpengine._snapshot.ref import (
+    Entry,
+    Ref,
+    RefNumbers,
+    Renderer,
+    parse_ref_text,
+    without_counter,
+)
 from cdpengine._snapshot.ref_parts import Given, PartsOfDocument
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError

@@ -13,8 +13,8 @@ from ways_in import WAYS, Way, open_way
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine._snapshot.counters import without_counter
 from cdpengine._snapshot.given_refs import unseen
+from cdpengine._snapshot.ref import without_counter
 from cdpengine.act import Actor, Click, dispatch, run_action
 
 pytestmark = pytest.mark.chrome

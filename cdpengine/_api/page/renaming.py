@@ -4,7 +4,7 @@ Rule: virtual lists and frameworks use a node again for another item, and its re
 not ask for. The comparison in the page (`_input/actionability/naming.py`) costs next to nothing where nothing
 changed. Where it finds a difference, the node is read as a snapshot reads it, and only what that says counts.
 
-A name that differs by a counter alone (`_snapshot/counters.py`) is no other item, unless another element has the
+A name that differs by a counter alone (`_snapshot/ref.py`) is no other item, unless another element has the
 same name but for such a number.
 """
 
@@ -22,8 +22,8 @@ from cdpengine._input.actionability.naming import Expected, NameChanged, NamedNo
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
 from cdpengine._snapshot.capture import Scope, capture
-from cdpengine._snapshot.counters import without_counter
 from cdpengine._snapshot.node import walk
+from cdpengine._snapshot.ref import without_counter
 from cdpengine._snapshot.refs import Ref, RefTable
 from cdpengine._snapshot.roles import ARIA_ROLES, FOLDED_ROLES, INLINE_ROLES, chrome_roles, role_name
 from cdpengine._snapshot.text import quote, shorten
