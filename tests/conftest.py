@@ -14,7 +14,7 @@ import pytest
 from error_texts import ErrorTexts
 from rounds import TRANSPORTS, TURNS, in_turn, rounds, run_over, run_slow, sample_of
 
-from cdpengine._snapshot import ref_tables
+from cdpengine._api import ref_tables
 
 # Shells start background jobs with Ctrl-C ignored, and `nohup` ignores the end of the terminal. Every program that a test
 # starts would inherit that.

@@ -13,6 +13,7 @@ from typing import Any
 import trio
 
 from cdpengine._activity.collector import Activities
+from cdpengine._api.ref_tables import ref_tables
 from cdpengine._budget import Budget, within
 from cdpengine._emulation.emulation import Emulations
 from cdpengine._emulation.options import Settings
@@ -31,7 +32,6 @@ from cdpengine._protocol.domains.target import BrowserContextsReply
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.ref import RefNumbers
-from cdpengine._snapshot.ref_tables import ref_tables
 from cdpengine._storage.storage_items import OriginPage, open_origin_page
 from cdpengine._storage.storage_state import SeenOrigins
 from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, RemoteError

@@ -22,7 +22,7 @@ import zlib
 
 import attrs
 
-from cdpengine._snapshot.matched_lines import BLANK, Shift, match_lines, width_of
+from cdpengine._snapshot.render.matched_lines import BLANK, Shift, match_lines, width_of
 from cdpengine._snapshot.text import shorten
 from cdpengine.errors import InvalidArgumentError
 

@@ -11,8 +11,8 @@ from pytest_httpserver import HTTPServer
 from ref_oracle import frame_with, serve
 
 import cdpengine
+from cdpengine._api.ref_tables import ref_tables
 from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.ref_tables import ref_tables
 from cdpengine.errors import StaleRefError
 
 

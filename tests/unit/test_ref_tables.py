@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from cdpengine._api.ref_tables import RefTables, ref_tables
 from cdpengine._launch.endpoint import browser_key
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.ref import RefNumbers
-from cdpengine._snapshot.ref_tables import RefTables, ref_tables
 from cdpengine._snapshot.refs import RefTable
 from cdpengine.errors import StaleRefError
 

@@ -36,6 +36,7 @@ from cdpengine._api.page.targets import (
     make_stale_error,
     resolve,
 )
+from cdpengine._api.ref_tables import ref_tables
 from cdpengine._budget import Budget, within
 from cdpengine._evaluate.evaluation import EvaluationCounters, Evaluator
 from cdpengine._evaluate.script import Script
@@ -58,7 +59,6 @@ from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
 from cdpengine._page.side_effects import SideEffects
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
-from cdpengine._snapshot.ref_tables import ref_tables
 from cdpengine._snapshot.refs import Ref, RefTable
 from cdpengine.errors import (
     CoveredError,
