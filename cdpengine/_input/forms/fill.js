@@ -6,7 +6,7 @@
 //   kind     "text": it has the focus, and all that it holds is selected; "set": it was set, and the page got its events;
 //            "keys": it has the focus, and keys can give it its value (for a range those in `keys`; `focused`: it had
 //            the focus before);
-//            "toggle", "select", "listbox", "slider", "file": for those who know these; "none": it takes nothing (see reason)
+//            "toggle", "select", "listbox", "slider", "file", "sections": for those who know these; "none": it takes nothing (see reason)
 //   reason   why it was refused; nothing was changed then
 //   holds    what the control holds instead, where it was refused; null for a secret field
 //   fresh    it is a field that held something else than the text until now
@@ -107,6 +107,11 @@
   // A field that shows a choice and takes no typed text.
   const opens = role === "combobox" || ["listbox", "tree", "grid"].includes(DOM.getAttribute(element, "aria-haspopup"));
   if (isInput && opens && (element.readOnly || DOM.getAttribute(element, "aria-readonly") === "true")) return answer("listbox", "");
+
+  // The input that a date field of sections keeps for forms: it passes the focus on to the first section.
+  const unused = isInput && (element.tabIndex < 0 || DOM.getAttribute(element, "aria-hidden") === "true");
+  const group = unused && DOM.closest(element, "[role=group]");
+  if (group && DOM.querySelector(group, "[role=spinbutton][aria-valuemax]:not(input)")) return answer("sections", "");
 
   const text = request.texts[isInput ? element.type : ""] ?? request.texts[""];
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import TypeAlias
 
 from cdpengine._input.action import ActionContext, ActionOutcome
@@ -24,6 +25,7 @@ from cdpengine._input.forms.check import set_checked
 from cdpengine._input.forms.filling import EVERY_TYPE, Filling, refusal
 from cdpengine._input.forms.listbox import Option
 from cdpengine._input.forms.radios import choose_radio, fill_toggle
+from cdpengine._input.forms.sections import fill_sections
 from cdpengine._input.forms.select import select
 from cdpengine._input.forms.slider import set_slider
 from cdpengine._page.scripts.page_functions import Node
@@ -135,10 +137,17 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
         case "file":
             raise _never(node, "it takes files; use upload()")
         case _:
-            chosen = await choose_radio(node, (texts[EVERY_TYPE],), "fill", context=context)
-            if chosen is None:
-                raise _never(node, made.reason)
-            return chosen
+            text = texts[EVERY_TYPE]
+            filled = await fill_sections(node, text, partial(_fill_section, context=context), context=context)
+            if filled is None:
+                filled = await choose_radio(node, (text,), "fill", context=context)
+    if filled is None:
+        raise _never(node, made.reason)
+    return filled
+
+
+async def _fill_section(section: Node, text: str, *, context: ActionContext) -> ActionOutcome:
+    return await fill(section, text, context=context)
 
 
 def _never(node: Node, reason: str) -> NotInteractableError:

@@ -58,7 +58,7 @@ def segment_keys(segments: Sequence[Segment], text: str, *, anywhere: bool) -> l
     keys = start if anywhere else []
     if not text:
         return [*keys, *["Backspace", "ArrowRight"] * (len(segments) - 1), "Backspace"]
-    written = _written(segments, text)
+    written = write_segments(segments, text)
     if not written:
         return []
     last = _last(segments, written)
@@ -94,7 +94,8 @@ def _parts(text: str) -> dict[str, int] | None:
     return parts
 
 
-def _written(segments: Sequence[Segment], text: str) -> list[str]:
+def write_segments(segments: Sequence[Segment], text: str) -> list[str]:
+    """Return what each segment gets of an input's value, AM as 1, PM as 2; [] where it does not fit."""
     parts = _parts(text)
     if parts is None:
         return []
