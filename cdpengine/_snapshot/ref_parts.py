@@ -6,7 +6,7 @@ Where one of them is another one, or the node's place among its like has changed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
@@ -29,19 +29,48 @@ class Given:
     place: tuple[str | None, ...]
     state: tuple[int, int]
     refs: Mapping[Node, Ref]
+    parts: GivenParts | None
     entries: tuple[Entry, ...] = ()
+
+    def give_again(self, snapshot: int) -> None:
+        """Note that the nodes have the same refs in the snapshot of this number."""
+        for entry in self.entries:
+            entry.seen = snapshot
+        self.state = (snapshot, self.state[1])
+        if self.parts is not None:
+            self.parts.snapshot = snapshot
+
+
+class RefsByNode(dict[Node, "Ref"]):
+    """The refs of the nodes of one snapshot.
+
+    `parts` has those of whole parts by their outermost nodes: the same object as long as these are the same refs.
+    """
+
+    __slots__ = ("parts",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: dict[Node, Mapping[Node, Ref]] = {}
+
+
+Key = tuple[str, str]
+"""A role and a name: the nodes of a document that share both are counted (`Ref.nth`)."""
 
 
 @attrs.define(eq=False)
 class Part:
-    """The nodes of a part that want refs, their entries, and the refs that these had, side by side.
+    """The nodes of a part that want refs, their entries, and the refs that these had, one of each for a node.
 
-    There are no entries before the first time.
+    `keys` are the roles and names of nodes and refs. There are no entries before the first time. `given` has the
+    refs by node, None where a node of the part shares its ref with another node.
     """
 
     nodes: list[Node]
+    keys: set[Key]
     entries: list[Entry] = attrs.field(factory=list)
     refs: list[Ref] = attrs.field(factory=list)
+    given: dict[Node, Ref] | None = None
 
 
 Validity = tuple[tuple[str | None, ...], int]
@@ -50,59 +79,163 @@ Validity = tuple[tuple[str | None, ...], int]
 
 @attrs.define(eq=False)
 class GivenParts:
-    """The nodes with refs of a document's parts, by the outermost node of each, kept with these nodes.
+    """The nodes with refs of a document's parts, by the outermost node of each, in the order of the page.
 
-    They hold for the same table, as long as `validity` is the same.
+    They are kept with these nodes, and hold for the same table, as long as `validity` is the same. `snapshot` is
+    the number of the latest snapshot in which they got their refs, 0 where that was a partial one. `trunk` has the
+    keys of the nodes that are in no part.
     """
 
     table: RefTable
     validity: Validity
+    snapshot: int
     parts: dict[Node, Part] = attrs.field(factory=dict)
+    trunk: set[Key] = attrs.field(factory=set)
 
 
 @attrs.define(eq=False)
 class PartsOfDocument:
-    """The parts of one document while its nodes get their refs."""
+    """The parts of one document while its nodes get their refs, in the snapshot of the number `_snapshot`.
 
-    _tops: AbstractSet[Node]
-    _before: Mapping[Node, Part]
-    _now: dict[Node, Part]
+    `_counted` are the keys whose nodes are counted again, None for all. A part without any of them keeps its refs
+    as they are (`_same`): the count of a key can only change where one of its nodes comes, goes or moves.
+    """
+
+    _snapshot: int
+    _now: GivenParts
+    _counted: set[Key] | None = None
+    _same: AbstractSet[Node] = frozenset()
 
     @classmethod
-    def begin(cls, document: Document, table: RefTable, validity: Validity) -> PartsOfDocument | None:
-        """Return them; None where the document shares nothing. From now on they are kept with it."""
-        shared = document.shared
+    def begin(
+        cls,
+        document: Document,
+        table: RefTable,
+        validity: Validity,
+        known: Callable[[int], Entry | None],
+        *,
+        partial: bool,
+    ) -> PartsOfDocument | None:
+        """Return them; None where the document shares nothing. From now on they are kept with it.
+
+        `known` returns the entry of a backend node id.
+        """
+        shared, snapshot = document.shared, table.snapshots
         if shared is None:
             return None
         before = shared.given_parts
-        usable = before is not None and before.table is table and before.validity == validity
-        shared.given_parts = now = GivenParts(table, validity)
-        return cls(shared.tops, before.parts if before is not None and usable else {}, now.parts)
+        if before is not None and (before.table is not table or before.validity != validity):
+            before = None
+        shared.given_parts = now = GivenParts(table, validity, 0 if partial else snapshot)
+        found = cls(snapshot, now)
+        counted, outside, in_order = found._sort(document, shared.tops, {} if before is None else before.parts)
+        if before is not None and in_order and not partial and before.snapshot == snapshot - 1:
+            found._keep_same(before, counted, outside, known)
+        return found
+
+    def _sort(
+        self, document: Document, tops: AbstractSet[Node], before: Mapping[Node, Part]
+    ) -> tuple[set[Key], list[int], bool]:
+        """Find the parts.
+
+        Returns the keys of nodes that are in none, or in a new one, the backend node ids of these nodes, and
+        whether the other parts are in the order of before.
+        """
+        counted: set[Key] = set()
+        outside: list[int] = []
+        parts, trunk = self._now.parts, self._now.trunk
+        stack = document.roots[::-1]
+        while stack:
+            node = stack.pop()
+            if node in tops:
+                part = before.get(node)
+                if part is not None:
+                    parts[node] = part
+                    continue
+                part = _make_part(node)
+                if part is not None:
+                    parts[node] = part
+                    counted |= part.keys
+                    outside += (each.backend_node_id for each in part.nodes)  # type: ignore[misc]  # these want refs
+                    continue
+            if node.wants_ref:
+                trunk.add((node.role, node.name))
+                outside.append(node.backend_node_id)  # type: ignore[arg-type]  # as above
+            if node.document is None:
+                stack.extend(reversed(node.children))
+        for node in document.loose:
+            trunk.add((node.role, node.name))
+            outside.append(node.backend_node_id)  # type: ignore[arg-type]  # as above
+        kept = [node for node in before if node in parts]
+        in_order = kept == [node for node in parts if node in before]
+        return counted | trunk, outside, in_order
+
+    def _keep_same(
+        self,
+        before: GivenParts,
+        counted: set[Key],
+        outside: Sequence[int],
+        known: Callable[[int], Entry | None],
+    ) -> None:
+        """Choose the parts that keep their refs as they are."""
+        parts, number = self._now.parts, self._snapshot
+        counted |= before.trunk
+        for node, part in before.parts.items():
+            if part.given is None or node not in parts:
+                counted |= part.keys
+        for each in outside:
+            if (entry := known(each)) is not None:
+                counted.add((entry.ref.role, entry.ref.name))  # what it was called, and where it may be missing now
+        free = counted.isdisjoint
+        same = [node for node, part in parts.items() if part.given is not None and free(part.keys)]
+        for node in same:
+            for entry in parts[node].entries:
+                entry.seen = number
+        self._counted, self._same = counted, set(same)
 
     def give(
         self,
         node: Node,
-        groups: dict[tuple[str, str], list[Entry]],
-        snapshot: int,
-        given: dict[Node, Ref],
+        groups: dict[Key, list[Entry]],
+        given: RefsByNode,
         give_one: Callable[[Node], Entry],
     ) -> bool:
-        """Give the nodes of the part whose outermost node this is their refs, in the snapshot of that number.
+        """Give the nodes of the part whose outermost node this is their refs.
 
         `groups` has the entries of the same role and name in the document so far, `given` gets the refs, and what
         is not as before has its ref from `give_one`. False where there is no such part, or frames are in it.
         """
-        part = self._find(node) if node in self._tops else None
+        part = self._now.parts.get(node)
         if part is None:
             return False
-        self._now[node] = part
-        if not part.entries:
+        if node not in self._same:
+            self._give_each(part, groups, given, give_one)
+        elif part.given is not None:
+            given.update(part.given)
+        if part.given is not None:
+            given.parts[node] = part.given
+        return True
+
+    def _give_each(
+        self,
+        part: Part,
+        groups: dict[Key, list[Entry]],
+        given: RefsByNode,
+        give_one: Callable[[Node], Entry],
+    ) -> None:
+        counted, snapshot = self._counted, self._snapshot
+        if part.given is None:
             part.entries = [give_one(each) for each in part.nodes]
-            part.refs = [entry.ref for entry in part.entries]
-            return True
+            self._note(part, given)
+            return
+        changed = False
         for place, (each, entry, ref) in enumerate(zip(part.nodes, part.entries, part.refs, strict=True)):
             if entry.ref is ref and entry.seen != snapshot:
                 key = ref.role, ref.name
+                if counted is not None and key not in counted:
+                    entry.seen = snapshot
+                    given[each] = ref
+                    continue
                 group = groups.get(key)
                 if group is None:
                     group = groups[key] = []
@@ -111,18 +244,24 @@ class PartsOfDocument:
                     group.append(entry)
                     given[each] = ref
                     continue
-            part.entries[place] = entry = give_one(each)
-            part.refs[place] = entry.ref
-        return True
+            changed = True
+            part.entries[place] = give_one(each)
+        if changed:
+            self._note(part, given)
 
-    def _find(self, top: Node) -> Part | None:
-        part = self._before.get(top)
-        if part is not None:
-            return part
-        wanting: list[Node] = []
-        for each in walk([top]):
-            if each.document is not None:
-                return None
-            if each.wants_ref:
-                wanting.append(each)
-        return Part(wanting)
+    def _note(self, part: Part, given: RefsByNode) -> None:
+        part.refs = [entry.ref for entry in part.entries]
+        part.keys.update((ref.role, ref.name) for ref in part.refs)
+        whole = all(each in given for each in part.nodes)
+        part.given = dict(zip(part.nodes, part.refs, strict=True)) if whole else None
+
+
+def _make_part(top: Node) -> Part | None:
+    """Return the part of this outermost node; None where a frame is in it."""
+    wanting: list[Node] = []
+    for each in walk([top]):
+        if each.document is not None:
+            return None
+        if each.wants_ref:
+            wanting.append(each)
+    return Part(wanting, {(each.role, each.name) for each in wanting})

@@ -28,7 +28,7 @@ from cdpengine._snapshot.ref import (
     parse_ref_text,
     without_counter,
 )
-from cdpengine._snapshot.ref_parts import Given, PartsOfDocument
+from cdpengine._snapshot.ref_parts import Given, PartsOfDocument, RefsByNode
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
 
@@ -108,7 +108,7 @@ class RefTable:
         only = next(iter(documents)) if len(documents) == 1 and not (partial or every) else None
         if only is not None and (again := self._find_given(only)) is not None:
             return again
-        given: dict[Node, Ref] = {}
+        given = RefsByNode()
         done: set[int] = set()
         self._snapshots += 1
         for document in documents:
@@ -116,7 +116,8 @@ class RefTable:
         self._renderers = {key: each for key, each in self._renderers.items() if each.nodes}
         self._make_room(len(given))
         if only is not None and only.shared is not None and not only.cut:
-            only.shared.given = Given(self, _place(only), (self._snapshots, self._drops), given)
+            state = (self._snapshots, self._drops)
+            only.shared.given = Given(self, _place(only), state, given, only.shared.given_parts)
         return given
 
     def _find_given(self, document: Document) -> Mapping[Node, Ref] | None:
@@ -129,27 +130,26 @@ class RefTable:
         if not known.entries:
             known.entries = tuple(self._by_id[ref.id] for ref in known.refs.values())
         self._snapshots += 1
-        for entry in known.entries:
-            entry.seen = self._snapshots
+        known.give_again(self._snapshots)
         self._note_looked(document)
-        known.state = (self._snapshots, self._drops)
         return known.refs
 
     def _walk(
-        self, document: Document, partial: bool, every: bool, done: set[int], given: dict[Node, Ref]
+        self, document: Document, partial: bool, every: bool, done: set[int], given: RefsByNode
     ) -> None:
         if id(document) in done:
             return
         done.add(id(document))
         view = _View(document, self._renderer(document), partial or document.cut)
-        parts = None if every else PartsOfDocument.begin(document, self, (_place(document), self._drops))
         give = functools.partial(self._give, view, given)
         known, groups, snapshot = view.renderer.nodes.get, view.groups, self._snapshots
+        validity = (_place(document), self._drops)
+        parts = None if every else PartsOfDocument.begin(document, self, validity, known, partial=view.partial)
         place = document.frame_id, document.session_id, document.loader_id
         stack = document.roots[::-1]
         while stack:
             node = stack.pop()
-            if parts is not None and parts.give(node, groups, snapshot, given, give):
+            if parts is not None and parts.give(node, groups, given, give):
                 continue
             if node.wants_ref or (every and node.kind != "text" and node.backend_node_id is not None):
                 entry = known(node.backend_node_id)  # type: ignore[arg-type]

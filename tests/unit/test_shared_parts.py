@@ -47,6 +47,8 @@ class Page:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.numbers = itertools.count(1)
+        self.given: list[int] = []
+        self.doubled = False
         self.rows = [self.row() for _ in range(self.random.randint(0, 8))]
         self.url = "https://a.example/list"
         self.shared: SharedNodes | None = None
@@ -59,7 +61,11 @@ class Page:
         if role == "text":
             return Node("text", "text", name or "said")
         kind = {"heading": "content", "listitem": "content", "generic": "structural"}.get(role, "interactive")
-        node = Node(role, kind, name, backend_node_id=next(self.numbers))  # type: ignore[arg-type]
+        number = next(self.numbers)
+        if self.doubled and self.given and chosen.random() < 0.1:
+            number = chosen.choice(self.given)  # as pictures of one element have it
+        self.given.append(number)
+        node = Node(role, kind, name, backend_node_id=number)  # type: ignore[arg-type]
         if role == "link":
             node.url = chosen.choice(
                 ("https://a.example/list#x", "https://a.example/cart", "https://b.example/")
@@ -104,7 +110,10 @@ class Page:
         for top in tops:
             children.append(top)
             if self.wrapped and self.random.random() < 0.2:
-                inside = [Node("button", "interactive", "Between", backend_node_id=1_000_000 + len(children))]
+                number = 1_000_000 + len(children)
+                if self.doubled and self.given and self.random.random() < 0.3:
+                    number = self.random.choice(self.given)
+                inside = [Node("button", "interactive", "Between", backend_node_id=number)]
                 children.append(Node("group", "structural", "", children=inside))
         return children
 
@@ -155,6 +164,8 @@ def test_a_walk_through_a_page_that_changes(seed: int) -> None:
         every = options.refs == "all"
         refs, expected = table.assign([document], every=every), other.assign([beside], every=every)
         assert list(refs.values()) == list(expected.values())
+        for ref in refs.values():
+            assert table.alternatives(ref, {"L"}) == other.alternatives(ref, {"L"})
         seen, wanted = render(document, refs, options), render(beside, expected, options)
         assert seen.text == wanted.text
         assert seen.shown == wanted.shown
@@ -164,6 +175,29 @@ def test_a_walk_through_a_page_that_changes(seed: int) -> None:
             wanted.unshown,
         )
         assert len(seen.nodes) == len(wanted.nodes)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_refs_of_nodes_that_share_an_element_and_of_parts_read_alone(seed: int) -> None:
+    page, table, other = Page(seed), RefTable(), RefTable()
+    page.doubled = True
+    known: set[str] = set()
+    for _ in range(40):
+        page.change()
+        document = page.document()
+        beside = alone(document)
+        partial = page.random.random() < 0.2
+        for _ in range(page.random.choice((1, 1, 2))):
+            refs = table.assign([document], partial=partial)
+            expected = other.assign([beside], partial=partial)
+            assert list(refs.values()) == list(expected.values())
+            for ref in refs.values():
+                known.add(ref.id)
+        for ref_id in known:
+            ref = table.lookup(ref_id)
+            assert ref == other.lookup(ref_id)
+            assert table.alternatives(ref, {"L"}) == other.alternatives(ref, {"L"})
+            assert table.successor(ref, "L") == other.successor(ref, "L")
 
 
 @pytest.mark.parametrize("seed", range(20))

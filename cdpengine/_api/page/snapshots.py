@@ -202,7 +202,7 @@ def make_snapshot(
         lines=rendering.lines,
         chars=len(rendering.text),
         tokens=rendering.tokens,
-        refs=len(rendering.shown),
+        refs=len(rendering.refs),
         interactive=rendering.interactive,
         frames=len(documents),
         nodes_seen=sum(document.nodes_seen for document in documents),

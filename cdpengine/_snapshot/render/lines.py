@@ -29,7 +29,8 @@ INDENTS = tuple("  " * depth for depth in range(DEEPEST_INDENT + 2))
 class Block:
     """The lines of one node and of all that is in it, where `place` says: its depth, and how addresses are cut.
 
-    `refs` go with the nodes; `acting` counts the nodes that can be acted on.
+    `refs` go with the nodes, and `shown` has them by their ids; `acting` counts the nodes that can be acted on.
+    `given` are the refs of all nodes of the part (`RefsByNode.parts`), None where these are not known.
     """
 
     place: tuple[int, str, str]
@@ -38,6 +39,20 @@ class Block:
     depths: list[int]
     refs: list[Ref | None]
     acting: int
+    given: Mapping[Node, Ref] | None = None
+    shown: dict[str, Ref] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.shown = {ref.id: ref for ref in self.refs if ref is not None}
+
+    def has_refs(self, given: Mapping[Node, Ref] | None, refs: Mapping[Node, Ref]) -> bool:
+        """Say whether the nodes have these refs; `given` are those of the part."""
+        if given is not None and given is self.given:
+            return True
+        if list(map(refs.get, self.nodes)) != self.refs:  # type: ignore[arg-type]  # no ref has None
+            return False
+        self.given = given
+        return True
 
 
 @attrs.define(eq=False)
@@ -45,11 +60,13 @@ class Blocks:
     """The lines of a document's parts: `known` are those that were written before, by the part's outermost node.
 
     A part is in the document as the very nodes that it was before, or it is another one. So its lines are the same
-    where the refs of its nodes, and its place, are. `kept` gets what later documents may use.
+    where the refs of its nodes, and its place, are. `given` are the refs of parts (`RefsByNode.parts`), `kept` gets
+    what later documents may use.
     """
 
     tops: AbstractSet[Node] = frozenset()
     known: Mapping[Node, Block] = attrs.field(factory=dict)
+    given: Mapping[Node, Mapping[Node, Ref]] = attrs.field(factory=dict)
     kept: dict[Node, Block] = attrs.field(factory=dict)
     _opened: tuple[Node, int, tuple[int, int]] | None = None
 
@@ -58,12 +75,12 @@ class Blocks:
     ) -> bool:
         """Add the lines of a part that are known, and return True; otherwise they are to be written now."""
         block = self.known.get(node)
-        same = block is not None and block.place == place
-        if block is None or not same or list(map(refs.get, block.nodes)) != block.refs:  # type: ignore[arg-type]  # no ref has None
+        if block is None or block.place != place or not block.has_refs(self.given.get(node), refs):
             self._opened = node, len(lines.texts), _counts(lines)
             return False
         self._opened = None
-        self._keep(node, block, len(lines.texts), lines)
+        lines.blocks.append((len(lines.texts), block))
+        self.kept[node] = block
         lines.texts += block.texts
         lines.nodes += block.nodes
         lines.depths += block.depths
@@ -79,11 +96,9 @@ class Blocks:
             return  # these depend on more than the part
         nodes = lines.nodes[start:]
         acting = sum(each is not None and can_be_acted_on(each) for each in nodes)
-        found = list(map(refs.get, nodes))  # type: ignore[arg-type]  # as above
-        block = Block(place, lines.texts[start:], nodes, lines.depths[start:], found, acting)
-        self._keep(node, block, start, lines)
-
-    def _keep(self, node: Node, block: Block, start: int, lines: Lines) -> None:
+        found = list(map(refs.get, nodes))  # type: ignore[arg-type]  # no ref has None
+        given = self.given.get(node)
+        block = Block(place, lines.texts[start:], nodes, lines.depths[start:], found, acting, given)
         self.kept[node] = block
         lines.blocks.append((start, block))
 
@@ -111,18 +126,18 @@ class Lines:
     blocks: list[tuple[int, Block]] = attrs.field(factory=list)
     frames: int = 0
 
-    def count_shown(self, refs: Mapping[Node, Ref]) -> tuple[list[Ref], int]:
-        """Return the refs that are shown, in order, and how many nodes can be acted on."""
-        shown: list[Ref] = []
+    def count_shown(self, refs: Mapping[Node, Ref]) -> tuple[dict[str, Ref], int]:
+        """Return the refs that are shown by their ids, in order, and how many nodes can be acted on."""
+        shown: dict[str, Ref] = {}
         acting = at = 0
         for start, block in [*self.blocks, (len(self.nodes), None)]:
             for node in self.nodes[at:start]:
                 if node is not None:
                     if (ref := refs.get(node)) is not None:
-                        shown.append(ref)
+                        shown[ref.id] = ref
                     acting += can_be_acted_on(node)
             if block is not None:
-                shown += filter(None, block.refs)
+                shown.update(block.shown)
                 acting += block.acting
                 at = start + len(block.nodes)
         return shown, acting

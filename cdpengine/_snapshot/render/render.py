@@ -18,6 +18,7 @@ from functools import cached_property
 import attrs
 
 from cdpengine._snapshot.node import Box, Document, Node, walk
+from cdpengine._snapshot.ref_parts import RefsByNode
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.ax_modes import aria_lines, webarena_lines
 from cdpengine._snapshot.render.lines import AX_MODES, Blocks, Lines, Mode, SnapshotOptions, amount
@@ -35,7 +36,7 @@ _MODES: Mapping[Mode, Callable[[Document, Mapping[Node, Ref], SnapshotOptions], 
 
 @attrs.define(eq=False, slots=False)
 class Rendering:
-    """The text, and what stands in it: `shown` are its refs in order, `lines` counts remarks too.
+    """The text, and what stands in it: `refs` are its refs by their ids, in order; `lines` counts remarks too.
 
     `nodes` are what its lines stand for, in order; None for a line that stands for no node.
 
@@ -46,7 +47,7 @@ class Rendering:
 
     text: str
     mode: Mode
-    shown: list[Ref]
+    refs: dict[str, Ref]
     lines: int
     interactive: int
     unshown: list[Ref]
@@ -54,10 +55,10 @@ class Rendering:
     nodes: list[Node | None]
     repeated: set[Node] = attrs.field(factory=set)
 
-    @cached_property
-    def refs(self) -> dict[str, Ref]:
-        """The shown refs by their ids."""
-        return {ref.id: ref for ref in self.shown}
+    @property
+    def shown(self) -> list[Ref]:
+        """The shown refs in order."""
+        return list(self.refs.values())
 
     @cached_property
     def tokens(self) -> int:
@@ -79,7 +80,8 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
         known.clear()
         # Not with max_depth: what is below it is counted.
         tops = shared.tops if options.max_depth is None else frozenset()
-        blocks = Blocks(tops, shared.blocks.pop(options, {}))
+        given = refs.parts if isinstance(refs, RefsByNode) else {}
+        blocks = Blocks(tops, shared.blocks.pop(options, {}), given)
         known[options] = last = refs, _render(document, refs, options, blocks)
         shared.blocks[options] = blocks.kept
         while len(shared.blocks) > _OPTIONS_REMEMBERED:
@@ -128,12 +130,11 @@ def _render(
     shown, acting = lines.count_shown(refs)
     unshown: list[Ref] = []
     if len(shown) < len(refs):
-        ids = {ref.id for ref in shown}
-        unshown = [ref for ref in refs.values() if ref.id not in ids]
+        unshown = [ref for ref in refs.values() if ref.id not in shown]
     return Rendering(
         text=text,
         mode=options.mode,
-        shown=shown,
+        refs=shown,
         lines=text.count("\n") + 1,
         interactive=acting,
         unshown=unshown,
