@@ -176,6 +176,15 @@ CHANGES = {
         "document.styleSheets[0].insertRule('details::details-content { content-visibility: hidden }')",
         None,
     ),
+    "a handler in an attribute": ("t.setAttribute('onclick', '1')", "[clickable]"),
+    "an element with a handler": (
+        "t.parentNode.insertAdjacentHTML('beforeend', '<div onclick=1>Press me</div>')",
+        'generic "Press me"',
+    ),
+    "labels around a control": (
+        "document.querySelectorAll('li label')[3].outerHTML = '<label>Around <input type=checkbox></label>'",
+        'checkbox "Around"',
+    ),
     "an animation": (
         "document.querySelector('h1').animate([{ visibility: 'hidden' }], { duration: 1e6, fill: 'both' }).finish()",
         None,

@@ -55,6 +55,8 @@
 
   const DEEPEST = 1000; // Chrome's parser nests 512 deep at most; at twice as much the stack gets short
 
+  // Fields whose values Chrome's names of what they are in hold.
+  const TELLING_FIELDS = "input:not([type=checkbox i],[type=radio i]),select,textarea";
   const PUSHED = new Set(["button", "reset", "submit"]); // what is drawn on these is their value
   const FRAMING = new Set(["embed", "fencedframe", "frame", "iframe", "object"]);
   const WITH_BOX = { contentVisibilityAuto: true };
@@ -162,8 +164,12 @@
         return `{"number":${request.held},"same":true,"last":${last}}`;
       }
     }
-    if (only) presumeNothing(); // what listens was told before
-    else if (request.clickables) reuse.spoilAround(presume(start === null ? document : getRootNode.call(start)));
+    if (only) {
+      if (presumed.size > 0) reuse.forgetAll();
+      presumeNothing(); // what listens was told before
+    } else if (request.clickables && (start !== null || request.held === null || kit !== null || reuse.mayHandle())) {
+      reuse.spoilAround(presume(start === null ? document : getRootNode.call(start)));
+    }
     const names = kit === null ? null : kit();
     const secrets = []; // fields, and their values: Chrome's names of what they are in hold these
     const isPlain = request.plain && names === null; // and roles and names need not be asked for
@@ -272,7 +278,7 @@
 
     function noteSecrets(root) {
       if (names !== null) return;
-      for (const each of query(root, "input,select,textarea")) {
+      for (const each of query(root, TELLING_FIELDS)) {
         if (each.type === "hidden" || each.type === "password" || !isSecret(each)) continue; // Chrome hides these itself
         const isSelect = each.localName === "select";
         const held = isSelect ? Array.from(each.selectedOptions, (option) => option.label).join(" ") : each.value;

@@ -39,6 +39,7 @@
     /^[\t\n\r\x20-\x7e\xa1-\xac\xae-\u0233\u0386-\u03ce\u0400-\u0481\u048a-\u0527\u2013\u2014\u2018-\u201e\u2022\u2026\u20ac\u2190-\u2193\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3]*$/;
   const LONGEST = 1000;
   const MOST = 10; // nodes inside of a name
+  const FEW = 50; // controls for which not all labels of the document are looked for
   const MOST_NAMES = 1000; // of attributes, that are kept
 
   const { getter, query, ofDocument, read, closedRootOf, styleOf } = dom;
@@ -59,9 +60,11 @@
   }
 
   let labelsOf = null; // control -> its labels: asked of a control, Chrome looks through the whole document
+  let askedFor = 0; // controls whose labels were asked for before all were found
 
   function end() {
     labelsOf = null;
+    askedFor = 0;
     checked = null;
   }
 
@@ -71,6 +74,7 @@
     if (!known && read(document, Document.prototype, "querySelector")(`${NOT_PLAIN_ANYWHERE},${OTHERS}`) !== null) giveUp();
     if (styles.sheetsDecorate(document, /:first-l/i)) giveUp();
     labelsOf = null;
+    askedFor = 0;
   }
 
   function findLabels() {
@@ -82,7 +86,17 @@
     return found;
   }
 
+  // Without an id only a label around a control is its label.
+  function labelsAround(at) {
+    let labels;
+    for (let above = parentNode.call(at); above instanceof Element; above = parentNode.call(above)) {
+      if (above instanceof HTMLLabelElement && above.control === at) (labels ??= []).push(above);
+    }
+    return labels;
+  }
+
   function labelsFor(at) {
+    if (labelsOf === null && ++askedFor < FEW && !hasAttribute.call(at, "id")) return labelsAround(at);
     if (labelsOf === null) labelsOf = findLabels();
     return labelsOf.get(at);
   }

@@ -66,6 +66,7 @@
   let records = 0;
   let since = 0;
   let distrusted = ""; // why nothing of the last walk may be used
+  let handling = true; // there may be elements that began to have a handler in an attribute
   let restructured = true; // there may be elements that the last walk did not see, or one of the SHAPING changed
   let globals = "";
   let contexts = new Map(); // what is above, in words -> a number
@@ -78,6 +79,7 @@
 
   function forgetAll() {
     lookAgain();
+    handling = true;
     restructured = true;
     still = null;
     lastSaid = { number: 0, said: "" };
@@ -136,6 +138,7 @@
       const name = record.attributeName;
       if (REFERENCES.has(name)) lookAgain();
       if (SHAPING.has(name)) restructured = true;
+      if (name.startsWith("on")) handling = true;
       if (part === null && trunk.has(at) && name !== "class" && name !== "style" && !name.startsWith("data-")) {
         distrust("an attribute of the trunk");
       }
@@ -145,7 +148,7 @@
         for (const node of nodes) {
           if (!(node instanceof Element)) continue;
           lookAgain();
-          restructured = true;
+          handling = restructured = true;
           if (RULING.has(localName.call(node)) || querySelector.call(node, RULES) !== null) distrust("style sheets");
           if (trunk.has(node)) distrust("the trunk was moved");
           const own = partOf.get(node);
@@ -156,6 +159,7 @@
   }
 
   function distrust(why) {
+    handling = true; // what is observed after this is not looked at
     distrusted = distrusted || why;
   }
 
@@ -184,6 +188,15 @@
 
   return {
     forgetAll,
+
+    // Whether elements may have handlers in attributes that they did not have when this was asked last.
+    mayHandle() {
+      const list = watching ? observer.takeRecords() : [];
+      if (list.length) noteAll(list);
+      const may = handling || !watching;
+      handling = false;
+      return may;
+    },
 
     // Whether the document has the elements that the walk before this one saw, with the same SHAPING attributes. To be
     // asked after `begin`.
