@@ -128,7 +128,9 @@ class PartsOfDocument:
             before = None
         shared.given_parts = now = GivenParts(table, validity, 0 if partial else snapshot)
         found = cls(snapshot, now)
-        counted, outside, in_order = found._sort(document, shared.tops, {} if before is None else before.parts)
+        counted, outside, in_order = found._sort(
+            document, shared.tops, {} if before is None else before.parts
+        )
         if before is not None and in_order and not partial and before.snapshot == snapshot - 1:
             found._keep_same(before, counted, outside, known)
         return found
@@ -185,7 +187,9 @@ class PartsOfDocument:
                 counted |= part.keys
         for each in outside:
             if (entry := known(each)) is not None:
-                counted.add((entry.ref.role, entry.ref.name))  # what it was called, and where it may be missing now
+                counted.add(
+                    (entry.ref.role, entry.ref.name)
+                )  # what it was called, and where it may be missing now
         free = counted.isdisjoint
         same = [node for node, part in parts.items() if part.given is not None and free(part.keys)]
         for node in same:

@@ -144,7 +144,9 @@ class RefTable:
         give = functools.partial(self._give, view, given)
         known, groups, snapshot = view.renderer.nodes.get, view.groups, self._snapshots
         validity = (_place(document), self._drops)
-        parts = None if every else PartsOfDocument.begin(document, self, validity, known, partial=view.partial)
+        parts = (
+            None if every else PartsOfDocument.begin(document, self, validity, known, partial=view.partial)
+        )
         place = document.frame_id, document.session_id, document.loader_id
         stack = document.roots[::-1]
         while stack:

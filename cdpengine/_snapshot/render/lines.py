@@ -60,8 +60,8 @@ class Blocks:
     """The lines of a document's parts: `known` are those that were written before, by the part's outermost node.
 
     A part is in the document as the very nodes that it was before, or it is another one. So its lines are the same
-    where the refs of its nodes, and its place, are. `given` are the refs of parts (`RefsByNode.parts`), `kept` gets
-    what later documents may use.
+    where the refs of its nodes, and its place, are. `given` are the refs of parts (`RefsByNode.parts`).
+    `kept` gets what later documents may use.
     """
 
     tops: AbstractSet[Node] = frozenset()
