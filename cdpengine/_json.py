@@ -53,6 +53,14 @@ def replace_all_unpaired(value: Any) -> Any:
     return _map_strings(value, lambda text: replace_unpaired(text) if isinstance(text, str) else text)
 
 
+def to_bytes(text: str) -> bytes:
+    """Return the UTF-8 of a JSON document, with an escape for each unpaired surrogate."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _UNPAIRED.sub(_write_escape, text).encode()
+
+
 def encode(value: object, *, sort_keys: bool = False, indent: int | None = None) -> bytes:
     """Return the JSON of a value in UTF-8: without blanks, or on lines that are indented by `indent` blanks.
 
@@ -185,7 +193,7 @@ def _decode_unpaired(raw: JSON, kind: type[T], refused: Exception, *, strict: bo
     if isinstance(refused, RecursionError):
         raise msgspec.DecodeError(_TOO_DEEP) from None
     try:
-        text = _UNPAIRED.sub(_write_escape, raw) if isinstance(raw, str) else bytes(raw).decode()
+        text = (to_bytes(raw) if isinstance(raw, str) else bytes(raw)).decode()
     except UnicodeDecodeError:
         raise msgspec.DecodeError("the JSON is not UTF-8") from None
     marks = _Marks()

@@ -10,7 +10,9 @@ import msgspec
 import pytest
 import recorded as recorded_module
 from json_schema import breaches
+from random_strings import make_strings
 from recorded import HEADER, Recorded, small
+from rounds import rounds
 
 import cdpengine
 from cdpengine.debug import open_recording
@@ -281,3 +283,20 @@ def test_the_schema_refuses_what_is_wrong(tmp_path: Path, change: Any) -> None:
     log = archived(exchange(), tmp_path)
     change(log)
     assert list(breaches({"log": log}, SCHEMA))
+
+
+def test_each_string_is_in_the_archive(tmp_path: Path) -> None:
+    """Random strings of all planes, with controls and unpaired surrogates, as posted data and as a header."""
+    strings = make_strings(7, rounds(300, 20_000))
+    recorded = Recorded()
+    recorded.attach(S, T)
+    for number, text in enumerate(strings):
+        request = {"method": "POST", "headers": {"X": text.replace("\n", "")}, "postData": text, "hasPostData": True}
+        sent(recorded, str(number), "https://example.com/", kind="Fetch", request=request)
+    path = recorded.write(tmp_path / "a.jsonl")
+    with open_recording(path) as recording:
+        entries = json.loads(archive_document(recording, recording))["log"]["entries"]
+    assert [each["request"]["postData"]["text"] for each in entries] == strings
+    assert [[header["value"] for header in each["request"]["headers"]] for each in entries] == [
+        [text] for text in strings
+    ]

@@ -216,7 +216,7 @@ class LineMaker:
         methods that hold secrets by their nature. The lines are the same as those of one message after the other.
         """
         raws = [
-            message.encode("utf-8", "surrogatepass") if isinstance(message := each.message, str) else message
+            _json.to_bytes(message) if isinstance(message := each.message, str) else message
             for each in traffic
         ]
         lines: list[bytes] = []

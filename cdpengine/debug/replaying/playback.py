@@ -146,7 +146,7 @@ class Playback:
             return False
         asked = Asked(client, envelope.id, envelope.session_id)
         method, typist = envelope.method or "", (client.number, envelope.session_id or "")
-        raw = message if isinstance(message, bytes) else message.encode("utf-8", "surrogatepass")
+        raw = message if isinstance(message, bytes) else _json.to_bytes(message)
         self._told.learn(method, raw)
         self._typing.add(typist, method, envelope.params)
         call = self._find(client, envelope)
