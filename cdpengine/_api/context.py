@@ -31,6 +31,7 @@ from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stag
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.patterns import UrlPattern
+from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
@@ -127,14 +128,12 @@ class BrowserContext:
         name is taken; `context.downloads` and `page.expect_download()` tell of them. Raises InvalidArgumentError
         for a directory that cannot be one, RemoteError where the browser does not allow it.
         """
-        if not isinstance(directory, str | Path) or not str(directory):
-            given = f"a {type(directory).__name__}"
-            raise InvalidArgumentError(what="directory", given=given, expected="a path, as str or Path")
+        place = to_path("directory", directory)
         downloads = self._core.state.downloads
 
         async def last() -> tuple[Path, Callable[[], Awaitable[None]]]:
             with within("allow downloads", timeout):
-                made = await downloads.allow(await self._core.real_id(), Path(directory))
+                made = await downloads.allow(await self._core.real_id(), place)
 
             async def end() -> None:
                 await trio.lowlevel.checkpoint()
@@ -147,7 +146,7 @@ class BrowserContext:
             made: Path | None = None
             try:
                 with within("allow downloads", timeout):
-                    made = await downloads.allow(await self._core.real_id(), Path(directory))
+                    made = await downloads.allow(await self._core.real_id(), place)
                 yield made
             finally:
                 if made is not None:
@@ -181,9 +180,8 @@ def plan_context(
     chrome_version: str,
 ) -> ContextPlan:
     """Return the plan. Raises InvalidArgumentError."""
-    if downloads is not None and (not isinstance(downloads, str | Path) or not str(downloads)):
-        given = f"a {type(downloads).__name__}"
-        raise InvalidArgumentError(what="downloads", given=given, expected="a directory, as str or Path")
+    if downloads is not None:
+        to_path("downloads", downloads, "a directory, as str or Path")
     if isinstance(permissions, str) or not isinstance(permissions, Sequence | Mapping):
         given = f"a {type(permissions).__name__}"
         raise InvalidArgumentError(

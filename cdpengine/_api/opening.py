@@ -24,6 +24,7 @@ from cdpengine._launch.flags import Transport
 from cdpengine._launch.obstacles import Explanation
 from cdpengine._launch.process import ENDED_EARLY, BrowserProcess, LaunchOptions, start_browser
 from cdpengine._nursery import open_body_nursery
+from cdpengine._paths import to_path
 from cdpengine.errors import (
     ConnectFailedError,
     ConnectionLostError,
@@ -102,7 +103,7 @@ async def launch(
         find_browser(executable).path,
         headless,
         tuple(args),
-        user_data_dir=None if user_data_dir is None else Path(user_data_dir),
+        user_data_dir=None if user_data_dir is None else to_path("user_data_dir", user_data_dir),
         transport=choose_transport(transport),
         debugging_port=_checked_port(debugging_port),
         env=env,

@@ -24,6 +24,7 @@ import msgspec
 import trio
 
 from cdpengine import _json
+from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.posted_data import posted_data
@@ -233,11 +234,10 @@ def fulfil_params(
 
 async def read_file(path: str | Path) -> bytes:
     """Return a file's bytes. Raises InvalidArgumentError when it cannot be read."""
-    if not isinstance(path, (str, Path)):
-        raise InvalidArgumentError(what="path", given=f"a {type(path).__name__}", expected="a str or Path")
+    place = trio.Path(to_path("path", path))
     try:
-        return await trio.Path(path).read_bytes()
-    except (OSError, ValueError) as error:
+        return await place.read_bytes()
+    except OSError as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InvalidArgumentError(
             what="path", given=repr(str(path))[:200], expected=f"a file that can be read ({reason})"

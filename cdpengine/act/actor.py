@@ -18,6 +18,7 @@ import trio
 
 from cdpengine._budget import within
 from cdpengine._page.dialog_feed import DialogFeed
+from cdpengine._paths import to_path
 from cdpengine._snapshot.ref import RefNumbers, ref_of_line
 from cdpengine.act.observing.held import HeldScope
 from cdpengine.act.requests import ActRequest
@@ -316,16 +317,17 @@ class Actor:
 
     def check_file(self, what: str, path: str) -> None:
         """Raise InvalidArgumentError for a file that requests may not name. `what` is the field that names it."""
+        place = to_path(what, path)
         if self.files == "anywhere":
             return
-        if self.outputs is not None and Path(path).resolve().is_relative_to(self.outputs.resolve()):
+        if self.outputs is not None and place.resolve().is_relative_to(self.outputs.resolve()):
             return
         if self.files is None:
             raise InvalidArgumentError(
                 what=what, given="a file's name", expected="none: no files may be named here"
             )
         root = self.files.resolve()
-        if not Path(path).resolve().is_relative_to(root):
+        if not place.resolve().is_relative_to(root):
             raise InvalidArgumentError(what=what, given="a file elsewhere", expected=f"a file within {root}")
 
     # --- what is armed ----------------------------------------------------------------------------------------

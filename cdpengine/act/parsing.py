@@ -208,8 +208,6 @@ def _is_like(value: object, member: Any) -> bool:
 def _structure_scalar(value: Any, kind: Any) -> Any:
     if not _is_scalar(value, kind):
         raise UnfitError(_type_name(value), _SCALARS[kind])
-    if isinstance(value, str):
-        _check_text(value)
     return float(value) if kind is float else value
 
 
@@ -258,22 +256,13 @@ def _is_scalar(value: object, kind: Any) -> bool:
     return isinstance(value, kind)
 
 
-def _check_text(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise UnfitError("a text with an unpaired surrogate", "Unicode text") from None
-
-
 def _check_plain(value: Any) -> Any:
     """Return a value that is what JSON holds."""
     pending = [value]
     while pending:
         match pending.pop():
-            case None | bool() | int():
+            case None | bool() | int() | str():
                 pass
-            case str(text):
-                _check_text(text)
             case float(number) if math.isfinite(number):
                 pass
             case list(items) | tuple(items):

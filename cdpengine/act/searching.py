@@ -28,7 +28,7 @@ class SearchEngine:
 
     def url_of(self, query: str) -> str:
         """Return the URL of the results for a query."""
-        return self.url.replace("{query}", quote_plus(query))
+        return self.url.replace("{query}", quote_plus(query, errors="replace"))
 
 
 ENGINES: Mapping[str, SearchEngine] = {

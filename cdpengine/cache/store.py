@@ -20,6 +20,7 @@ import attrs
 import trio
 
 from cdpengine import _json
+from cdpengine._paths import to_path
 from cdpengine.cache.addresses import UrlPattern
 from cdpengine.cache.config import default_path
 from cdpengine.cache.database import BusyError, Database
@@ -135,7 +136,7 @@ class CacheStore:
 
         Raises CacheDamagedError, CacheKeyError, CacheUnavailableError and PackageMissingError.
         """
-        file = default_path() if path is None else Path(path)
+        file = default_path() if path is None else to_path("path of the store", path)
         if key is not None:
             check_key_bytes(str(file), key)
         database = await _persist(lambda: Database(file), str(file), "open")

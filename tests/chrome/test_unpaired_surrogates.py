@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
+import httpx
 import pytest
 import trio
+from cache_stores import KEY, opened
 from command_line import run_here
 from mcp import Client
+from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine import debug
 from cdpengine.act import Actor, dispatch
+from cdpengine.cache import execute_entry, make_entry, make_key, record_steps, resolve_values
 from cdpengine.service.mcp_server import McpSettings, ToolServer
 from cdpengine.service.mcp_tools import CAPABILITIES
+from cdpengine.service.serving import serve
+from cdpengine.service.settings import ServiceSettings
+from cdpengine.service.url_policy import UrlPolicy
 
 pytestmark = pytest.mark.chrome
 
@@ -86,3 +95,119 @@ async def test_requests_and_mcp(browser: cdpengine.Browser) -> None:
                 answer = await client.call_tool(tool, arguments)
                 assert not answer.is_error, answer
                 assert answer.model_dump_json()
+
+
+STORE = """for (const [i, text] of T.entries()) {
+    localStorage.setItem(`v${i}`, text);
+    localStorage.setItem(text, `k${i}`);
+}"""
+
+
+def serve_page(server: HTTPServer) -> str:
+    """Serve the page over HTTP, since an origin is needed to store anything."""
+    html = "<!doctype html><meta charset=utf-8>" + unquote(PAGE.partition(",")[2])
+    server.expect_request("/").respond_with_data(html, content_type="text/html")
+    server.expect_request("/favicon.ico").respond_with_data("")
+    return server.url_for("/")
+
+
+async def test_stored_values_and_their_file(
+    browser: cdpengine.Browser, httpserver: HTTPServer, tmp_path: Path
+) -> None:
+    url = serve_page(httpserver)
+    stored = {f"v{n}": text for n, text in enumerate(TEXTS)} | {text: f"k{n}" for n, text in enumerate(TEXTS)}
+    file = tmp_path / "state.json"
+    async with browser.new_context() as context:
+        page = await context.new_page(url)
+        await page.evaluate(STORE)
+        state = await context.storage.state(path=file)
+    assert [dict(origin.local_storage) for origin in state.origins] == [stored]
+    async with browser.new_context(storage_state=file) as context:
+        page = await context.new_page(url)
+        assert await page.evaluate("({...localStorage})") == stored
+
+
+async def test_http_service(shared_endpoint: str) -> None:
+    settings = ServiceSettings(
+        token="t" * 16, endpoint=shared_endpoint, url_policy=UrlPolicy(schemes=frozenset({"data"}))
+    )
+    async with (
+        serve(settings) as listening,
+        httpx.AsyncClient(
+            base_url=listening.url, headers={"Authorization": "Bearer " + "t" * 16}, timeout=30
+        ) as http,
+    ):
+
+        async def ask(**request: object) -> Any:
+            body = json.dumps(request)  # unpaired surrogates are escapes
+            answer = await http.post("/act", content=body, headers={"Content-Type": "application/json"})
+            assert answer.status_code == 200, answer.text
+            return answer.json()
+
+        await ask(kind="navigate", url=PAGE)
+        for text in TEXTS:
+            given = await ask(kind="evaluate", function="(text) => [text, {[text]: 1}, T]", args=[text])
+            assert given["result"] == [text, {text: 1}, TEXTS]
+        await ask(kind="snapshot")
+        assert TEXTS[0] in json.dumps(await ask(kind="console"), ensure_ascii=False)
+
+
+def test_map_writes_them(tmp_path: Path, httpserver: HTTPServer) -> None:
+    (tmp_path / "tasks.py").write_text(
+        "async def texts(page, item):\n    await page.goto(item)\n    return {t: t for t in await page.evaluate('T')}\n"
+    )
+    (tmp_path / "in.txt").write_text(serve_page(httpserver) + "\n")
+    options = ["-o", str(tmp_path / "o.jsonl"), "--pages", "1"]
+    done = run_here("map", f"{tmp_path / 'tasks.py'}:texts", str(tmp_path / "in.txt"), *options)
+    assert done.returncode == 0, done.stderr
+    (line,) = (tmp_path / "o.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(line)["value"] == {text: text for text in TEXTS}
+
+
+async def test_a_cassette_replays_them(tmp_path: Path) -> None:
+    path = tmp_path / "tape.jsonl.zst"
+
+    async def run() -> list[object]:
+        async with (
+            debug.cassette(path, keep_arguments=True) as taped,
+            cdpengine.connect(taped.endpoint) as browser,
+        ):
+            page = await browser.new_page(PAGE)
+            return [
+                await page.title(),
+                await page.evaluate("T"),
+                *[await page.evaluate("(text) => ({[text]: text})", text) for text in TEXTS],
+                str(await page.snapshot()),
+            ]
+
+    recorded = await run()
+    assert recorded[:2] == [TEXTS[0], TEXTS]
+    assert recorded[2:5] == [{text: text} for text in TEXTS]
+    assert await run() == recorded
+
+
+async def test_a_cached_flow_clicks_by_such_a_name(
+    browser: cdpengine.Browser, httpserver: HTTPServer, tmp_path: Path
+) -> None:
+    url = serve_page(httpserver)
+    async with browser.new_context() as context:
+        page = await context.new_page(url)
+        async with record_steps(page) as recording:
+            await page.click(await page.find(role="button", name=TEXTS[1]))
+        assert recording.viewport is not None
+        made = make_entry(make_key("greet", url, recording.viewport, ()), recording.steps, now=1.0)
+        async with opened(tmp_path / "cache.db", key=KEY) as store:
+            await store.put(made)
+            entry = await store.get(made.key)
+            exported = await store.export()
+        assert entry is not None
+        assert entry.steps == made.steps
+        async with opened(tmp_path / "other.db", key=KEY) as other:
+            await other.import_entries(exported.text)
+            entry = await other.get(made.key)
+        assert entry is not None
+        await page.goto(url)
+        values = await resolve_values((), values={}, environment={})
+        report = await execute_entry(page, entry, values, patience=0.5)
+        assert report.ok, report.to_table()
+        assert len(page.dialogs.records) == 2

@@ -33,6 +33,7 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import UrlPattern
 from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
+from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
 from cdpengine.errors import InvalidArgumentError, NotInteractableError
 
@@ -114,14 +115,12 @@ async def expect_download(
     downloads = core.state.downloads
     if directory is None:
         directory = await downloads.directory_of(core.target.context_id)
-    if not isinstance(directory, str | Path) or not str(directory):
-        given = f"a {type(directory).__name__}"
-        raise InvalidArgumentError(what="directory", given=given, expected="a path, as str or Path")
+    place = to_path("directory", directory)
     budget = Budget.start("expect a download", timeout)
     expected: Expected[Download] = Expected("a download")
     async with AsyncExitStack() as stack:
         with within("expect a download", timeout):
-            expecting = downloads.expecting(core.target, Path(directory))
+            expecting = downloads.expecting(core.target, place)
             awaited = await stack.enter_async_context(expecting)
         seen = _downloads_seen(core, awaited)
         yield expected

@@ -24,6 +24,7 @@ from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import SessionOverride
 from cdpengine._page.scripts.page_functions import USERS_WORLD_NAME, ExecutionContext, object_group
+from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.runtime import CompileScriptReply, EvaluateReply
 from cdpengine._protocol.session import Session
@@ -178,7 +179,7 @@ async def _source(source: str | None, path: str | Path | None) -> str:
             raise InvalidArgumentError(what="source", given=f"a {type(source).__name__}", expected="a str")
         return source
     try:
-        return await trio.Path(path).read_text("utf-8")
+        return await trio.Path(to_path("path", path)).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no UTF-8"
         raise InvalidArgumentError(

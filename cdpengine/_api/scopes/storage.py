@@ -23,6 +23,7 @@ from cdpengine._page.navigation.liveness import explain_deadline
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import check_origin, origin_of
 from cdpengine._page.running_actions import announced
+from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
 from cdpengine._storage.cookies import (
     Cookie,
@@ -212,7 +213,7 @@ class ContextStorage(Cookies):
         if isinstance(origins, str):
             raise InvalidArgumentError(what="origins", given="a str", expected="a list of origins")
         wanted = [check_origin(origin, "origins") for origin in origins]
-        file = None if path is None else _path(path)
+        file = None if path is None else to_path("path", path)
         with within("save the storage state", timeout):
             seen = self._core.state.seen_origins.of(await self._core.real_id())
             state = await collect_state(
@@ -337,12 +338,4 @@ async def load_state(state: StorageState | str | Path) -> StorageState:
     if isinstance(state, StorageState):
         await trio.lowlevel.checkpoint()
         return check_state(state)
-    return await trio.to_thread.run_sync(read_state, _path(state))
-
-
-def _path(path: object) -> Path:
-    if not isinstance(path, str | Path) or not str(path):
-        raise InvalidArgumentError(
-            what="path", given=f"a {type(path).__name__}", expected="a path, as str or Path"
-        )
-    return Path(path)
+    return await trio.to_thread.run_sync(read_state, to_path("path", state))

@@ -33,6 +33,7 @@ from cdpengine._input.actionability.page_library import (
 from cdpengine._input.forms.related import object_from
 from cdpengine._javascript import script, with_dom
 from cdpengine._page.scripts.page_functions import VALUE, Node, context_gone, object_group
+from cdpengine._paths import to_path
 from cdpengine._protocol.calls import pending_group
 from cdpengine.errors import (
     InvalidArgumentError,
@@ -102,13 +103,8 @@ async def check_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
     """
     given = list(files)
     for each in given:
-        path = isinstance(each, (str, os.PathLike)) and isinstance(os.fspath(each), str)
-        if not path and not isinstance(each, FileContent):
-            raise InvalidArgumentError(
-                what="paths",
-                given=f"a {type(each).__name__}",
-                expected="strings or paths of files, or FileContents",
-            )
+        if not isinstance(each, FileContent):
+            to_path("paths", each, "strings or paths of files, or FileContents")
 
     def find() -> tuple[list[Path | FileContent], list[Path]]:
         found = [each if isinstance(each, FileContent) else _whole(Path(each)) for each in given]

@@ -17,6 +17,7 @@ from typing import BinaryIO
 import trio
 
 from cdpengine._launch.private_files import NewFile, is_taken
+from cdpengine._paths import to_path
 from cdpengine._protocol.calls import decode_bytes
 from cdpengine._protocol.domains.tracing import StreamPiece
 from cdpengine._protocol.session import Session
@@ -110,11 +111,7 @@ def checked_path(what: str, path: str | os.PathLike[str], *, overwrite: bool = T
     Raises InvalidArgumentError for a value that is not a path, or names a folder; without `overwrite`, for a file
     that exists.
     """
-    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
-        raise InvalidArgumentError(
-            what=f"path of {what}", given=repr(path)[:80], expected="the path of a file"
-        )
-    found = Path(path)
+    found = to_path(f"path of {what}", path, "the path of a file")
     if found.is_dir():
         raise InvalidArgumentError(
             what=f"path of {what}", given=f"{found}, a folder", expected="the path of a file"

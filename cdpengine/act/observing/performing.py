@@ -15,6 +15,7 @@ import trio
 
 from cdpengine._budget import within
 from cdpengine._page.patterns import url_test
+from cdpengine._paths import to_path
 from cdpengine._plain import to_plain
 from cdpengine.act.observing import requests
 from cdpengine.act.observing.held import find_held, hold
@@ -210,7 +211,7 @@ def _key(run: Performance, measurement: str) -> tuple[str, str]:
 async def _place(run: Performance, field: str, what: str, path: str | None) -> Path:
     """Return the file to write: the one that was named, or a new one in the folder of outputs."""
     if path is not None:
-        return Path(path)
+        return to_path(field, path)
     folder = run.actor.outputs
     if folder is None:
         raise InvalidArgumentError(what=field, given="nothing", expected="the path of a file")

@@ -24,6 +24,7 @@ import attrs
 import msgspec
 
 from cdpengine import _json
+from cdpengine._paths import to_path
 from cdpengine.debug.recording_format import KINDS, VERSION, Header, Line, Message
 from cdpengine.errors import InvalidArgumentError, RecordingDamagedError, packages_named
 
@@ -182,7 +183,7 @@ def open_recording(path: str | Path) -> Iterator[Recording]:
     Raises InvalidArgumentError when there is no such file, RecordingDamagedError when it is no recording, or
     breaks off before its first line is whole. Whatever else is wrong with it is in its `damage`, once it was read.
     """
-    path = Path(path)
+    path = to_path("recording", path)
     try:
         raw = path.open("rb")
     except OSError as error:
@@ -204,7 +205,7 @@ def follow_recording(
     Iterating ends with the recording's last line, or with what `wait` raises. Raises as `open_recording`; a file
     that gets shorter ends as damage.
     """
-    path = Path(path)
+    path = to_path("recording", path)
     try:
         raw = path.open("rb", buffering=0)
     except OSError as error:

@@ -32,6 +32,7 @@ import trio
 from cdpengine import _json
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
+from cdpengine._paths import to_path
 from cdpengine._protocol.instruments import HttpExchange, Instruments, Span, Traffic
 from cdpengine.debug.reading.shown_lines import plain, show_line
 from cdpengine.debug.recording.entered_texts import EnteredTexts
@@ -292,7 +293,7 @@ async def record(
     )
     known = _find_known(browser.connections)
     product = browser.version.product
-    claim = partial(create_recording, Path(path), overwrite=overwrite)
+    claim = partial(create_recording, to_path("recording", path), overwrite=overwrite)
     options = _Options(redactor, limit, queued, product)
     async with _record(browser.instruments, claim, options, known) as recorder:
         yield recorder
@@ -328,7 +329,7 @@ async def record_traffic(
     A client does not say beforehand what it enters, so what any script is given is withheld, the engine's own too.
     """
     redactor = None if unredacted else Redactor(keep_arguments=keep_arguments)
-    claim = partial(create_recording, Path(path), overwrite=overwrite)
+    claim = partial(create_recording, to_path("recording", path), overwrite=overwrite)
     options = _Options(redactor, limit, foreign=True)
     async with _record(instruments, claim, options, drop_empty=True) as recorder:
         yield recorder

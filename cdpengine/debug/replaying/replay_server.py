@@ -26,6 +26,7 @@ from cdpengine._launch.find import find_browser
 from cdpengine._launch.process import LaunchOptions, start_browser
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._nursery import open_body_nursery
+from cdpengine._paths import to_path
 from cdpengine._protocol.transport import LARGEST_INCOMING, Transport, TransportBroken
 from cdpengine.debug.http_websocket_server import (
     HttpAnswer,
@@ -346,7 +347,7 @@ async def cassette(
     Raises ReplayDivergedError when the program asks something else than when it was recorded, InvalidArgumentError
     when there is nothing to replay, RecordingDamagedError, and what starting a browser raises.
     """
-    path = Path(path)
+    path = to_path("cassette", path)
     if record is None:
         record = not path.exists()
     if not record:
