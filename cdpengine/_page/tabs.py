@@ -231,6 +231,7 @@ class Tabs:
             held_back=attachment.waiting,
             owner_of=self._dialog_owner,
         )
+        page.is_drawn_behind = self._launched
         if not (self._launched if opener is None else opener.used):
             page.leave_alone()
             page.dialogs.answering = self._dialogs_asked

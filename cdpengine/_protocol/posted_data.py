@@ -13,6 +13,7 @@ import binascii
 
 import attrs
 
+from cdpengine._json import replace_unpaired
 from cdpengine._protocol.domains.network import Request
 
 FILES = "Chrome does not report files and blobs that a page posts"
@@ -42,5 +43,5 @@ def posted_data(request: Request) -> PostedData:
     if pieces:
         return PostedData(content)
     if request.post_data is not None:
-        return PostedData(request.post_data.encode("utf-8", "replace"))
+        return PostedData(replace_unpaired(request.post_data).encode())
     return PostedData(missing=FILES) if request.has_post_data else PostedData()
