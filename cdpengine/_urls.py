@@ -65,14 +65,30 @@ def _parse_number_parts(host: str) -> ipaddress.IPv4Address | None:
 
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_INTERNET = ipaddress.IPv6Network("2000::/3")
+
+_SPECIAL = tuple(
+    ipaddress.ip_network(each)
+    for each in (
+        "192.0.0.0/24", "192.88.99.0/24",  # protocol assignments; relays of 6to4, which are no more
+        "2001::/23", "2001:db8::/32", "3fff::/20",  # protocol assignments (Teredo is one), documentation
+    )
+)  # fmt: skip
+"""Ranges that some version of `ipaddress` calls global: the special-purpose registries of IANA (RFC 6890)."""
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is one of the internet. An IPv4 address within an IPv6 one is judged as itself."""
+    """Whether an address is one of the internet. An IPv4 address within an IPv6 one is judged as itself.
+
+    IPv6 has its public addresses in 2000::/3 (RFC 4291); other ranges, such as fec0::/10 and ::/96, have none.
+    """
     if isinstance(address, ipaddress.IPv6Address):
         within = address.ipv4_mapped or address.sixtofour
         if within is None and address in _NAT64:
             within = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
         if within is not None:
             return is_public(within)
-    return address.is_global and not address.is_multicast
+        if address not in _INTERNET:
+            return False
+    special = any(address in each for each in _SPECIAL)
+    return address.is_global and not address.is_multicast and not special

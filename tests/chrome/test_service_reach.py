@@ -43,6 +43,27 @@ all = async (socket_url) => Promise.all([
 ]);
 </script>"""
 
+IN_A_SERVICE_WORKER = """async (away) => {
+  const heard = new Promise((done) => { navigator.serviceWorker.onmessage = (event) => done(event.data); });
+  await navigator.serviceWorker.register("/sw.js");
+  const { active } = await navigator.serviceWorker.ready;
+  active.postMessage(away);
+  return heard;
+}"""
+SERVICE_WORKER = """onmessage = async (event) => {
+  const tries = ["no-cors", "cors"].map((mode) => fetch(`${event.data}/in-a-service-worker`, {mode}));
+  const ended = await Promise.allSettled(tries);
+  event.source.postMessage(ended.map((each) => each.status));
+};
+oninstall = () => skipWaiting(); onactivate = () => clients.claim();"""
+
+OVER_QUIC = """async (url) => {
+  const transport = new WebTransport(url, {serverCertificateHashes: [{algorithm: "sha-256", value: new Uint8Array(32)}]});
+  const ended = await Promise.race([transport.ready, new Promise((done) => setTimeout(done, 3000, "none"))])
+    .then((answer) => answer ?? "open", (error) => error.name);
+  return ended;
+}"""
+
 OVER_UDP = """async (port) => {
   const peer = new RTCPeerConnection({iceServers: [{urls: `stun:127.0.0.1:${port}`}, {urls: `turn:127.0.0.1:${port}`, username: "a", credential: "b"}]});
   peer.createDataChannel("x");
@@ -77,9 +98,11 @@ async def test_nothing_that_a_page_loads_gets_past_the_policy(httpserver: HTTPSe
         asked.append(f"{request.host.partition(':')[0]}{request.path}")
         if request.path == "/back":
             return Response("", 302, headers={"Location": f"{away}/redirected"})
+        if request.path == "/sw.js":
+            return Response(SERVICE_WORKER, content_type="text/javascript")
         return Response(LOADING.format(here=here, away=away), content_type="text/html")
 
-    for path in ("/page", "/back"):
+    for path in ("/page", "/back", "/sw.js"):
         httpserver.expect_request(path).respond_with_handler(answer)
     httpserver.expect_request("/").respond_with_handler(answer)
     udp = socket.socket(type=socket.SOCK_DGRAM)
@@ -96,12 +119,17 @@ async def test_nothing_that_a_page_loads_gets_past_the_policy(httpserver: HTTPSe
         assert (await ask(http, kind="evaluate", function=OVER_UDP, args=[udp.getsockname()[1]]))[
             "result"
         ] == 0
+        ended = await ask(http, kind="evaluate", function=IN_A_SERVICE_WORKER, args=[away])
+        assert ended["result"] == ["rejected", "rejected"], ended
+        over_quic = f"https://127.0.0.1:{udp.getsockname()[1]}/"
+        ended = await ask(http, kind="evaluate", function=OVER_QUIC, args=[over_quic])
+        assert ended["result"] not in ("open", None), ended
         requests = (await ask(http, kind="requests", url="*127.0.0.1*", limit=500))["result"]["requests"]
         assert len(requests) >= 15, "they were tried"
         assert not [each for each in requests if each["status"]]
-    assert sorted(set(asked)) == ["localhost/back", "localhost/page"]
+    assert sorted(set(asked)) == ["localhost/back", "localhost/page", "localhost/sw.js"]
     logged = [request.path for request, _ in httpserver.log]
-    assert set(logged) == {"/page", "/back"}, logged
+    assert set(logged) == {"/page", "/back", "/sw.js"}, logged
     with pytest.raises(BlockingIOError):
         udp.recvfrom(2000)
     udp.close()
