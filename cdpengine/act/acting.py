@@ -12,6 +12,7 @@ from typing import Any
 
 import trio
 
+from cdpengine._api.page.scrolling import one_viewport
 from cdpengine.act import requests
 from cdpengine.act.performing import Performance
 from cdpengine.act.requests import ActRequest
@@ -86,11 +87,8 @@ async def _scroll(run: Performance, request: requests.Scroll) -> None:
     target = await run.find_if_given(request.ref, request.selector)
     dx, dy = request.dx, request.dy
     if request.direction is not None:
-        metrics = await run.page.session.call("Page.getLayoutMetrics")
-        seen = metrics["cssLayoutViewport"]
-        width, height = float(seen["clientWidth"]), float(seen["clientHeight"])
-        ways = {"up": (0.0, -height), "down": (0.0, height), "left": (-width, 0.0), "right": (width, 0.0)}
-        dx, dy = ways[request.direction]
+        core = run.page._core  # noqa: SLF001 - no part of what users have
+        dx, dy = await one_viewport(core, request.direction, target, heal=request.heal, timeout=run.left)
     run.report(
         await run.page.scroll(dx, dy, target, heal=request.heal, refuse_renamed=True, timeout=run.left)
     )
@@ -99,8 +97,8 @@ async def _scroll(run: Performance, request: requests.Scroll) -> None:
 async def _drag(run: Performance, request: requests.Drag) -> None:
     run.report(
         await run.page.drag(
-            request.start_ref,
-            request.end_ref,
+            await run.find(request.start_ref, request.start_selector),
+            await run.find(request.end_ref, request.end_selector),
             hold=request.hold,
             heal=request.heal,
             refuse_renamed=True,

@@ -53,6 +53,9 @@ _WATCHING = 2.0
 """Seconds at most in which a page may begin to report its console and requests, before it goes to a document."""
 
 
+_SHORTEST_ID = 8
+"""Characters of the shortest id that could be one of Chrome's; shorter numbers are those of `tabs`."""
+
 _CLOSING = 2.0
 """Seconds at most in which a page is closed that came to nothing."""
 
@@ -168,8 +171,18 @@ class Actor:
         for page in pages:
             if page.target_id == request.target_id:
                 return page
+        number = request.target_id
+        if (
+            number.isdecimal()
+            and number.isascii()
+            and len(number) < _SHORTEST_ID
+            and int(number) < len(pages)
+        ):
+            return pages[int(number)]
         given = f"{request.target_id[:40]!r}, which is not open"
-        raise InvalidArgumentError(what="targetId", given=given, expected="one that a tabs request lists")
+        raise InvalidArgumentError(
+            what="targetId", given=given, expected="an id or number that a tabs request lists"
+        )
 
     async def open_page(self, timeout: float) -> Page:
         """Open a blank page, which becomes the current one, and keep its console and requests."""

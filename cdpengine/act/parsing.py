@@ -295,7 +295,7 @@ def _checked(request: ActRequest) -> ActRequest:
             and selector is None
         ):
             raise _refuse(place, "no element", "a ref of the last snapshot, or a selector")
-    for check in (_check_wait, _check_scroll, _check_find, _check_tab, _check_picture):
+    for check in (_check_wait, _check_scroll, _check_drag, _check_find, _check_tab, _check_picture):
         check(request)
     return request
 
@@ -342,6 +342,15 @@ def _check_scroll(request: ActRequest) -> None:
             raise _refuse("scroll", "a direction, and dx or dy", "one of them")
         if request.direction is None and not request.dx and not request.dy:
             raise _refuse("scroll", "no way to go", "a direction, or dx or dy")
+
+
+def _check_drag(request: ActRequest) -> None:
+    if isinstance(request, requests.Drag):
+        for end in ("start", "end"):
+            given = [getattr(request, f"{end}_{by}") for by in ("ref", "selector")]
+            if given.count(None) != 1:
+                words = "no element" if given.count(None) else "a ref and a selector"
+                raise _refuse("drag", words, f"{end}Ref or {end}Selector")
 
 
 def _check_find(request: ActRequest) -> None:

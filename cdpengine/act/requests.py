@@ -40,7 +40,7 @@ class ActRequest:
     in_order: ClassVar[bool] = True
     runs_script: ClassVar[bool] = False
 
-    target_id: str | None = field("The page to act on, by the id in tabs; without, the current one.", None)
+    target_id: str | None = field("The page, by its id or number in tabs; without, the current one.", None)
     timeout_ms: int | None = field("The time that it may take, in milliseconds.", None, least=1)
 
     @property
@@ -134,7 +134,7 @@ class Scroll(ElementRequest):
     dx: float = field("CSS pixels to the right.", 0)
     dy: float = field("CSS pixels down.", 0)
     direction: Literal["up", "down", "left", "right"] | None = field(
-        "One viewport that way, in place of dx and dy.", None
+        "One viewport that way, of the page or of what can be scrolled there, in place of dx and dy.", None
     )
 
 
@@ -143,8 +143,12 @@ class Drag(ActingRequest):
     """Drag an element onto another one with the left button."""
 
     kind: ClassVar[str] = "drag"
-    start_ref: str = field("The ref of the element that is dragged.")
-    end_ref: str = field("The ref of the element that it is dropped on.")
+    start_ref: str | None = field("The element that is dragged, by its ref.", None)
+    end_ref: str | None = field("The element that it is dropped on, by its ref.", None)
+    start_selector: str | None = field(
+        "The element that is dragged, by a CSS selector that matches one.", None
+    )
+    end_selector: str | None = field("The element that it is dropped on, by such a selector.", None)
     hold: float = field("Seconds to hold the button before the first move: for a long press.", 0)
     heal: bool = field(
         "Where a ref is stale, take what has the same role, name and place now, if sure.", False

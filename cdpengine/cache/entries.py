@@ -421,7 +421,8 @@ def _check_request(step: Step, place: str) -> None:
         raise InvalidArgumentError(place, "a targetId", "none: the id of a page ends with it")
     wanted = set()
     for part in (request, *(request.fields if isinstance(request, Fill) else ())):
-        if getattr(part, "selector", None) is not None and not isinstance(request, Wait):
+        selectors = [getattr(part, name, None) for name in ("selector", "start_selector", "end_selector")]
+        if any(each is not None for each in selectors) and not isinstance(request, Wait):
             raise InvalidArgumentError(place, "a selector", "a target: the name of one in place of a ref")
         names = ("start_ref", "end_ref") if isinstance(part, Drag) else ("ref",)
         wanted |= {ref for name in names if (ref := getattr(part, name, None)) is not None}

@@ -34,6 +34,19 @@ CLOSE_GRACE = 2.0
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class SharedCommand(click.Command):
+    """A command that loads a URL, and by the same name a verb for the page of the browser that stays."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help of the verb below that of the command."""
+        from cdpengine.shell.usage import verb_help
+
+        super().format_epilog(ctx, formatter)
+        assert self.name is not None
+        formatter.write("\nFor the page of the browser that `cdpengine open` started:\n\n")
+        formatter.write("".join(f"  {line}".rstrip() + "\n" for line in verb_help(self.name).splitlines()))
+
+
 class Failed(Exception):
     """The command did its work and the result is a failure, which was printed already."""
 

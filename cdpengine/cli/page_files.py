@@ -17,6 +17,7 @@ import trio
 
 from cdpengine.cli.options import (
     Failed,
+    SharedCommand,
     Source,
     browser_options,
     json_option,
@@ -238,7 +239,7 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg]
 # --- pictures and paper --------------------------------------------------------------------------------------
 
 
-@click.command(short_help="Save a page as a picture.")
+@click.command(cls=SharedCommand, short_help="Save a page as a picture.")
 @url_argument
 @output_option("The file: .png, .jpg, .jpeg or .webp.")
 @click.option("--full-page", is_flag=True, help="All of the page, not only what is in view.")
@@ -323,7 +324,7 @@ def screenshot(
         trio.run(take)
 
 
-@click.command(short_help="Save a page as PDF.")
+@click.command(cls=SharedCommand, short_help="Save a page as PDF.")
 @url_argument
 @output_option("The file.")
 @click.option(

@@ -14,6 +14,7 @@ import trio
 from cdpengine import _json
 from cdpengine.cli.options import (
     F,
+    SharedCommand,
     Source,
     absolute_url,
     browser_options,
@@ -32,7 +33,7 @@ _MODES = ("role", "ai", "aria", "numbered", "webarena")
 _SOURCES = ("ax", "computed", "hybrid", "dom")
 
 
-@click.command(short_help="Print a page's roles, names and refs.")
+@click.command(cls=SharedCommand, short_help="Print a page's roles, names and refs.")
 @url_argument
 @click.option(
     "--mode",

@@ -237,14 +237,20 @@ def _answer(verb: Verb, text: str) -> dict[str, Any]:
     return {"accept": text == "accept"}
 
 
-def _ref(field: str) -> Callable[[Verb, str], dict[str, Any]]:
-    return lambda _verb, text: {field: parse_ref_text(text) or text}
+def _end(name: str) -> Callable[[Verb, str], dict[str, Any]]:
+    """Return what reads one end of a drag: a ref or a selector."""
+
+    def read(_verb: Verb, text: str) -> dict[str, Any]:
+        ref = parse_ref_text(text)
+        return {f"{name}Selector": text} if ref is None else {f"{name}Ref": ref}
+
+    return read
 
 
 _SPECIAL: Mapping[tuple[str, str], Callable[[Verb, str], dict[str, Any]]] = {
     ("", "target"): _target,
-    ("", "start_ref"): _ref("startRef"),
-    ("", "end_ref"): _ref("endRef"),
+    ("drag", "start_ref"): _end("start"),
+    ("drag", "end_ref"): _end("end"),
     ("wait", "what"): _what,
     ("focus-tab", "index"): _tab,
     ("close-tab", "index"): _tab,

@@ -66,13 +66,19 @@ def print_response(response: ActResponse, *, as_json: bool, script: bool = False
     """
     if response.error is not None:
         return print_failure(response.error, response=response, as_json=as_json)
+    status = FAILED if _found_nothing(response) else DONE
     if as_json:
-        return Printed(DONE, _to_json(response.to_json()))
+        return Printed(status, _to_json(response.to_json()))
     lines = [*_tell_result(response, script=script), *tell_effects(response.effects)]
     if response.diff is not None:
         lines.append(escape_lines(shorten_diff(response.diff)))
     lines += tell_cached(response.cached)
-    return Printed(DONE, "".join(f"{line}\n" for line in lines or ["done"]))
+    return Printed(status, "".join(f"{line}\n" for line in lines or ["done"]))
+
+
+def _found_nothing(response: ActResponse) -> bool:
+    """Return whether it was looked for elements, and there are none: `find` exits like grep."""
+    return response.kind == "find" and isinstance(response.result, Mapping) and not response.result["count"]
 
 
 def print_error(error: EngineError, hint: str, *, kind: str, as_json: bool) -> Printed:

@@ -28,11 +28,11 @@ def verb_help(name: str) -> str:
     lines = [f"Usage: cdpengine {verb.usage} [OPTIONS]", "", verb.meaning]
     if verb.example:
         lines += ["", "Example:", f"  cdpengine {verb.example}"]
-    if any(place.field == "target" for place in verb.places):
-        lines += [
-            "",
-            'TARGET is a ref of the last snapshot ("e3"), or a CSS selector that matches one element.',
-        ]
+    targets = [place.name for place in verb.places if place.field in ("target", "start_ref", "end_ref")]
+    if targets:
+        are = "is" if len(targets) == 1 else "are each"
+        what = 'a ref of the last snapshot ("e3"), or a CSS selector that matches one element.'
+        lines += ["", f"{' and '.join(targets)} {are} {what}"]
     lines += ["", "Options:"]
     for option, meaning in {**dict(_options(verb)), **verb.options, **_ALWAYS}.items():
         lines += _row(option, meaning)

@@ -122,7 +122,7 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="scroll",
         kind="scroll",
-        meaning="Turn the mouse wheel: one viewport up, down, left or right, or as --dx and --dy say.",
+        meaning="Turn the mouse wheel: one viewport of the page or scrollable area there, or by --dx and --dy.",
         places=(Place("DIRECTION", "direction", needed=False), MAYBE_TARGET),
         example="scroll down",
     ),
@@ -169,7 +169,7 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="find",
         kind="find",
-        meaning="Find elements by what is said of them, and print their refs.",
+        meaning="Find elements by what is said of them, and print their refs; exit with 1 where none matches.",
         example="find --role button --name Buy",
     ),
     Verb(

@@ -158,6 +158,9 @@ async def test_what_a_person_reads(background: Background, site: str, tmp_path: 
     assert await say("close", "--session", "other") == "done\n"
     assert await say("sessions") == "default\n"
 
+    nothing = await run("find", "--role", "slider")
+    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (1, b"nothing was found\n", b"")
+
     # Errors are a line, a hint and a status.
     await say("open", f"{site}/stage")
     for arguments, status, message, hint in (

@@ -114,6 +114,9 @@ def test_what_is_typed_is_the_request_that_was_meant(kind: str) -> None:
         (("type", "e5", "--", "--submit"), {"kind": "type", "ref": "e5", "text": "--submit"}),
         (("press", "-"), {"kind": "press", "key": "-"}),
         (("fill", "e5", "a", "#b", ""), {"kind": "fill", "fields": [{"ref": "e5", "value": "a"}, {"selector": "#b", "value": ""}]}),
+        (("drag", "e3", "#goal"), {"kind": "drag", "startRef": "e3", "endSelector": "#goal"}),
+        (("drag", "li.a", "@e4"), {"kind": "drag", "startSelector": "li.a", "endRef": "e4"}),
+        (("click", "e3", "--target-id", "1"), {"kind": "click", "ref": "e3", "targetId": "1"}),
         (("scroll", "--dy", "-100"), {"kind": "scroll", "dy": -100.0}),
         (("scroll", "down", "#list"), {"kind": "scroll", "direction": "down", "selector": "#list"}),
         (("wait", "500"), {"kind": "wait", "timeMs": 500}),
@@ -238,7 +241,9 @@ def printed(kind: str, result: Any = None, *, as_json: bool = False, **more: Any
     ],
 )  # fmt: skip
 def test_what_a_result_reads_like(kind: str, result: Any, expected: str) -> None:
-    assert printed(kind, result) == Printed(0, expected)
+    assert printed(kind, result) == Printed(
+        1 if (kind, expected) == ("find", "nothing was found\n") else 0, expected
+    )
     assert (
         json.loads(printed(kind, result, as_json=True).out)
         == ActResponse(kind=kind, ok=True, result=result).to_json()

@@ -9,6 +9,7 @@ from refusals import refused
 
 import cdpengine
 from cdpengine._input.geometry import Point
+from cdpengine.act import Actor, dispatch
 from cdpengine.errors import (
     InvalidArgumentError,
     InvisibleError,
@@ -80,6 +81,40 @@ async def test_scroll_over_a_scroller_and_the_page(page: cdpengine.Page) -> None
     assert [(e["deltaY"], e["trusted"]) for e in wheels] == [(130, True), (240, True)]
     await page.scroll(0, -1000, timeout=20)
     assert await page.evaluate("scrollY") == 0
+
+
+SCROLLERS = """<style>body { margin: 0 }</style>
+<div id=list style="height:150px;overflow:auto"><div style="height:2000px"><button id=inner>Inner</button></div></div>
+<iframe id=framed style="height:120px" srcdoc="<p style='height:3000px'>text</p>"></iframe>
+<div id=host></div><div style="height:4000px"></div><script>
+  host.attachShadow({ mode: "open" }).innerHTML = "<div id=s style='height:90px;overflow:scroll'><p style='height:900px'></p></div>";
+</script>"""
+
+
+async def test_one_viewport_is_that_of_what_scrolls(page: cdpengine.Page) -> None:
+    await page.set_content(SCROLLERS)
+    await page.settled(timeout=20)
+    actor = Actor(page.browser)
+    actor.focus(page)
+
+    async def scrolled(**request: object) -> list[int]:
+        response = await dispatch(actor, {"kind": "scroll", **request})
+        assert response.ok, response.error
+        found: list[int] = await page.evaluate(
+            "[list.scrollTop, framed.contentWindow.scrollY, host.shadowRoot.getElementById('s').scrollTop, scrollY]"
+        )
+        return found
+
+    inside, high = await page.evaluate("[host.shadowRoot.getElementById('s').clientHeight, innerHeight]")
+    assert await scrolled(direction="down", selector="#list") == [150, 0, 0, 0]
+    assert await scrolled(direction="down") == [300, 0, 0, 0], "where the mouse is"
+    assert await scrolled(direction="up", selector="#list") == [150, 0, 0, 0]
+    for y, after in ((200, [150, 120, 0, 0]), (320, [150, 120, inside, 0])):
+        await page.mouse.move(50, y)
+        assert await scrolled(direction="down") == after
+    # At the end of the list, the wheel scrolls the page.
+    await page.evaluate("list.scrollTop = 1e6")
+    assert await scrolled(direction="down", selector="#list") == [1850, 120, inside, high]
 
 
 async def test_scroll_into_view_boxes_and_pictures(page: cdpengine.Page) -> None:

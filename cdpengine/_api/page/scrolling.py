@@ -1,0 +1,38 @@
+"""One viewport of scrolling: how far the wheel has to turn to show the next part of what it scrolls."""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.targets import ElementTarget
+from cdpengine._javascript import script
+
+Way = Literal["up", "down", "left", "right"]
+
+_SCROLLPORT = "_api/page/scrollport"
+_FIRST = (1.0, 1.0)
+"""Where the wheel turns while the mouse has not been moved."""
+
+
+async def one_viewport(
+    core: PageCore, way: Way, target: ElementTarget | None, *, heal: bool, timeout: float
+) -> tuple[float, float]:
+    """Return the CSS pixels (right, down) of one viewport of what the wheel scrolls, as `page.scroll` takes them.
+
+    That is what can be scrolled around the target, or under the mouse without one; at most the page's viewport.
+    Raises as `page.scroll` does.
+    """
+    if target is None:
+        at = core.mouse.position
+        point = tuple(at) if tuple(at) != (0, 0) else _FIRST
+        request = {"way": way, "point": point}
+        found = await core.read("scroll", script(_SCROLLPORT), timeout, request)
+        width, height = cast("list[float]", found)
+    else:
+        async with core.action("scroll", timeout) as budget:
+            node, _ = await core.resolve_target(target, heal, budget)
+            async with core.context(budget).inspect(node, "scroll") as inspection:
+                asked = {"way": way, "point": None}
+                width, height = await inspection.run(script(_SCROLLPORT), asked, tuple[float, float])
+    return {"up": (0, -height), "down": (0, height), "left": (-width, 0), "right": (width, 0)}[way]
