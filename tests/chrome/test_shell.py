@@ -79,7 +79,8 @@ async def ask(request: dict[str, Any]) -> dict[str, Any]:
         else await _ask_before_bare(request)
     )
     answer: dict[str, Any] = json.loads(done.stdout)
-    assert (done.returncode == 0) is answer["ok"], done
+    nothing = answer["kind"] == "find" and answer.get("result", {}).get("count") == 0
+    assert (done.returncode == 0) is (answer["ok"] and not nothing), done
     assert bool(done.stderr) is not answer["ok"], done
     return answer
 
