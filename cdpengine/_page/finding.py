@@ -40,7 +40,13 @@ from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle,
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.accessibility import AXNodeHead, AXQueryReply, AXValue
-from cdpengine.errors import InvalidArgumentError, RemoteError, SessionGoneError, TargetCrashedError
+from cdpengine.errors import (
+    EngineError,
+    InvalidArgumentError,
+    RemoteError,
+    SessionGoneError,
+    TargetCrashedError,
+)
 
 MOST = 2000
 """Nodes of one document that are looked at, of those that match."""
@@ -194,23 +200,42 @@ async def find_nodes(
 async def _find_in_all(
     page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frames: Sequence[Frame] | None
 ) -> list[FoundNode]:
-    found: list[FoundNode] = []
-    for frame in page.frames if frames is None else frames:
-        for _ in range(_TRIES):
-            try:
-                found += await _find_in(worlds, wanted, frame)
-            except DocumentGone:
-                if page.frames.get(frame.id) is None:
-                    break
-            except TargetCrashedError:
-                raise
-            except SessionGoneError:
-                if page.closed:
-                    raise
-                break  # the frame went elsewhere
-            else:
+    searched = list(page.frames if frames is None else frames)
+    if len(searched) == 1:
+        return await _find_in_frame(page, worlds, wanted, searched[0])
+    found: dict[int, list[FoundNode]] = {}
+    failed: list[Exception] = []
+
+    async def search(place: int, frame: Frame) -> None:
+        try:
+            found[place] = await _find_in_frame(page, worlds, wanted, frame)
+        except EngineError as error:
+            failed.append(error)
+            nursery.cancel_scope.cancel()
+
+    # All at the same time: the limits of frames that are never drawn do not add up.
+    async with trio.open_nursery() as nursery:
+        for place, frame in enumerate(searched):
+            nursery.start_soon(search, place, frame)
+    if failed:
+        raise failed[0]
+    return [node for place in sorted(found) for node in found[place]]
+
+
+async def _find_in_frame(
+    page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frame: Frame
+) -> list[FoundNode]:
+    for _ in range(_TRIES):
+        try:
+            return await _find_in(worlds, wanted, frame)
+        except DocumentGone:
+            if page.frames.get(frame.id) is None:
                 break
-    return found
+        except SessionGoneError as error:
+            if page.closed or isinstance(error, TargetCrashedError):
+                raise
+            break  # the frame went elsewhere
+    return []
 
 
 async def _find_in(worlds: IsolatedWorlds, wanted: Wanted, frame: Frame) -> list[FoundNode]:
@@ -291,6 +316,8 @@ def _chosen(seen: _Seen, pattern: re.Pattern[str], *, smallest: bool) -> list[in
 
 _LONGEST_QUERY = 0.25
 """Seconds in which a frame answers `queryAXTree`. Chrome answers once the frame is drawn, which may be never."""
+
+_Named = tuple[int, str, str]
 
 _undrawn: WeakKeyDictionary[Frame, str] = WeakKeyDictionary()
 """Frames that did not answer in time, with the loader of their document: their whole tree is read instead."""
@@ -432,9 +459,6 @@ async def _root_and_roles(document: Document, wanted: Wanted) -> tuple[RemoteHan
 
 def _text_of(value: AXValue | None) -> str:
     return "" if value is None or value.value is None else str(value.value)
-
-
-_Named = tuple[int, str, str]
 
 
 async def _in_order(document: Document, described: dict[int, str]) -> dict[int, str]:

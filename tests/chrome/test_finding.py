@@ -14,6 +14,7 @@ from pytest_httpserver import HTTPServer
 from refusals import refused
 
 import cdpengine
+from cdpengine._page import finding
 from cdpengine._protocol.instruments import Traffic
 
 PAGE = """<!doctype html><title>t</title>
@@ -342,6 +343,23 @@ async def test_roles_in_frames_that_were_never_drawn(
     await page.click(page.locate(role="button", name="Apart"))
     await page.wait_for(expression="got.length")
     assert await page.evaluate("got") == [True]
+
+
+async def test_frames_that_were_never_drawn_are_waited_for_together(
+    used_page: cdpengine.Page, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "_LONGEST_QUERY", 2.0)  # in turn, they would exceed the timeout
+    port = urlsplit(httpserver.url_for("/")).port
+    frames = [f"<iframe style=display:none src='http://localhost:{port}/unseen'></iframe>"] * 8
+    outer = f"<button>First</button><div style=height:3000px></div>{''.join(frames)}"
+    outer += f"<iframe src='http://localhost:{port}/inner'></iframe><button>Last</button>"
+    httpserver.expect_request("/outer").respond_with_data(outer, content_type="text/html")
+    httpserver.expect_request("/inner").respond_with_data("<button>In</button>", content_type="text/html")
+    httpserver.expect_request("/unseen").respond_with_data("<button>x</button>", content_type="text/html")
+    page = used_page
+    await page.goto(httpserver.url_for("/outer"))
+    found = await page.find_all(role="button", timeout=12)
+    assert [str(node) for node in found] == ['button "First"', 'button "Last"', 'button "In"']
 
 
 async def test_frames_of_other_processes(apart: cdpengine.Page) -> None:
