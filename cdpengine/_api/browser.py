@@ -22,7 +22,8 @@ from cdpengine._api.page.expecting import Expected, wait_for_arrival
 from cdpengine._api.page.page import Page
 from cdpengine._api.scopes.measure import BrowserMeasure
 from cdpengine._budget import Budget, within
-from cdpengine._emulation.options import EmulationOptions, Proxy
+from cdpengine._emulation.emulation import Layer
+from cdpengine._emulation.options import DefaultViewport, EmulationOptions, Proxy, check_viewport
 from cdpengine._emulation.permissions import PermissionState
 from cdpengine._evaluate.evaluation import EvaluationStatistics
 from cdpengine._evaluate.recovery import watch_pages
@@ -154,15 +155,19 @@ class Browser:
         url: str | None = None,
         *,
         context: BrowserContext | None = None,
+        viewport: tuple[int, int] | DefaultViewport | None = "default",
         activity: bool | ActivityOptions | None = None,
         timeout: float = 30,
     ) -> Page:
         """Open a page, and go to `url` if one is given.
 
-        `activity` has kept what it does, from before the first document: True, or an ActivityOptions. Raises as
-        `Page.goto` does; the page is closed again in that case, and when it is cancelled.
+        `viewport` is its width and height in CSS pixels, None the size of its window; "default" is that of its
+        context, else that of the browser. `activity` has kept what it does, from before the first document: True,
+        or an ActivityOptions. Raises as `Page.goto` does; the page is closed again in that case, and when it is
+        cancelled.
         """
         options = check_options(activity)
+        size = viewport if viewport == "default" else check_viewport(viewport)
         if url is not None:
             check_url(url)
         with action_span("browser.new_page"), within("open a page", timeout) as budget:
@@ -174,6 +179,13 @@ class Browser:
             try:
                 target = await self._state.tabs.wait_for(created.target_id)
                 target.use()
+                emulations = self._state.emulations
+                if not target.ours:
+                    emulations.adopt(target)
+                if size != "default":
+                    await emulations.keep(
+                        target.target_id, Layer({"viewport": size}, target.target_id), target
+                    )
                 # Sent on before it is known to run, one new page in some 150 crashes (measured).
                 await target.running.ready()
                 if options is not None:
@@ -355,6 +367,10 @@ class Browser:
 
     async def _dispose(self, made: CreateTargetReply) -> None:
         await self._state.tabs.close(made.target_id)
+
+    def _set_default_viewport(self, viewport: tuple[int, int] | None) -> None:
+        """Give the pages that this program opened, and opens, that viewport; None: the window's."""
+        self._state.emulations.set_default_viewport(viewport)
 
     def _refuse_downloads(self) -> None:
         """Have the default context refuse downloads that nobody expects. For a browser that is this program's."""

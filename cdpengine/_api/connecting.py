@@ -17,6 +17,7 @@ from cdpengine._api.attach_websocket import attach_websocket
 from cdpengine._api.browser import Browser
 from cdpengine._api.opening import check_activity, check_recording
 from cdpengine._budget import Budget, check_seconds
+from cdpengine._emulation.options import DEFAULT_VIEWPORT, check_viewport
 from cdpengine._launch.endpoint import (
     ResolvedEndpoint,
     redact_endpoint,
@@ -35,6 +36,7 @@ async def connect(
     headers: Mapping[str, str] | None = None,
     recover_after: float | None = None,
     evaluate_enabled: bool = True,
+    viewport: tuple[int, int] | None = DEFAULT_VIEWPORT,
     activity: bool | ActivityOptions | None = None,
     timeout: float = 30,
 ) -> AsyncIterator[Browser]:
@@ -46,13 +48,15 @@ async def connect(
     What stops scripts has a second connection where the address names one browser (/devtools/browser/<id>, as http://host:port
     gives for Chrome) and that browser is reached again. Elsewhere, as at services that start a browser for each
     connection or allow only one, it is on the first one.
-    `recover_after`, `evaluate_enabled` and `activity` as in `launch`.
+    `recover_after`, `evaluate_enabled` and `activity` as in `launch`; so is `viewport`, for the pages that this
+    program opens. Pages of other clients keep theirs.
 
     Raises InvalidArgumentError for an invalid endpoint, ConnectFailedError when no browser answers there in
     `timeout`.
     """
     if recover_after is not None:
         check_seconds("recover_after", recover_after)
+    size = check_viewport(viewport)
     activity_options = check_activity(activity)
     budget = Budget.start("connect", timeout)
     check_recording()
@@ -76,6 +80,7 @@ async def connect(
         ) as browser:
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
+            browser._set_default_viewport(size)  # noqa: SLF001 - no part of what users have
             browser.set_activity(activity_options)
             started()
             async with browser._watch_pages(recover_after):  # noqa: SLF001 - as above

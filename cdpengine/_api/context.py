@@ -25,7 +25,7 @@ from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.scopes.storage import ContextStorage, load_state
 from cdpengine._budget import undoing, within
 from cdpengine._emulation.emulation import Layer
-from cdpengine._emulation.options import Proxy, check_options, check_proxy, context_params
+from cdpengine._emulation.options import DefaultViewport, Proxy, check_options, check_proxy, context_params
 from cdpengine._emulation.permissions import PermissionLayer, PermissionState, check_permissions
 from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.messages import ResourceType
@@ -75,11 +75,14 @@ class BrowserContext:
         self,
         url: str | None = None,
         *,
+        viewport: tuple[int, int] | DefaultViewport | None = "default",
         activity: bool | ActivityOptions | None = None,
         timeout: float = 30,
     ) -> Page:
         """Open a page in this context, as `Browser.new_page` does."""
-        return await self.browser.new_page(url, context=self, activity=activity, timeout=timeout)
+        return await self.browser.new_page(
+            url, context=self, viewport=viewport, activity=activity, timeout=timeout
+        )
 
     def route(
         self,

@@ -19,6 +19,7 @@ import trio
 
 from cdpengine._budget import Budget, check_seconds
 from cdpengine._collector import pause_collector
+from cdpengine._emulation.options import DEFAULT_VIEWPORT, check_viewport
 from cdpengine._launch.find import find_browser
 from cdpengine._launch.flags import Transport
 from cdpengine._launch.obstacles import Explanation
@@ -62,6 +63,7 @@ async def launch(
     recover_after: float | None = None,
     evaluate_enabled: bool = True,
     computed_accessibility: bool = True,
+    viewport: tuple[int, int] | None = DEFAULT_VIEWPORT,
     activity: bool | ActivityOptions | None = None,
     timeout: float = 30,
 ) -> AsyncIterator[Browser]:
@@ -82,21 +84,24 @@ async def launch(
     `computed_accessibility` switches on Blink's ComputedAccessibilityInfo: snapshots are several times faster, and
     pages can see it (`'computedRole' in Element.prototype`). False has them read from Chrome's accessibility tree.
 
+    `viewport` is the width and height of all pages, in CSS pixels; None is the size of their windows.
+    `new_context`, `new_page` and `page.emulation` take another one. Popups keep the size that a page gives them.
+
     `activity` has kept what all pages do, as `Browser.set_activity`: True, or an ActivityOptions.
 
     While there is a browser, SIGTERM and SIGHUP cancel the whole trio program where they would have ended it on
     the spot: every block is left, recordings get their last line, the browser ends. Then, within 30 s in any case,
     the process ends by that signal; code after `trio.run` does not run. A second signal does not disturb this, a
     third ends the process at once. A handler of the program's own is left alone, an ignored signal stays ignored.
-    Outside of the main thread Python has no signals. There, and on SIGKILL, the browser ends because a pipe from
-    this process closes, and the next launch of this user removes its profile. Windows has neither these signals
-    nor that pipe, and such a profile stays there.
+    In another thread, and on SIGKILL, the browser ends because a pipe from this process closes, and the next
+    launch of this user removes its profile. Windows has none of this, and such a profile stays there.
 
     Raises BrowserNotFoundError, LaunchFailedError with the browser's last output, InvalidArgumentError;
     RecordingFailedError and InvalidArgumentError for what CDPENGINE_RECORD names.
     """
     if recover_after is not None:
         check_seconds("recover_after", recover_after)
+    size = check_viewport(viewport)
     activity_options = check_activity(activity)
     budget = Budget.start("launch the browser", timeout)
     options = LaunchOptions(
@@ -124,6 +129,7 @@ async def launch(
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             browser._refuse_downloads()  # noqa: SLF001 - no part of what users have
+            browser._set_default_viewport(size)  # noqa: SLF001 - as above
             browser.set_activity(activity_options)
             started()
             ready()

@@ -1,26 +1,29 @@
-"""Emulation of the device, the place and the person that pages see, in layers, and the commands for it.
+"""Emulation of the device, the place and the person that pages see, in layers.
 
 Rule: a layer belongs to one page and the popups it opens, or to a context. It holds from before the first script
 of every document and frame that comes while it is there. What is in effect for a page is what its layers say, the
-nearest last. When one ends, its pages get what is left, and a page without layers is as Chrome makes it. A layer
-that Chrome refuses leaves nothing behind.
-
-Several settings can be one command (a locale is part of the user agent's), so commands come in groups, and a group
-is sent whole.
+nearest last. When one ends, its pages get what is left. A page without layers is as Chrome makes it, but for the
+default viewport of pages that this program opened. A layer that Chrome refuses leaves nothing behind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
 
 import attrs
 import trio
 
 from cdpengine._budget import undoing
-from cdpengine._emulation.devices import UserAgent, metadata, navigator_platform
-from cdpengine._emulation.options import Geolocation, Settings
+from cdpengine._emulation.commands import (
+    EVALUATION_SESSION,
+    PROCESS_WIDE,
+    SETTING_OF,
+    UNDO,
+    Command,
+    commands,
+)
+from cdpengine._emulation.options import Settings
 from cdpengine._logs import get_logger
 from cdpengine._page.page_target import REVIVED, PageTarget
 from cdpengine._protocol.calls import PendingCall
@@ -115,6 +118,7 @@ class Emulations:
     """
 
     def __init__(self, pages: Mapping[str, PageTarget]) -> None:
+        self._default_viewport: tuple[int, int] | None = None
         self._pages = pages
         self._layers: list[Layer] = []
         self._lasting: dict[object, _Kept] = {}
@@ -127,6 +131,7 @@ class Emulations:
         The answers are taken here.
         """
         if session is page.session:
+            session.on_end(self._forget_closed_pages)
             page.on_evaluation_session(
                 lambda evaluation_session: self._post_to_new(page, evaluation_session, EVALUATION_SESSION)
             )
@@ -135,8 +140,22 @@ class Emulations:
             self._post_to_new(page, evaluation_session, EVALUATION_SESSION)
         return []
 
+    def set_default_viewport(self, viewport: tuple[int, int] | None) -> None:
+        """Have all pages of this program's, and their popups without a size of their own, get that viewport.
+
+        None is the window's. Does not wait for answers.
+        """
+        self._default_viewport = viewport
+        for page in list(self._pages.values()):
+            self._post_to_new(page, page.session, page.session.target_type)
+
+    def adopt(self, page: PageTarget) -> None:
+        """Give the default viewport to a page that this program opened in another one's browser. Does not wait."""
+        page.ours = True
+        self._post_to_new(page, page.session, page.session.target_type)
+
     def _post_to_new(self, page: PageTarget, session: Session, kind: str) -> None:
-        if self._layers:
+        if self._layers or (page.ours and self._default_viewport is not None):
             with suppress(ConnectionLostError, SessionGoneError):
                 if sent := self._post_changes(page, session, kind):
                     page.nursery.start_soon(self._log_answers, sent, name="emulate for a new target")
@@ -146,12 +165,15 @@ class Emulations:
         layers = [layer for layer in self._layers if layer.holds_for(page)]
         # A context's first, then those of the pages that it comes from, its own last.
         layers.sort(key=lambda layer: -1 if layer.page_id is None else page.lineage.index(layer.page_id))
-        merged: dict[str, object] = {}
+        default = self._default_viewport if page.ours and not page.own_size else None
+        merged: dict[str, object] = {} if default is None else {"viewport": default}
         for layer in layers:
             settings = layer.settings
             if page.own_size and layer.page_id != page.target_id:
                 settings = {key: value for key, value in settings.items() if key not in _SIZES}
             merged.update(settings)
+        if merged.get("viewport") == "default":
+            merged["viewport"] = default
         return merged
 
     async def begin(self, layer: Layer, page: PageTarget | None = None) -> None:
@@ -208,6 +230,13 @@ class Emulations:
     def metrics(self, page: PageTarget) -> Command:
         """Return the command that sets the page's viewport back, for a caller that changes it for a moment."""
         return commands(self.settings_of(page), "page").get("metrics", UNDO["metrics"])
+
+    def _forget_closed_pages(self) -> None:
+        """Drop what lasts for pages that are closed, and so are the popups that they opened."""
+        if self._lasting:
+            needed = {target_id for page in self._pages.values() for target_id in page.lineage}
+            for key in [key for key in self._lasting if isinstance(key, str) and key not in needed]:
+                self.drop(key)
 
     # --- telling ---------------------------------------------------------------------------------------------
 
@@ -337,142 +366,3 @@ class Emulations:
             for each in self._spread():
                 with suppress(SessionGoneError, RemoteError, ProtocolError):
                     await each.call.raw()
-
-
-# --- commands ------------------------------------------------------------------------------------------------
-
-PROCESS_WIDE = frozenset({"timezone", "locale"})
-"""Groups of which Chrome has one for each process: the first session has it, and it ends with that session."""
-
-
-@attrs.frozen
-class Command:
-    """One command of the protocol."""
-
-    method: str
-    params: dict[str, Any] = attrs.field(factory=dict)
-
-
-EVALUATION_SESSION = "evaluation session"
-"""In place of a target's type: the second session that a page or frame has. A new document gets what each
-session wants, in the order in which they came, and of some groups the last one wins that way, even where it wants
-nothing: so they are sent to both."""
-
-UNDO = {
-    "metrics": Command("Emulation.clearDeviceMetricsOverride"),
-    "touch": Command("Emulation.setTouchEmulationEnabled", {"enabled": False}),
-    "user_agent": Command("Emulation.setUserAgentOverride", {"userAgent": ""}),
-    "locale": Command("Emulation.setLocaleOverride"),
-    "timezone": Command("Emulation.setTimezoneOverride", {"timezoneId": ""}),
-    "geolocation": Command("Emulation.clearGeolocationOverride"),
-    "media": Command("Emulation.setEmulatedMedia", {"media": "", "features": []}),
-}
-"""For each group, in the order in which they are sent, what takes it back."""
-
-SETTING_OF = {"metrics": "viewport"}
-"""Which setting a group is called by in messages, where that is another name."""
-
-_FEATURES = {
-    "color_scheme": "prefers-color-scheme",
-    "reduced_motion": "prefers-reduced-motion",
-    "forced_colors": "forced-colors",
-    "contrast": "prefers-contrast",
-}
-
-_TOUCH_POINTS = 5
-
-
-def commands(settings: Settings, target_type: str) -> dict[str, Command]:
-    """Return what a target of that type is sent, by group."""
-    made = {"user_agent": _user_agent(settings)}
-    if target_type == EVALUATION_SESSION and settings.get("media") is not None:
-        # Not the features: each session has its own, and forced colours that two have had stay on.
-        made["media"] = Command("Emulation.setEmulatedMedia", {"media": settings["media"], "features": []})
-    if target_type in ("page", "iframe"):
-        made["touch"] = _touch(settings)
-        made["locale"] = _set_named(settings, "locale", "Emulation.setLocaleOverride", "locale")
-        made["timezone"] = _set_named(settings, "timezone", "Emulation.setTimezoneOverride", "timezoneId")
-        made["geolocation"] = _geolocation(settings)
-        made["media"] = _media(settings)
-    if target_type == "page":
-        made["metrics"] = _metrics(settings)
-    return {group: command for group in UNDO if (command := made.get(group)) is not None}
-
-
-def _metrics(settings: Settings) -> Command | None:
-    viewport, screen = settings.get("viewport"), settings.get("screen")
-    scale, mobile = settings.get("device_scale_factor"), settings.get("mobile")
-    if viewport is None and screen is None and scale is None and mobile is None:
-        return None
-    width, height = viewport or (0, 0)  # 0: as it is
-    params: dict[str, Any] = {
-        "width": width,
-        "height": height,
-        "deviceScaleFactor": scale or 0,
-        "mobile": bool(mobile),
-    }
-    if screen is not None or viewport is not None:
-        params["screenWidth"], params["screenHeight"] = screen or (width, height)
-    if mobile and viewport is not None:
-        upright = params["screenHeight"] >= params["screenWidth"]
-        kind, angle = ("portraitPrimary", 0) if upright else ("landscapePrimary", 90)
-        params["screenOrientation"] = {"type": kind, "angle": angle}
-    return Command("Emulation.setDeviceMetricsOverride", params)
-
-
-def _touch(settings: Settings) -> Command | None:
-    if settings.get("touch") is None:
-        return None
-    params: dict[str, Any] = {"enabled": settings["touch"]}
-    if settings["touch"]:
-        params["maxTouchPoints"] = _TOUCH_POINTS
-    return Command("Emulation.setTouchEmulationEnabled", params)
-
-
-def _user_agent(settings: Settings) -> Command | None:
-    agent: UserAgent | None = settings.get("user_agent")
-    locale: str | None = settings.get("locale")
-    if agent is None and locale is None:
-        return None
-    params: dict[str, Any] = {"userAgent": "" if agent is None else agent.text}  # "": as it is
-    if locale is not None:
-        params["acceptLanguage"] = ",".join(dict.fromkeys([locale, locale.partition("-")[0]]))
-    if agent is not None:
-        if (platform := navigator_platform(agent)) is not None:
-            params["platform"] = platform
-        if (hints := metadata(agent)) is not None:
-            params["userAgentMetadata"] = hints
-    return Command("Emulation.setUserAgentOverride", params)
-
-
-def _set_named(settings: Settings, name: str, method: str, parameter: str) -> Command | None:
-    value = settings.get(name)
-    return None if value is None else Command(method, {parameter: value})
-
-
-def _geolocation(settings: Settings) -> Command | None:
-    place: Geolocation | str | None = settings.get("geolocation")
-    if place is None:
-        return None
-    params: dict[str, Any] = {}
-    if isinstance(place, Geolocation):
-        params = {
-            "latitude": place.latitude,
-            "longitude": place.longitude,
-            "accuracy": place.accuracy,
-        }
-        if place.altitude is not None:
-            params["altitude"] = place.altitude
-    return Command("Emulation.setGeolocationOverride", params)
-
-
-def _media(settings: Settings) -> Command | None:
-    features = [
-        {"name": feature, "value": settings[name]}
-        for name, feature in _FEATURES.items()
-        if settings.get(name) is not None
-    ]
-    media = settings.get("media")
-    if not features and media is None:
-        return None
-    return Command("Emulation.setEmulatedMedia", {"media": media or "", "features": features})

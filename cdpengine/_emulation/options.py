@@ -27,6 +27,13 @@ Contrast = Literal["more", "less", "custom", "no-preference"]
 Media = Literal["screen", "print"]
 
 
+DefaultViewport = Literal["default"]
+"""In place of a viewport: the one that the browser was launched, or connected to, with."""
+
+DEFAULT_VIEWPORT = (1280, 720)
+"""CSS pixels of the viewport of pages that this program opens, where nothing else is given."""
+
+
 @attrs.frozen
 class Geolocation:
     """Where the device is: degrees, and metres."""
@@ -40,13 +47,14 @@ class Geolocation:
 class EmulationOptions(TypedDict, total=False):
     """What `emulate` takes. None: as it is without emulation; left out: as it was.
 
+    A `viewport` of None is the size of the window, "default" the one that `launch` or `connect` was given.
     `device` is a name of `cdpengine.DEVICES`, and stands for the six settings below it, each of which can be
     given besides. Sizes are CSS pixels.
     """
 
     device: str | Device | None
     landscape: bool
-    viewport: tuple[int, int] | None
+    viewport: tuple[int, int] | DefaultViewport | None
     screen: tuple[int, int] | None
     device_scale_factor: float | None
     mobile: bool | None
@@ -86,13 +94,30 @@ def check_options(options: Mapping[str, Any], chrome_version: str) -> dict[str, 
     if "device" in options:
         device = options["device"]
         if device is None:
-            settings.update(dict.fromkeys(OF_A_DEVICE))
+            settings.update(dict.fromkeys(OF_A_DEVICE), viewport="default")
         else:
             settings.update(_of_device(find_device(device), landscape, chrome_version))
     for name, value in options.items():
         if name not in ("device", "landscape"):
             settings[name] = None if value is None else _CHECKS[name](name, value)
     return settings
+
+
+def check_viewport(viewport: object) -> tuple[int, int] | None:
+    """Return a checked viewport; None is the window's own. Raises InvalidArgumentError."""
+    return None if viewport is None else _size("viewport", viewport)
+
+
+def parse_viewport(text: str) -> tuple[int, int] | None:
+    """Return the viewport that a string such as "1280x720" or "none" gives. Raises InvalidArgumentError."""
+    words = text.strip().lower()
+    if words == "none":
+        return None
+    width, _, height = words.partition("x")
+    if not (width + height).isascii() or not width.isdigit() or not height.isdigit():
+        expected = "WIDTHxHEIGHT in CSS pixels, such as 1280x720, or none for the window's own size"
+        raise InvalidArgumentError(what="viewport", given=repr(text)[:80], expected=expected)
+    return check_viewport((int(width[:9]), int(height[:9])))
 
 
 def _of_device(device: Device, landscape: bool, chrome_version: str) -> dict[str, Any]:
@@ -116,6 +141,10 @@ def _size(name: str, value: object) -> tuple[int, int]:
         expected = "width and height, whole CSS pixels from 1 on"
         raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
     return (sides[0], sides[1])
+
+
+def _viewport(name: str, value: object) -> tuple[int, int] | DefaultViewport:
+    return "default" if value == "default" else _size(name, value)
 
 
 def _scale(name: str, value: object) -> float:
@@ -199,7 +228,7 @@ def _user_agent(_name: str, value: object) -> UserAgent:
 
 
 _CHECKS: dict[str, Callable[[str, object], Any]] = {
-    "viewport": _size,
+    "viewport": _viewport,
     "screen": _size,
     "device_scale_factor": _scale,
     "mobile": _flag,

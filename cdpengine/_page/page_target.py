@@ -66,7 +66,7 @@ class PageTarget:
     `opener` is the page that opened it, if it is there; `held_back`: Chrome keeps it at its start until its set-up
     is there. `owner_of` gives what users have for a page. `own_size`: its opener gave it a width or a height.
 
-    `used`: the engine may act on the page.
+    `used`: the engine may act on the page. `ours`: this program opened it, its opener or its browser.
     """
 
     def __init__(
@@ -108,6 +108,7 @@ class PageTarget:
         self.dialogs = PageDialogs(session, changes, nursery, policy, owner=lambda: owner_of(self))
         self.dialogs.on_opening(self.running.note_dialog)
         self.used = True
+        self.ours = True
         self.choosers = FileChoosers(changes)
         self.choosers.listen(session)
         self.navigation = PendingNavigation(session, changes.notify)

@@ -232,6 +232,7 @@ class Tabs:
             owner_of=self._dialog_owner,
         )
         page.is_drawn_behind = self._launched
+        page.ours = self._launched if opener is None else opener.ours
         if not (self._launched if opener is None else opener.used):
             page.leave_alone()
             page.dialogs.answering = self._dialogs_asked

@@ -18,7 +18,15 @@ import trio
 
 from cdpengine._launch.ending_signals import ENDING_SIGNALS, end_by
 from cdpengine._nursery import open_body_nursery
-from cdpengine.cli.options import Failed, Source, absolute_url, browser_options, json_option, state_folder
+from cdpengine.cli.options import (
+    Failed,
+    Source,
+    absolute_url,
+    browser_options,
+    json_option,
+    state_folder,
+    viewport_option,
+)
 from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
 from cdpengine.errors import packages_named
 
@@ -201,6 +209,7 @@ _cache_option = click.option(
 @_cache_option
 @click.option("--no-evaluate", is_flag=True, help="Refuse every request that runs a script of the caller's.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
+@viewport_option
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
 @click.option("--endpoint", metavar="URL", help="Use a running browser, and leave it running.")
 @click.option("--sessions", default=32, show_default=True, type=click.IntRange(1), help="The most sessions.")
@@ -233,6 +242,7 @@ def serve(
     cache: str | None,
     no_evaluate: bool,
     headful: bool,
+    viewport: tuple[int, int] | None,
     executable: str | None,
     endpoint: str | None,
     sessions: int,
@@ -277,6 +287,7 @@ def serve(
         endpoint=endpoint,
         executable=executable,
         headless=not headful,
+        viewport=viewport,
         sessions=sessions,
         session_idle=idle,
         ending=ending,
@@ -339,6 +350,7 @@ async def _end_at_next(signals: AsyncIterator[int]) -> None:
 @_cache_option
 @click.option("--no-private", is_flag=True, help="Keep pages from private networks and this machine.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
+@viewport_option
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
 @click.option("--endpoint", metavar="URL", help="Use a running browser, and leave it running.")
 def mcp(
@@ -348,6 +360,7 @@ def mcp(
     cache: str | None,
     no_private: bool,
     headful: bool,
+    viewport: tuple[int, int] | None,
     executable: str | None,
     endpoint: str | None,
 ) -> None:
@@ -383,6 +396,7 @@ def mcp(
                 endpoint=endpoint,
                 executable=executable,
                 headless=not headful,
+                viewport=viewport,
             )
             async with open_service(settings) as service:
                 offered = McpSettings(capabilities=capabilities, max_tokens=max_tokens)

@@ -51,12 +51,33 @@ class Failed(Exception):
     """The command did its work and the result is a failure, which was printed already."""
 
 
+_VIEWPORT = "cdpengine.viewport"
+
+
+def given_viewport() -> tuple[int, int] | None:
+    """Return what --viewport of the command that runs says."""
+    from cdpengine._emulation.options import DEFAULT_VIEWPORT
+
+    context = click.get_current_context(silent=True)
+    given: dict[str, Any] = {} if context is None else context.meta
+    viewport: tuple[int, int] | None = given.get(_VIEWPORT, DEFAULT_VIEWPORT)
+    return viewport
+
+
+def _take_viewport(ctx: click.Context, _param: click.Parameter, value: tuple[int, int] | None) -> None:
+    ctx.meta[_VIEWPORT] = value
+
+
 @attrs.frozen
 class Source:
-    """Which browser to use: a running one at `endpoint`, or one to start (`executable`, None for any)."""
+    """Which browser to use: a running one at `endpoint`, or one to start (`executable`, None for any).
+
+    `viewport` is that of the pages that the command opens: what --viewport says.
+    """
 
     executable: str | None
     endpoint: str | None
+    viewport: tuple[int, int] | None = attrs.field(factory=given_viewport)
 
     def __attrs_post_init__(self) -> None:
         if self.executable is not None and self.endpoint is not None:
@@ -79,7 +100,7 @@ class Source:
         import cdpengine
 
         if self.endpoint is not None:
-            async with cdpengine.connect(self.endpoint) as browser:
+            async with cdpengine.connect(self.endpoint, viewport=self.viewport) as browser:
                 yield browser
         else:
             async with cdpengine.launch(
@@ -87,6 +108,7 @@ class Source:
                 headless=headless,
                 transport=transport,
                 debugging_port=debugging_port,
+                viewport=self.viewport,
             ) as browser:
                 yield browser
 
@@ -169,9 +191,39 @@ def record_options(command: F, *, recordings: int = 1) -> F:
     )(command)
 
 
+class _Viewport(click.ParamType):  # type: ignore[type-arg]
+    """A width and a height, as 1280x720, or none."""
+
+    name = "WIDTHxHEIGHT|none"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int] | None:
+        from cdpengine._emulation.options import parse_viewport
+
+        try:
+            return parse_viewport(str(value))
+        except EngineError as error:
+            self.fail(str(error), param, ctx)
+
+
+def viewport_option(command: F, *, expose_value: bool = True) -> F:
+    """Add --viewport. Where the command does not get its value, `Source` does."""
+    return click.option(
+        "--viewport",
+        type=_Viewport(),
+        default="1280x720",
+        show_default=True,
+        expose_value=expose_value,
+        callback=None if expose_value else _take_viewport,
+        help="The viewport of new pages, in CSS pixels; none: the window's.",
+    )(command)
+
+
 def browser_options(command: F, *, recordings: int = 1) -> F:
-    """Add --browser and --endpoint, and what `record_options` adds."""
+    """Add --browser, --endpoint and --viewport, and what `record_options` adds."""
     command = record_options(command, recordings=recordings)
+    command = viewport_option(command, expose_value=False)
     command = click.option(
         "--endpoint",
         metavar="URL",

@@ -252,9 +252,6 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg]
     help="The format, where the file's name does not say it.",
 )
 @click.option("--quality", type=click.IntRange(0, 100), help="For jpeg and webp.")
-@click.option(
-    "--viewport", type=_Numbers("WIDTHxHEIGHT", "x", 2), help="The size of the viewport, in CSS pixels."
-)
 @click.option("--scale", type=click.FloatRange(0.01, 10), help="Pixels of the picture per CSS pixel.")
 @click.option("--omit-background", is_flag=True, help="Leave transparent what the page does not paint.")
 @click.option("--refs", is_flag=True, help="Frame and label what has a ref in a snapshot.")
@@ -269,7 +266,6 @@ def screenshot(
     clip: tuple[float, ...] | None,
     image_format: ImageFormat | None,
     quality: int | None,
-    viewport: tuple[float, ...] | None,
     scale: float | None,
     omit_background: bool,
     refs: bool,
@@ -299,8 +295,6 @@ def screenshot(
 
         async def take() -> None:
             async with source.open_page("about:blank", timeout=timeout) as page:
-                if viewport is not None:
-                    await page.emulation.set_viewport(int(viewport[0]), int(viewport[1]), timeout=timeout)
                 await page.goto(url, timeout=timeout)
                 found = None if target is None else await page.find(css=target, timeout=timeout)
                 data = await page.screenshot(

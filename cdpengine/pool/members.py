@@ -41,6 +41,7 @@ class LaunchOptions(TypedDict, total=False):
     recover_after: float | None
     evaluate_enabled: bool
     computed_accessibility: bool
+    viewport: tuple[int, int] | None
     activity: bool | ActivityOptions | None
     timeout: float
 

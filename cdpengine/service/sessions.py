@@ -332,7 +332,9 @@ class Sessions:
         settings = self._settings
         if settings.endpoint is not None:
             async with cdpengine.connect(
-                settings.endpoint, evaluate_enabled=settings.evaluate_enabled
+                settings.endpoint,
+                evaluate_enabled=settings.evaluate_enabled,
+                viewport=settings.viewport,
             ) as browser:
                 yield browser
             return
@@ -348,6 +350,7 @@ class Sessions:
                     args=switches,
                     user_data_dir=profile,
                     evaluate_enabled=settings.evaluate_enabled,
+                    viewport=settings.viewport,
                 )
             )
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 import attrs
 
+from cdpengine._emulation.options import DEFAULT_VIEWPORT, check_viewport
 from cdpengine._launch.private_files import write_private
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.service.url_policy import UrlPolicy
@@ -35,8 +36,8 @@ class ServiceSettings:
     and files, and of all sessions. `reads_ahead` as of `Actor`. `mcp_capabilities` and `mcp_structured` are as of
     `McpSettings`, for clients of /mcp. `ending` is how long running requests may take to end when the service
     does. `endpoint` is that of a running browser, which is used and left running; None: the service starts one, by
-    `executable` and `headless`. `cache` is the file of the action cache that requests may be about, "user" that of
-    the user; None: there is none.
+    `executable` and `headless`. `viewport` is that of its pages, None the window's. `cache` is the file of the
+    action cache that requests may be about, "user" that of the user; None: there is none.
     """
 
     token: str = attrs.field(repr=False)
@@ -57,6 +58,7 @@ class ServiceSettings:
     endpoint: str | None = None
     executable: str | None = None
     headless: bool = True
+    viewport: tuple[int, int] | None = DEFAULT_VIEWPORT
     sessions: int = 32
     session_idle: float = 600
     requests: int = 64
@@ -83,6 +85,7 @@ class ServiceSettings:
                 given="one, and a browser to start or a folder of profiles",
                 expected="either: profiles are of browsers that the service starts",
             )
+        check_viewport(self.viewport)
         for name in ("sessions", "requests", "body", "connections", "listeners"):
             if getattr(self, name) < 1:
                 raise InvalidArgumentError(what=name, given=str(getattr(self, name)), expected="1 or more")

@@ -21,6 +21,7 @@ from pathlib import Path
 import attrs
 import trio
 
+from cdpengine._emulation.options import parse_viewport
 from cdpengine.act import ActResponse
 from cdpengine.errors import EngineError, InvalidArgumentError
 from cdpengine.service.app import Service
@@ -63,6 +64,7 @@ class BackgroundOptions:
     idle: float = IDLE
     executable: str | None = None
     headless: bool = True
+    viewport: str = "1280x720"
 
     def settings(self) -> ServiceSettings:
         """Return the settings of the service: its user may do here what they may do anyway."""
@@ -74,6 +76,7 @@ class BackgroundOptions:
             cache="user",
             executable=self.executable,
             headless=self.headless,
+            viewport=parse_viewport(self.viewport),
             session_idle=self.idle,
             ending=1,
         )
@@ -164,6 +167,7 @@ class Background:
         for option, has in (
             ("--headful", not self.options.headless),
             ("--browser", self.options.executable),
+            ("--viewport", self.options.viewport),
         ):
             wanted = command.options.get(option)
             if wanted is not None and wanted != has:
@@ -385,8 +389,14 @@ def main() -> None:
     parser.add_argument("--idle", type=float, default=IDLE)
     parser.add_argument("--browser")
     parser.add_argument("--headful", action="store_true")
+    parser.add_argument("--viewport", default="1280x720")
     given = parser.parse_args()
-    options = BackgroundOptions(idle=given.idle, executable=given.browser, headless=not given.headful)
+    options = BackgroundOptions(
+        idle=given.idle,
+        executable=given.browser,
+        headless=not given.headful,
+        viewport=given.viewport,
+    )
     try:
         trio.run(run, options, given.ready)
     except TimeoutError:

@@ -17,6 +17,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import attrs
 
 from cdpengine import _json
+from cdpengine._emulation.options import parse_viewport
 from cdpengine._snapshot.refs import parse_ref_text
 from cdpengine.act.fields import camel_case
 from cdpengine.errors import InvalidArgumentError
@@ -162,6 +163,8 @@ def _own_options(verb: Verb, options: dict[str, list[str]], folder: str) -> Iter
         name, _, takes = described.partition(" ")
         if name in options:
             value = _one(options.pop(name))
+            if name == "--viewport":
+                parse_viewport(value)  # refused before a service starts with it
             # A program's path is that of the folder here; a name is looked for where programs are.
             yield name, (os.path.join(folder, value) if os.sep in value else value) if takes else True
 

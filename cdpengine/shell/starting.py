@@ -125,6 +125,8 @@ def _options(command: Command) -> list[str]:
         options.append("--headful")
     if isinstance(browser := command.options.get("--browser"), str):
         options += ["--browser", browser]
+    if isinstance(viewport := command.options.get("--viewport"), str):
+        options += ["--viewport", viewport]
     return options
 
 

@@ -63,6 +63,7 @@ _FILE = Place("FILE", "path", needed=False)
 _FORCE = {"--force": "Overwrite FILE where it exists."}
 _HEADFUL = "Show the browser's window. It holds for the whole service, so it is for its first command."
 _BROWSER = "The browser to start: a path, or chrome, chromium, edge, brave. The same holds for it."
+_VIEWPORT = "The viewport of new pages, 1280x720 without it; none is the window's. The same holds for it."
 
 TABLE: Sequence[Verb] = (
     Verb(
@@ -70,7 +71,7 @@ TABLE: Sequence[Verb] = (
         kind="navigate",
         meaning="Go to a URL; the browser is started where there is none.",
         places=(Place("URL", "url"),),
-        options={"--headful": _HEADFUL, "--browser PATH": _BROWSER},
+        options={"--headful": _HEADFUL, "--browser PATH": _BROWSER, "--viewport SIZE": _VIEWPORT},
         example="open https://example.com",
     ),
     Verb(

@@ -187,7 +187,7 @@ async def test_lasting_settings_add_up_until_they_are_reset(shown: cdpengine.Pag
     await shown.reload()
     seen = await first(shown)
     assert (seen["zone"], seen["size"], seen["media"][0]) == ("Asia/Tokyo", [500, 400], False)
-    async with shown.emulation.set(timezone="Europe/Paris", viewport=None):
+    async with shown.emulation.set(timezone="Europe/Paris", viewport="default"):
         await back(
             shown,
             {**seen, "zone": "Europe/Paris", "hour": 1, "size": before["size"], "screen": before["screen"]},

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import cdpengine
+from cdpengine._emulation.commands import EVALUATION_SESSION, UNDO, Command, commands
 from cdpengine._emulation.devices import (
     DEVICES,
     UserAgent,
@@ -16,8 +17,7 @@ from cdpengine._emulation.devices import (
     metadata,
     navigator_platform,
 )
-from cdpengine._emulation.emulation import EVALUATION_SESSION, UNDO, Command, commands
-from cdpengine._emulation.options import Geolocation, check_options
+from cdpengine._emulation.options import OF_A_DEVICE, Geolocation, check_options, parse_viewport
 
 VERSION = "156.0.8078.79"
 
@@ -81,10 +81,30 @@ def test_a_device_that_is_near_is_named() -> None:
     assert find_device("IPHONE  16 pro").name == "iPhone 16 Pro"
 
 
+def test_a_viewport_in_words() -> None:
+    assert [parse_viewport(text) for text in ("1280x720", " 1X2 ", "None")] == [(1280, 720), (1, 2), None]
+    for wrong in (
+        "",
+        "x",
+        "1280",
+        "1280x",
+        "0x5",
+        "1280x720x3",
+        "-1x5",
+        "1.5x2",
+        "1²x2",
+        "nonex",
+        "9" * 50 + "x1",
+    ):
+        with pytest.raises(cdpengine.InvalidArgumentError, match="viewport"):
+            parse_viewport(wrong)
+
+
 def test_none_is_as_without_emulation() -> None:
     assert settings(timezone=None) == {"timezone": None}
-    assert set(settings(device=None).values()) == {None}
-    assert commands(settings(device=None, timezone=None, color_scheme=None), "page") == {}
+    assert settings(device=None) == dict.fromkeys(OF_A_DEVICE) | {"viewport": "default"}
+    plain = settings(device=None, timezone=None, color_scheme=None)
+    assert commands({**plain, "viewport": None}, "page") == {}
 
 
 def test_what_is_given_beside_a_device_goes_before_it() -> None:

@@ -152,6 +152,9 @@ def test_the_browser_is_named_by_its_path_here_or_by_its_name() -> None:
     ):
         assert command("open", "about:blank", "--browser", given).options == {"--browser": meant}
     assert command("open", "about:blank", "--headful").options == {"--headful": True}
+    assert command("open", "about:blank", "--viewport", "640x480").options == {"--viewport": "640x480"}
+    with pytest.raises(InvalidArgumentError, match="such as 1280x720"):
+        command("open", "about:blank", "--viewport", "640")
 
 
 def test_the_session_is_named() -> None:

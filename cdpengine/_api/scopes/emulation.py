@@ -41,11 +41,13 @@ class PageEmulation:
         `device` is a name in `cdpengine.DEVICES` ("iPhone 16", "Pixel 9", "Desktop 1080p"), turned by
         `landscape=True`. It stands for `viewport` and `screen` (width and height in CSS pixels),
         `device_scale_factor`, `mobile` (layout as on phones), `touch` and `user_agent` (a str, or a UserAgent with
-        client hints), which can be given alone, or to change the device's. `locale` ("de-DE") also sets the
-        languages that servers are told, `timezone` is "Europe/Berlin" or the like, `geolocation` (latitude,
-        longitude), a Geolocation or "unavailable"; pages may read it only with the permission "geolocation".
-        `color_scheme` is "light" or "dark", `reduced_motion` "reduce" or "no-preference", `forced_colors`
-        "active" or "none", `contrast` "more", "less", "custom" or "no-preference", `media` "screen" or "print".
+        client hints), which can be given alone, or to change the device's. A `viewport` of None is the size of
+        the window; "default" is that of the browser (`launch(viewport=)`), and so it is with `device=None`.
+        `locale` ("de-DE") also sets the languages that servers are told, `timezone` is "Europe/Berlin" or the
+        like, `geolocation` (latitude, longitude), a Geolocation or "unavailable"; pages may read it only with the
+        permission "geolocation". `color_scheme` is "light" or "dark", `reduced_motion` "reduce" or
+        "no-preference", `forced_colors` "active" or "none", `contrast` "more", "less", "custom" or
+        "no-preference", `media` "screen" or "print".
 
         Time zone and locale are one for a whole process in Chrome: pages of one site that are related by popups
         share them. Service and shared workers are told nothing. What a document has read stays read: load it again
