@@ -178,9 +178,10 @@ class FocusMovedError(NotDeliveredError):
     `unit` is "keys" for controls that are filled key by key, such as dates.
 
     `held_back` says that no other element received the rest; otherwise the focus went to a frame of another site,
-    where keys cannot be held back. `received_by` describes the element that has the focus now, "" for none,
-    `focus_ref` is its ref if a snapshot gave it one, and `focus_node` Chrome's backendDOMNodeId of it in the
-    session `session_id`. For a single key, `total` is 0. The message shows nothing of the text.
+    where keys cannot be held back. `received_by` describes the element that has the focus now, "" for none.
+    `focus_ref` is its ref, given now if no snapshot has given it one, and "" where it gets none. `focus_node` is
+    Chrome's backendDOMNodeId of it in the session `session_id`. For a single key, `total` is 0. The message shows
+    nothing of the text.
     """
 
     typed: int = 0

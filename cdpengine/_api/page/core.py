@@ -31,6 +31,7 @@ from cdpengine._api.page.targets import (
     find_frame_of,
     find_staleness,
     find_successor,
+    give_ref,
     look_again,
     look_up_ref,
     make_stale_error,
@@ -74,6 +75,9 @@ __all__ = [
 ]  # fmt: skip
 
 T = TypeVar("T")
+
+_MARGIN = 0.1
+"""Seconds before the deadline in which an error is raised as it is."""
 
 
 class PageCore:
@@ -224,6 +228,15 @@ class PageCore:
                     raise
                 except FocusMovedError as error:
                     error.focus_ref = self._ref_of(error.focus_node, error.session_id)
+                    if error.focus_node is not None and not error.focus_ref:
+                        error.focus_ref = await give_ref(
+                            self.target,
+                            self.refs,
+                            self.worlds,
+                            error.focus_node,
+                            error.session_id,
+                            max(0.0, budget.remaining - _MARGIN),
+                        )
                     raise
 
     async def act(

@@ -255,3 +255,29 @@ def find_successor(page: PageTarget, refs: RefTable, ref: Ref, error: StaleRefEr
         here = () if frame is None else refs.alternatives(ref, {frame.loader_id})
         raise attrs.evolve(error, alternatives=here, candidates=True)
     return healed
+
+
+async def give_ref(
+    page: PageTarget,
+    refs: RefTable,
+    worlds: IsolatedWorlds,
+    node: int,
+    session_id: str | None,
+    seconds: float,
+) -> str:
+    """Give a backend node of one of the session's frames a ref, and return it; "" where it gets none in time.
+
+    It takes at most `seconds`.
+    """
+    frames = [frame for frame in page.frames if frame.session.id == session_id]
+    with trio.move_on_after(min(_FATE_TIMEOUT, seconds)), suppress(SessionGoneError, ConnectionLostError):
+        for frame in frames:
+            with suppress(RemoteError):  # it is no node of this frame
+                seen = await capture(page, worlds, Scope(frame=frame, root=node), _FATE_TIMEOUT)
+                if seen is None:
+                    continue
+                refs.assign(seen.documents, partial=True)
+                if (ref := refs.known(frame.loader_id, node)) is not None:
+                    refs.give({ref.id: ref})
+                    return ref.id
+    return ""

@@ -102,6 +102,17 @@ async def test_the_error_names_what_has_the_focus(page: cdpengine.Page) -> None:
         await page.type(page.locate(css="#a"), TEXT, timeout=5)
     assert caught.value.focus_ref == delete.id
     assert f"'Delete' ({delete.id})" in str(caught.value)
+    # A dialog that no snapshot has shown yet gives its button a ref, too.
+    await page.set_content(
+        f"{FIELD}<dialog id=d><button id=b onclick='pressed = 1'>Discard</button></dialog>"
+        f"<script>var moveOn = () => {{ d.showModal(); b.focus(); }}; {AT_SEVEN}</script>"
+    )
+    await page.snapshot()
+    with pytest.raises(FocusMovedError) as caught:
+        await page.type(page.locate(css="#a"), TEXT, timeout=5)
+    assert f"'Discard' ({caught.value.focus_ref})" in str(caught.value)
+    await page.click(caught.value.focus_ref, refuse_renamed=True, timeout=20)
+    assert await page.evaluate("pressed") == 1
 
 
 async def test_all_that_sends_keys_to_an_element_is_guarded(page: cdpengine.Page) -> None:
