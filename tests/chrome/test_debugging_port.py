@@ -79,7 +79,7 @@ async def cancel_calls(page: cdpengine.Page, calls: int) -> None:
                 nursery.start_soon(call)
     assert done < calls, "some were cancelled"
     with trio.fail_after(30):
-        while any(connection.statistics().in_flight for connection in connections):
+        while any(now.in_flight or now.queued for now in (each.statistics() for each in connections)):
             await page.session.call("Runtime.evaluate", expression="1")
     for connection, then in zip(connections, before, strict=True):
         now = connection.statistics()

@@ -110,10 +110,20 @@ async def measure(page: cdpengine.Page) -> dict[str, object]:
 
 
 def grown(before: dict[str, object], after: dict[str, object]) -> dict[str, object]:
-    """What differs, with both values; of the objects, only the classes that differ."""
+    """What differs, with both values; of the objects, only the classes that differ, of the tasks those there are more of.
+
+    A task that has ended since was on its way when it was counted.
+    """
     differing: dict[str, object] = {
         name: (before[name], after[name]) for name in before if before[name] != after[name]
     }
+    if "tasks" in differing:
+        earlier, later = before["tasks"], after["tasks"]
+        assert isinstance(earlier, Counter)
+        assert isinstance(later, Counter)
+        differing["tasks"] = {name: (earlier[name], later[name]) for name in later - earlier}
+        if not differing["tasks"]:
+            del differing["tasks"]
     if "objects" in differing:
         old, new = before["objects"], after["objects"]
         assert isinstance(old, Counter)
