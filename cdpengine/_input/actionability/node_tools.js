@@ -18,7 +18,7 @@
 
   // A pseudo element that takes presses, such as the button or marker of a carousel: events come to its element.
   // Chrome gives one of these either as an element, or as a CSSPseudoElement, which is no Node.
-  const drawn = !(node instanceof Node);
+  const drawn = !isNode(node);
   const type = drawn ? 0 : DOM.nodeType(node);
   const pseudo = type === 0 || (type === Node.ELEMENT_NODE && DOM.localName(node).startsWith("::"));
   const element = pseudo
@@ -30,6 +30,15 @@
       : type === Node.DOCUMENT_NODE
         ? DOM.documentElement(node)
         : flatParent(node);
+
+  // A node that came from another frame's document is no instance of this world's Node.
+  function isNode(at) {
+    try {
+      return DOM.nodeType(at) > 0;
+    } catch {
+      return false;
+    }
+  }
 
   function flatParent(child) {
     if (DOM.assignedSlot(child)) return DOM.assignedSlot(child);
