@@ -25,7 +25,10 @@ from cdpengine.errors import StaleRefError
 if TYPE_CHECKING:
     from cdpengine._snapshot.refs import RefTable
 
-_REF_TEXT = re.compile(r"\s*(?:@|ref=)?e?([1-9][0-9]{0,17})\s*", re.ASCII)
+# As lines of snapshots, people and models write it: e3, @e3, 3, ref=e3, [ref=e3], "e3", (e3), e3. and e3,
+_REF_TEXT = re.compile(
+    r"""[\s\[("'`<]*(?:@|ref\s?[=:]\s?["']?)?e?([1-9][0-9]{0,17})[\s\])"'`>.,;:]*""", re.ASCII
+)
 
 
 @attrs.frozen(slots=False)  # a first look makes thousands: with slots each takes twice as long
@@ -61,7 +64,10 @@ class Ref:
 
 
 def parse_ref_text(text: str) -> str | None:
-    """Return "e3" for "e3", "@e3", "ref=e3" and "3" (as numbered snapshots show it), None for another text."""
+    """Return "e3" for "e3", "@e3", "ref=e3", "[ref=e3]" and "3" (as numbered snapshots show it).
+
+    Quotes, brackets and punctuation around it do not count. None for another text.
+    """
     match = _REF_TEXT.fullmatch(text)
     return f"e{match[1]}" if match else None
 

@@ -63,6 +63,7 @@ from .requests import Hover as Hover
 from .requests import Navigate as Navigate
 from .requests import Position as Position
 from .requests import Press as Press
+from .requests import Recover as Recover
 from .requests import Reload as Reload
 from .requests import Resize as Resize
 from .requests import Scroll as Scroll

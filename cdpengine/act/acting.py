@@ -17,6 +17,7 @@ from cdpengine.act import requests
 from cdpengine.act.performing import Performance
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import describe_url
+from cdpengine.act.words.wording import in_requests
 from cdpengine.errors import TargetCrashedError
 
 _BETWEEN_KEYS = 0.075
@@ -179,11 +180,12 @@ async def _evaluate(run: Performance, request: requests.Evaluate) -> Any:
 async def _revive(run: Performance) -> None:
     """Stop the script of a page that does not answer, which could not leave its document.
 
-    A crashed page runs no script: the navigation brings it back.
+    A crashed page runs no script: the navigation brings it back. One that no termination reaches is loaded again:
+    what it showed is left anyway.
     """
     with suppress(TargetCrashedError):
         if await run.page.measure.unresponsive_for():
-            await run.page.recover(timeout=run.left)
+            await run.page.recover(allow="reload", timeout=run.left)
 
 
 async def _navigate(run: Performance, request: requests.Navigate) -> dict[str, Any]:
@@ -205,6 +207,13 @@ async def _forward(run: Performance, request: requests.Forward) -> dict[str, Any
 async def _reload(run: Performance, request: requests.Reload) -> dict[str, Any]:
     await _revive(run)
     return _describe(await run.page.reload(wait_until=request.wait_until, timeout=run.left))
+
+
+async def _recover(run: Performance, request: requests.Recover) -> dict[str, Any]:
+    report = await run.page.recover(allow=request.allow, timeout=run.left)
+    if report.closed:
+        run.page_or_none = None
+    return {"responsive": report.responsive, "closed": report.closed, "report": in_requests(str(report))}
 
 
 def _describe(arrival: Any) -> dict[str, Any]:
@@ -236,5 +245,6 @@ PERFORM: Mapping[type[ActRequest], Callable[[Performance, Any], Awaitable[Any]]]
     requests.Back: _back,
     requests.Forward: _forward,
     requests.Reload: _reload,
+    requests.Recover: _recover,
 }
 """How each kind of request is done."""

@@ -2,13 +2,15 @@
 
 Rule: nothing is guessed. A kind or a field that there is not is refused with the nearest right name, a value of
 another type or out of its bounds with what was expected; the message names the place and the type of what was
-given, never the value, which may be a secret.
+given, never the value, which may be a secret. Models write numbers and booleans as strings, and refs as numbers:
+where only one meaning is possible, it is taken.
 """
 
 from __future__ import annotations
 
 import difflib
 import math
+import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
@@ -66,12 +68,26 @@ def _structure(data: Mapping[str, Any]) -> ActRequest:
     if not isinstance(kind, str) or kind not in KINDS:
         wrong = repr(kind[:40]) if isinstance(kind, str) else _type_name(kind)
         raise _refuse("kind", wrong, _nearest(kind, KINDS))
-    rest = {name: value for name, value in data.items() if name != "kind"}
+    rest = {name: _read_ref(name, value) for name, value in data.items() if name != "kind"}
     try:
         request = _converter().structure(rest, KINDS[kind])
     except (BaseValidationError, UnfitError) as error:
         raise explain_misfit(error, kind, KINDS[kind]) from None
     return _checked(request)
+
+
+def _read_ref(name: str, value: Any) -> Any:
+    """Return a value, with a ref that was written as a number as a string, also in the fields of a form."""
+    if name in ("ref", "startRef", "endRef") and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if name == "fields" and isinstance(value, (list, tuple)):
+        return [
+            {inner: _read_ref(inner, item) for inner, item in each.items()}
+            if isinstance(each, Mapping)
+            else each
+            for each in value
+        ]
+    return value
 
 
 def to_json(request: ActRequest) -> dict[str, Any]:
@@ -93,7 +109,12 @@ def _parse_json(text: str | bytes | bytearray) -> object:
 
 @cache
 def _converter() -> cattrs.Converter:
-    return make_converter()
+    converter = make_converter()
+    for scalar in (int, float, bool):
+        converter.register_structure_hook(
+            scalar, lambda value, kind: _structure_scalar(_read_number(value, kind), kind)
+        )
+    return converter
 
 
 def make_converter() -> cattrs.Converter:
@@ -209,6 +230,24 @@ def _structure_scalar(value: Any, kind: Any) -> Any:
     if not _is_scalar(value, kind):
         raise UnfitError(_type_name(value), _SCALARS[kind])
     return float(value) if kind is float else value
+
+
+def _read_number(value: Any, kind: Any) -> Any:
+    """Return the number or boolean that a string says, and a whole number for 3.0; else the value itself."""
+    if isinstance(value, str):
+        text = value.strip().lower()
+        if kind is bool:
+            return {"true": True, "false": False}.get(text, value)
+        if _NUMBER.fullmatch(text) is None:
+            return value
+        value = int(text) if _WHOLE.fullmatch(text) else float(text)
+    if kind is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
+_NUMBER = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?")
 
 
 def _structure_literal(value: Any, kind: Any) -> Any:

@@ -22,6 +22,7 @@ ARRIVING = Timing(120_000, 600_000)
 
 Button = Literal["left", "right", "middle", "back", "forward"]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
+RecoveryName = Literal["terminate", "reload", "close"]
 LoadStateName = Literal["commit", "domcontentloaded", "load", "networkidle"]
 SnapshotMode = Literal["role", "ai", "aria", "numbered", "webarena"]
 
@@ -290,3 +291,17 @@ class Reload(ActingRequest):
     kind: ClassVar[str] = "reload"
     timing: ClassVar[Timing] = LOADING
     wait_until: LoadStateName = field("How far the document has to get.", "load")
+
+
+@attrs.frozen(kw_only=True)
+class Recover(ActRequest):
+    """Bring back a page that does not answer; nothing is done to one that answers."""
+
+    kind: ClassVar[str] = "recover"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    allow: RecoveryName = field(
+        "terminate stops its script and answers its dialog. Where that is not enough, reload loads it again, and "
+        "close closes it.",
+        "terminate",
+    )

@@ -6,14 +6,15 @@ errors, which never show them. `to_json` leaves out what there is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
 
-from cdpengine import errors
 from cdpengine._plain import to_plain
 from cdpengine.act.fields import camel_case
+from cdpengine.act.words.advice import RENAMED, advice_for
+from cdpengine.act.words.wording import Words, in_requests
 from cdpengine.errors import CoveredError, EngineError, FocusMovedError, NotDeliveredError, StaleRefError
 from cdpengine.errors.texts import escape_line
 
@@ -163,125 +164,6 @@ def describe_url(url: str) -> str:
 _LONGEST_DATA_URL = 200
 
 
-# --- errors --------------------------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class Advice:
-    """What to do about an error of one class, and whether the same request may succeed if it is sent again."""
-
-    hint: str
-    retryable: bool = False
-
-
-_NEW_SNAPSHOT = "Take a snapshot and use a ref of it."
-_RENAMED = (
-    f"{_NEW_SNAPSHOT} Where the element is meant as it is now, that gives its ref under its present name. "
-    "If its name changes all the time, name the element by a selector instead."
-)
-_LOOK = "Take a snapshot to see what the page shows now."
-_NO_SCRIPTS = "This service runs no scripts of its callers. Use find, extract or snapshot."
-
-ADVICE: Mapping[type[EngineError], Advice] = {
-    errors.InvalidArgumentError: Advice("Correct the request as the message says."),
-    errors.ActionSyntaxError: Advice("Write the action as the message says."),
-    errors.StaleRefError: Advice(_NEW_SNAPSHOT),
-    errors.NodeNotFoundError: Advice(_NEW_SNAPSHOT),
-    errors.AmbiguousNodeError: Advice("Give a ref of a snapshot, or a selector that matches one element."),
-    errors.CoveredError: Advice(
-        "Act on what covers it first, for example close it; then try again.", retryable=True
-    ),
-    errors.InvisibleError: Advice(
-        "Open what hides it, or wait until it is shown; then try again.", retryable=True
-    ),
-    errors.DisabledError: Advice("Do what enables it, such as filling in required fields.", retryable=True),
-    errors.UnstableError: Advice(
-        "It kept moving. Wait until the page is at rest, and try again.", retryable=True
-    ),
-    errors.FocusMovedError: Advice(
-        f"The page moved the focus. {_LOOK} Fill the field, which replaces what it holds, or the element that "
-        "has the focus now."
-    ),
-    errors.NotDeliveredError: Advice(f"The input was sent. {_LOOK}"),
-    errors.ValueRefusedError: Advice(f"The control takes another kind of value. {_LOOK}"),
-    errors.OptionNotFoundError: Advice("Choose one of the options that the message lists."),
-    errors.NotInteractableError: Advice("Aim at another element, or use another kind of request."),
-    errors.NodeError: Advice(_NEW_SNAPSHOT),
-    errors.FormError: Advice("The other fields were filled in. Send those that failed once more, corrected."),
-    errors.PageUnresponsiveError: Advice(
-        "A script keeps the page busy: navigate or reload it, which ends the script."
-    ),
-    errors.EvaluationTimeoutError: Advice(
-        "The script was stopped. Make it shorter, or give a longer timeoutMs."
-    ),
-    errors.DeadlineExceededError: Advice(
-        "Give a longer timeoutMs, or wait for something else.", retryable=True
-    ),
-    errors.ValueTooLargeError: Advice("Return less from the script."),
-    errors.EvaluationFailedError: Advice("Correct the script as the message says."),
-    errors.EvaluationDisabledError: Advice(_NO_SCRIPTS),
-    errors.EvaluationTerminatedError: Advice(
-        "The page went away, or its scripts were stopped.", retryable=True
-    ),
-    errors.NavigationFailedError: Advice("Check the URL, and that its server answers.", retryable=True),
-    errors.DownloadFailedError: Advice("Begin the download again.", retryable=True),
-    errors.DialogOpenedError: Advice("Say with a dialog request how it is to be answered, and act again."),
-    errors.TargetCrashedError: Advice("The page crashed: navigate it anew, or close it."),
-    errors.SessionGoneError: Advice("The page is gone. List the tabs, and use another one."),
-    errors.ConnectionLostError: Advice("The browser is gone. Start it again."),
-    errors.RemoteError: Advice("The browser refused a command. The message has its words."),
-    errors.UndecodableReplyError: Advice(
-        "This version of the browser is not known to the engine. Report it."
-    ),
-    errors.ProtocolError: Advice("This version of the browser is not known to the engine. Report it."),
-    errors.EventsLostError: Advice("More happened than was read. Ask again.", retryable=True),
-    errors.BrowserNotFoundError: Advice("Install Chrome or Chromium, or name its path."),
-    errors.LaunchFailedError: Advice("Run cdpengine doctor, which says what stands in the way."),
-    errors.ConnectFailedError: Advice("Check that a browser listens at the endpoint."),
-    errors.CookieRefusedError: Advice("Correct the cookie as the message says."),
-    errors.StorageUnavailableError: Advice("Go to a page of the site first."),
-    errors.EmulationRefusedError: Advice(
-        "The browser does not take this setting. The message has its words."
-    ),
-    errors.StateFileInvalidError: Advice("Save the state anew."),
-    errors.StateFileNotWrittenError: Advice("Name a file that can be written."),
-    errors.ActivityOffError: Advice(
-        "Nothing was kept before. Ask again after the next action.", retryable=True
-    ),
-    errors.InterceptedBodyUnavailableError: Advice("Read the body before the request goes on."),
-    errors.BodyUnavailableError: Advice("The browser does not have the body any more. Load the page again."),
-    errors.BodyUndecodableError: Advice("Take the body as bytes."),
-    errors.RouteAnsweredError: Advice("Answer each request once."),
-    errors.PictureTooLargeError: Advice("Take a smaller part of the page, or jpeg."),
-    errors.MeasurementBusyError: Advice("Wait until the other measurement has ended.", retryable=True),
-    errors.MeasurementFailedError: Advice("Check the file's folder; then try again."),
-    errors.RecordingDamagedError: Advice("Record anew."),
-    errors.RecordingFailedError: Advice("Check the file's folder; then try again."),
-    errors.RecordingIncompleteError: Advice("Record anew, with what the message names."),
-    errors.ReplayDivergedError: Advice("Record anew: what is asked has changed."),
-    errors.UndefinedVariablesError: Advice("Pass a value for each variable that the message names."),
-    errors.CacheMissError: Advice("Do it step by step; have it learned meanwhile, for the next time."),
-    errors.CacheDamagedError: Advice("Learn the scenario anew, after what the message says."),
-    errors.CacheUnavailableError: Advice(
-        "Go on without the cache, or make room; then try again.", retryable=True
-    ),
-    errors.CacheKeyError: Advice("Go on without the cache: only its owner can set the key."),
-    errors.LeaseEndedError: Advice("Lease another page; then try again.", retryable=True),
-    errors.PoolClosedError: Advice("Ask a pool that runs."),
-    errors.PoolUnavailableError: Advice("Check what the message says of each browser.", retryable=True),
-    errors.JobCancelledError: Advice("Nothing is to be done: the program cancelled it."),
-    errors.ResultsNotWrittenError: Advice("Make room on the disk; the same command goes on.", retryable=True),
-    errors.WorkerLostError: Advice("Look whether the job was done before doing it again."),
-    errors.ClusterUnavailableError: Advice("Check the scheduler and its workers.", retryable=True),
-    errors.NotSendableError: Advice("Give and return plain values, such as a text or a snapshot."),
-    errors.DisallowedByRobotsError: Advice("Leave this URL out. The message says why."),
-    errors.ResourcesExhaustedError: Advice("Close pages or programs; then try again.", retryable=True),
-    errors.PackageMissingError: Advice("Install what the message names."),
-    EngineError: Advice("The message says what went wrong."),
-}
-"""By class; an error of another class has its nearest ancestor's."""
-
-
 def name_error(kind: type[EngineError]) -> str:
     """Return what an error is called in JSON: StaleRefError is "staleRef"."""
     name = kind.__name__.removesuffix("Error")
@@ -291,12 +173,12 @@ def name_error(kind: type[EngineError]) -> str:
 def describe_failure(error: EngineError) -> Failure:
     """Return an error as data."""
     kind = type(error)
-    advice = next(ADVICE[each] for each in kind.__mro__ if each in ADVICE)
+    advice = advice_for(kind)
     covered_by = covered_ref = None
     alternatives: tuple[str, ...] = ()
     hint = advice.hint
     if isinstance(error, StaleRefError) and error.became == "renamed":
-        hint = _RENAMED
+        hint = RENAMED
     if isinstance(error, CoveredError):
         covered_by, covered_ref = error.covered_by or None, error.covered_ref or None
     elif isinstance(error, FocusMovedError):
@@ -307,13 +189,23 @@ def describe_failure(error: EngineError) -> Failure:
         alternatives = tuple(ref.id for ref in error.alternatives)
     return Failure(
         kind=name_error(kind),
-        message=str(error),
+        message=in_requests(str(error)),
         hint=hint,
         retryable=advice.retryable,
         covered_by=None if covered_by is None else escape_line(covered_by),
         covered_by_ref=covered_ref,
         alternatives=alternatives,
     )
+
+
+def reword(response: ActResponse, words: Words) -> ActResponse:
+    """Return a response whose error is in the words of a client."""
+    error = response.error
+    if error is None:
+        return response
+    refused = error.kind == "invalidArgument"
+    message = words.translate_refusal(error.message) if refused else words.translate(error.message)
+    return attrs.evolve(response, error=attrs.evolve(error, message=message, hint=words.advise(error.hint)))
 
 
 def effects_of(outcome: Any) -> Effects:

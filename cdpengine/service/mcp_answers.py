@@ -15,12 +15,15 @@ from typing import Any
 import attrs
 import mcp_types as types
 
-from cdpengine import _json
+from cdpengine import _json, errors
 from cdpengine._plain import to_plain
 from cdpengine._snapshot.render.render import estimate_tokens
-from cdpengine.act import ActResponse
+from cdpengine.act import KINDS, ActResponse
 from cdpengine.act.response import shorten_diff, tell_cached, tell_effects
+from cdpengine.act.words.advice import ADVICE
+from cdpengine.act.words.wording import Words
 from cdpengine.errors import os_reason
+from cdpengine.service.mcp_tools import TOOLS
 from cdpengine.service.outputs import Outputs
 
 LONGEST_SIDE = 1568
@@ -152,6 +155,8 @@ def describe(response: ActResponse) -> str:
             lines.append(shorten_diff(text))
         case {"url": str(), "status": _} if result.keys() <= _ARRIVAL:
             lines.append(_describe_arrival(result))
+        case {"responsive": _, "report": str(text)}:
+            lines.append(text)
         case str():
             lines.append(result)
         case _:
@@ -209,3 +214,47 @@ def _cut_line(line: str, most: int) -> str:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if estimate_tokens(line[:middle]) <= most else (low, middle - 1)
     return line[:low]
+
+
+# --- the words of errors ------------------------------------------------------------------------------------
+
+_TOOLS: Mapping[str, tuple[str, str]] = {
+    kind: (tool.name, "" if place == 0 else action)
+    for tool in TOOLS
+    for place, (action, kind) in enumerate(tool.kinds.items())
+}
+"""By kinds: the tool, and its action where that is not the default."""
+
+
+def _name_request(kind: str, field: str, value: str) -> str:
+    name, action = _TOOLS[kind]
+    given = [f'action "{action}"'] if action else []
+    given += [f'{field} "{value}"'] if field else []
+    return f"the tool {name}{' with ' if given else ''}{' and '.join(given)}"
+
+
+def _name_place(kind: str, field: str) -> str:
+    name, _ = _TOOLS[kind]
+    return f"{name}.{field}" if field else name
+
+
+WORDS = Words(
+    kinds=tuple(KINDS),
+    name_request=_name_request,
+    name_place=_name_place,
+    name_field=str,
+    hints={
+        ADVICE[errors.InvalidArgumentError].hint: "Correct the arguments as the message says.",
+        ADVICE[
+            errors.ConnectionLostError
+        ].hint: "The browser has ended. The tool navigate starts another one.",
+        ADVICE[
+            errors.LaunchFailedError
+        ].hint: "Ask the user to run cdpengine doctor, which says what is wrong.",
+        ADVICE[errors.BrowserNotFoundError].hint: "Ask the user to install Chrome or Chromium.",
+        ADVICE[
+            errors.PackageMissingError
+        ].hint: "Ask the user to install the package that the message names.",
+    },
+)
+"""What errors and hints call a request is the tool that makes it."""

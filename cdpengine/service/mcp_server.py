@@ -28,11 +28,12 @@ from cdpengine import _json
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine._version import __version__
 from cdpengine.act import ActResponse
-from cdpengine.act.response import Effects
+from cdpengine.act.response import Effects, reword
 from cdpengine.errors import InvalidArgumentError, os_reason
 from cdpengine.service.mcp_answers import (
     LARGEST_PICTURE,
     LONGEST_SIDE,
+    WORDS,
     Answers,
     describe,
     describe_failure,
@@ -63,7 +64,8 @@ _NOTE_TOKENS = 100
 class McpSettings:
     """What is offered, and how long answers may be, in estimated tokens.
 
-    What is longer goes to a file. With `structured`, answers hold the whole response as data, too: for programs.
+    What is longer goes to a file. With `structured`, answers hold the whole response as data, too: for programs
+    that know requests, in their words.
     """
 
     capabilities: tuple[str, ...] = ()
@@ -147,10 +149,14 @@ class ToolServer:
         if tool.acts:
             request.setdefault("diff", True)
         response = await self._perform(request)
-        result = await self._answer(tool, request, response)
+        result = await self._answer(tool, request, reword(response, WORDS))
         if self._settings.structured:
             result.structured_content = _json.replace_all_unpaired(structure(response))
         return result
+
+    async def _ask(self, request: Mapping[str, Any]) -> ActResponse:
+        """Do a request. What goes wrong is in the response, in words of tools."""
+        return reword(await self._perform(request), WORDS)
 
     async def _answer(
         self, tool: Tool, request: Mapping[str, Any], response: ActResponse
@@ -183,7 +189,7 @@ class ToolServer:
         if not is_heavy and max(size_of_png(base64.b64decode(full["base64"]))) <= LONGEST_SIDE:
             return await self._answers.show(full)
         image_format = "jpeg" if is_heavy else "png"
-        smaller = await self._perform({**request, "maxSide": LONGEST_SIDE, "format": image_format})
+        smaller = await self._ask({**request, "maxSide": LONGEST_SIDE, "format": image_format})
         if smaller.error is not None:
             return say(describe_failure(smaller), failed=True)
         return await self._answers.show(full, smaller.result)
@@ -198,7 +204,7 @@ class ToolServer:
             return say(text)
         if "find" in request:
             return await self._answers.say("snapshot", text, most)
-        nearest = await self._perform({**request, "maxTokens": most - _NOTE_TOKENS})
+        nearest = await self._ask({**request, "maxTokens": most - _NOTE_TOKENS})
         if nearest.error is not None:
             return say(describe_failure(nearest), failed=True)
         note = await self._answers.keep_text("snapshot", text)

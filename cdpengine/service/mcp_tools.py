@@ -60,9 +60,15 @@ _TARGET = ("ref",)
 TOOLS: Sequence[Tool] = (
     Tool(
         name="navigate",
-        meaning="Go to a URL, or through the history.",
-        kinds={"go": "navigate", "back": "back", "forward": "forward", "reload": "reload"},
-        fields=("url", "diff"),
+        meaning="Go to a URL, or through the history. recover stops the script of a page that hangs.",
+        kinds={
+            "go": "navigate",
+            "back": "back",
+            "forward": "forward",
+            "reload": "reload",
+            "recover": "recover",
+        },
+        fields=("url", "diff", "allow"),
     ),
     Tool(
         name="snapshot",

@@ -23,6 +23,7 @@ import trio
 
 from cdpengine._emulation.options import parse_viewport
 from cdpengine.act import ActResponse
+from cdpengine.act.response import reword
 from cdpengine.errors import EngineError, InvalidArgumentError
 from cdpengine.service.app import Service
 from cdpengine.service.serving import open_service
@@ -33,6 +34,7 @@ from cdpengine.shell.client import LONGEST, PROTOCOL, TAKEN
 from cdpengine.shell.kept_refs import KeptRefs
 from cdpengine.shell.parsing import Command, Typed, parse, wants_json
 from cdpengine.shell.printing import DONE, Printed, print_error, print_response
+from cdpengine.shell.words import WORDS
 
 IDLE = 1800.0
 """Seconds after which a service that nobody uses ends."""
@@ -144,7 +146,7 @@ class Background:
             self._check_options(command)
             if command.request is None:
                 return await self._perform_own(command)
-            response = await self.service.perform(command.session, dict(command.request))
+            response = reword(await self.service.perform(command.session, dict(command.request)), WORDS)
             await self.refs.keep(self.service.sessions.last_ref)
             if response.error is not None and response.error.kind in _NO_BROWSER:
                 self._end_without_sessions()

@@ -35,7 +35,7 @@ VERBS = frozenset(
         "clear-storage", "click", "close", "close-tab", "command", "console", "cookies", "dialog",
         "download", "drag", "eval", "extract", "file-chooser", "fill", "find", "focus-tab", "forward",
         "heap-snapshot", "highlight", "hover", "look-up-cached", "messages", "metrics", "new-tab", "open",
-        "press", "refresh-cached", "reload", "replay-cached", "report-cached", "requests", "resize",
+        "press", "recover", "refresh-cached", "reload", "replay-cached", "report-cached", "requests", "resize",
         "response-body", "scenarios", "scroll", "scroll-into-view", "search", "select", "sessions",
         "set-cookies", "set-storage", "start-learning", "start-measurement", "start-recording",
         "stop-learning", "stop-measurement", "stop-recording", "storage", "tabs", "type", "uncheck",

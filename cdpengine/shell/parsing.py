@@ -8,6 +8,7 @@ which the command was typed.
 from __future__ import annotations
 
 import os
+import re
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -127,6 +128,15 @@ def _one(values: Sequence[str]) -> str:
 def option_name(field: str) -> str:
     """Return the option of a field: "max_depth" is "--max-depth"."""
     return f"--{field.replace('_', '-')}"
+
+
+def field_name(verb: Verb | None, field: str) -> str:
+    """Return what a field of JSON is called on a verb's line: "--max-depth", or the name of a bare argument."""
+    snake = re.sub("([A-Z])", lambda found: f"_{found[1].lower()}", field)
+    if snake in ("ref", "selector"):
+        snake = "target"
+    place = next((each.name for each in verb.places if each.field == snake), None) if verb else None
+    return place or option_name(snake)
 
 
 @cache

@@ -91,14 +91,9 @@ def print_failure(failure: Failure, *, response: ActResponse, as_json: bool) -> 
     """Return what is printed of an error: one line, and what to do; the whole response with `as_json`, too."""
     message = escape_line(hide_secrets(_in_one_line(failure.message)))
     effects = "".join(f"{line}\n" for line in tell_effects(response.effects))
-    err = f"Error: {message}\nHint: {_in_the_shell(failure.hint)}\n{effects}"
+    err = f"Error: {message}\nHint: {escape_line(failure.hint)}\n{effects}"
     out = _to_json(response.to_json()) if as_json else ""
     return Printed(STATUS.get(failure.kind, FAILED), out, err)
-
-
-def _in_the_shell(hint: str) -> str:
-    """Return a hint with the shell's own names of what it advises."""
-    return escape_line(hint.replace("timeoutMs", "--timeout-ms"))
 
 
 def _in_one_line(message: str) -> str:
@@ -133,6 +128,10 @@ def _tell_result(response: ActResponse, *, script: bool) -> Sequence[str]:
 def _arrival(result: Mapping[str, Any]) -> Iterator[str]:
     status = result.get("status")
     yield f"{result['url']}  {status}" if status is not None else str(result["url"])
+
+
+def _recovery(result: Mapping[str, Any]) -> Iterator[str]:
+    yield escape_line(result["report"])
 
 
 def _snapshot(result: Mapping[str, Any]) -> Iterator[str]:
@@ -217,6 +216,7 @@ _TELL: Mapping[str, Callable[[Any], Iterator[str]]] = {
     "forward": _arrival,
     "reload": _arrival,
     "newTab": _arrival,
+    "recover": _recovery,
     "snapshot": _snapshot,
     "find": _found,
     "screenshot": _file,

@@ -207,6 +207,12 @@ TABLE: Sequence[Verb] = (
     Verb(name="forward", kind="forward", meaning="Go forward in the page's history."),
     Verb(name="reload", kind="reload", meaning="Load the document again."),
     Verb(
+        name="recover",
+        kind="recover",
+        meaning="Stop the script of a page that hangs. HOW is terminate, reload or close: how far it may go.",
+        places=(Place("HOW", "allow", needed=False),),
+    ),
+    Verb(
         name="resize",
         kind="resize",
         meaning="Give the page's viewport another size, in CSS pixels.",

@@ -13,6 +13,7 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine._launch.endpoint import resolve_endpoint
+from cdpengine.act import Actor, dispatch
 
 PAGE = "<title>Site</title><button>Go</button>"
 
@@ -80,3 +81,23 @@ async def test_a_navigation_leaves_what_hung_before(shared_endpoint: str, httpse
     async with hung(shared_endpoint, url, HANGS["script"]) as page:
         arrived = await page.goto(url.replace("127.0.0.1", "localhost"), timeout=30)
         assert arrived.status == 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["navigate", "reload"])
+@pytest.mark.parametrize("name", HANGS)
+async def test_a_request_to_go_elsewhere_brings_back_a_page_that_hung_before(
+    name: str, kind: str, shared_endpoint: str, silent_port: int, httpserver: HTTPServer
+) -> None:
+    """No termination reaches the script and the synchronous request: the page goes on in another process."""
+    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
+    url = httpserver.url_for("/")
+    async with hung(shared_endpoint, url, HANGS[name].replace("{silent}", str(silent_port))) as page:
+        actor = Actor(page.browser)
+        actor.focus(page)
+        request = {"kind": kind, **({"url": f"{url}?next"} if kind == "navigate" else {})}
+        response = await dispatch(actor, request)
+        assert response.ok, response.error
+        found = await dispatch(actor, {"kind": "find", "role": "button"})
+        assert found.ok, found.error
+        assert found.url == (f"{url}?next" if kind == "navigate" else url)

@@ -288,6 +288,8 @@ CASES = [
     row("and the page goes on after that", HANG, ask("wait", timeMs=100), ask("evaluate", function="1", timeoutMs=400, _fails=True), ask("click", selector="#go"), effects={"delivered": True}),
     refused("click in a page that hangs", HANG, ask("wait", timeMs=100), ask("click", selector="#go", timeoutMs=800), kind="pageUnresponsive", hint=Has("navigate")),
     row("navigate in a page that hangs", HANG, ask("wait", timeMs=100), ask("navigate", url="$site/second"), url=Has("/second")),
+    row("recover a page that hangs", HANG, ask("wait", timeMs=100), ask("recover"), result={"responsive": True, "closed": False, "report": Has("terminate: done")}),
+    row("recover a page that answers", ask("recover", allow="reload"), result={"responsive": True, "report": "the page answers"}),
     row("reload in a page that hangs", HANG, ask("wait", timeMs=100), ask("reload"), ask("click", selector="#go"), record=("click go",)),
     row("close a page that hangs", ask("newTab", url="$site/stage"), HANG, ask("wait", timeMs=100), ask("close"), ask("evaluate", function="document.title"), result="Stage"),
     # --- scripts are refused ---

@@ -1,0 +1,139 @@
+"""The words of each client: what an error calls requests, fields and values. Pure.
+
+Rule: the engine's errors are written for programs, and name methods and arguments of Python. Answers to requests
+do not: `in_requests` translates the advice. There, requests are called "a KIND request" and fields by their names
+in JSON, which is right for HTTP and `dispatch`. Clients with other words, such as MCP, translate these
+by a `Words`. Text in double quotes is the page's, and is not changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+
+_ADVICE: Sequence[tuple[str, str]] = (
+    (
+        r'page\.recover\(\) stops its script, page\.recover\(allow="reload"\) .*? closes it',
+        'A recover request stops its script; with allow "reload" it also reloads the page where that is needed',
+    ),
+    (
+        r'page\.goto\(\), or page\.recover\(allow="reload"\), stops that navigation',
+        "A navigate request stops that navigation",
+    ),
+    (r'allow="reload" or "close" helps', 'a recover request with allow "reload" helps'),
+    (
+        r"Ask more precisely, or pass nth= \(from 0\):",
+        "Give the ref of one of them, or a more precise selector:",
+    ),
+    (r"(\.\.\. \d+ more) in \.\w+", r"\1"),
+    (r", and is in \.took \(\d+ characters\)", ""),
+    (r"Set TMPDIR \(env=\)", "Set TMPDIR"),
+    (r'; pass headers=\{"Authorization": \.\.\.\} instead', ""),
+    (
+        r"For keys without a field, use press\(\)",
+        "For keys without a field, use a press request without a ref",
+    ),
+    (r"use upload\(\)", "use an upload request"),
+    (r"use expect_file_chooser\(\) around a click", "use a fileChooser request before a click request"),
+    (r"text goes through type\(\)", "for text, use a type request"),
+    (r": use page\.expect_download\(\)", ": use a download request"),
+    (r" \(evaluate_enabled=False\)", ""),
+    (
+        r"For a CSS selector, pass what await page\.find\(.*?\) gives; page\.find also .*? and text=",
+        "To get refs, use a find request or a snapshot request",
+    ),
+    (
+        r"page\.activity\.([\w ]+): it is not collected\. Call `await .*? with `activity=True`",
+        r"\1: nothing was collected before",
+    ),
+    (r"\. To have bodies whatever becomes of their page, collect with bodies=KeepBodies\(\.\.\.\)", ""),
+    (r"; what it led to is in `redirected_to`", ""),
+    (r"\. Receive faster, subscribe to less, or pass a larger buffer=", ""),
+    (r"; the raw JSON is in \.raw", ""),
+    (r"a smaller `scale`, or a part of it by `clip`", "or a picture of one element"),
+    (r"; give `retries` where it can be done again without harm", ""),
+    (r"pass another user_data_dir", "use another profile"),
+    (r"and pass its path as executable", "and start it with --browser PATH"),
+    (r"pass args=\['--no-sandbox'\]", "start the browser yourself and use its --endpoint"),
+    (r"Pass headless=True, or give it a display", "Start it without --headful, or give it a display"),
+    (r"\.? ?All its last lines are in \.output", ""),
+    (r"or what else it asks for with headers=", "or use another endpoint"),
+    (r", or frame=None", ""),
+    (r"a str, and accept=True", "a text, and accept true"),
+    (r"True or False for", "true or false for"),
+    (r"Set it aside with cdpengine\.cache\.set_aside, and", "Move the file away, and"),
+    (r"or a browser launched with computed_accessibility=True", "or another browser"),
+)
+"""What the engine advises its callers, as patterns, and the same for clients that send requests."""
+
+_TRANSLATED = tuple((re.compile(pattern), text) for pattern, text in _ADVICE)
+
+_FIELDS = (
+    "targetId", "timeoutMs", "timeMs", "textGone", "loadState", "waitUntil", "maxChars", "maxTokens", "maxSide",
+    "maxDepth", "fullPage", "promptText", "startRef", "endRef", "doubleClick", "mainOnly",
+)  # fmt: skip
+"""Fields that texts name in the middle; other names of fields are also words of English."""
+
+_QUOTED = r'"(?:[^"\\\n]|\\.)*"'
+
+
+def in_requests(message: str) -> str:
+    """Return the message of an error of the engine in the words of requests."""
+    for pattern, text in _TRANSLATED:
+        message = pattern.sub(text, message)
+    return message
+
+
+@attrs.frozen(kw_only=True)
+class Words:
+    """The words of one client.
+
+    `name_request` returns the client's name of a kind of request. Its arguments are the kind, and a field with its
+    value, or "" and "". `name_place` returns the name of an argument: of a kind, and a field of it or "".
+    `name_field` returns the name of a field of any kind. `hints` are the client's own, by the hints of `ADVICE`
+    that they replace.
+    """
+
+    kinds: Sequence[str]
+    name_request: Callable[[str, str, str], str]
+    name_place: Callable[[str, str], str]
+    name_field: Callable[[str], str]
+    hints: Mapping[str, str] = attrs.field(factory=dict)
+    _phrase: re.Pattern[str] = attrs.field(init=False)
+    _place: re.Pattern[str] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        kinds, fields = "|".join(self.kinds), "|".join(_FIELDS)
+        phrase = (
+            rf'\b(?P<article>[Aa]n?) (?P<kind>{kinds}) request\b(?: with (?P<with>\w+) "(?P<value>\w+)")?'
+            rf"|(?P<quoted>{_QUOTED})|\b(?P<field>{fields})\b"
+        )
+        object.__setattr__(self, "_phrase", re.compile(phrase))
+        place = re.compile(rf"(?P<of>a field of )?\b(?P<kind>{kinds})(?:\.(?P<field>\w+))?(?=[:\[. ])")
+        object.__setattr__(self, "_place", place)
+
+    def advise(self, hint: str) -> str:
+        """Return the client's own hint, or a hint in its words."""
+        return self.hints.get(hint) or self.translate(hint)
+
+    def translate(self, text: str) -> str:
+        """Return a text with the client's names of requests and fields."""
+        return self._phrase.sub(self._rename, text)
+
+    def translate_refusal(self, message: str) -> str:
+        """Return the message of an invalid argument, which begins with the place of the argument."""
+        found = self._place.match(message)
+        if found is None:
+            return self.translate(message)
+        place = self.name_place(found["kind"], found["field"] or "")
+        return f"{found['of'] or ''}{place}{self.translate(message[found.end() :])}"
+
+    def _rename(self, found: re.Match[str]) -> str:
+        if found["quoted"]:
+            return found[0]
+        if found["field"]:
+            return self.name_field(found["field"])
+        name = self.name_request(found["kind"], found["with"] or "", found["value"] or "")
+        return f"The{name[3:]}" if found["article"][0] == "A" and name.startswith("the ") else name

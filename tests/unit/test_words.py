@@ -1,0 +1,243 @@
+"""The words of errors: each client gets names that it can use, whichever error it is and wherever it is made."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from made_errors import CLASSES, make
+
+import cdpengine
+from cdpengine.act import KINDS, ActResponse
+from cdpengine.act.response import Failure, describe_failure, reword
+from cdpengine.act.words.advice import ADVICE, RENAMED
+from cdpengine.act.words.wording import Words, in_requests
+from cdpengine.errors import AmbiguousNodeError, InvalidArgumentError, PageUnresponsiveError, StaleRefError
+from cdpengine.service.mcp_answers import WORDS as MCP
+from cdpengine.service.mcp_tools import TOOLS
+from cdpengine.shell.verbs import VERBS
+from cdpengine.shell.words import WORDS as SHELL
+
+ROOT = Path(cdpengine.__file__).parent
+
+PYTHON = re.compile(
+    r"\b(?:page|browser|context|locator|frame|pool)\.[a-z_]+|\b[a-z_]+\(\)|\bawait\b|`|\b[a-z_]+=(?:\W|True|False|None|\"|$)"
+    r"|(?:^|\s)\.[a-z_]{4,}\b|\b(?:user_data_dir|frame|nth)=?\b(?==)"
+)
+"""Calls, arguments and attributes of Python."""
+
+REQUEST = re.compile(
+    rf"\b[Aa]n? (?:{'|'.join(KINDS)}) request\b|\b(?:{'|'.join(k for k in KINDS if not k.islower())})\b"
+)
+"""Requests by their names in JSON."""
+
+FIELD = re.compile(r"\b(?:timeoutMs|targetId|maxTokens|maxChars|maxDepth|fullPage|timeMs|startRef)\b")
+TOOL = re.compile(r"\bthe tool \w+")
+COMMAND = re.compile(r"\bcdpengine (?!doctor\b)[a-z-]+\b")
+
+FORBIDDEN = {
+    "http": (PYTHON, TOOL, COMMAND),
+    "mcp": (PYTHON, REQUEST, COMMAND),
+    "shell": (PYTHON, REQUEST, FIELD, TOOL),
+}
+WORDS: dict[str, Words | None] = {"http": None, "mcp": MCP, "shell": SHELL}
+
+NOT_FOR_CLIENTS = {
+    "bench": "a command of its own",
+    "cli": "commands that call the library, and print its words",
+    "cluster": "programs only",
+    "debug": "programs, and commands of their own",
+    "pool": "programs only",
+    "testing": "programs only",
+}
+"""Modules whose errors no request meets."""
+
+OF_ONE_CLIENT = {
+    "mcp_tools.py",
+    "mcp_answers.py",
+    "wording.py",
+}
+"""Modules with the words of one client."""
+
+NOT_ADVICE = re.compile(
+    # What a page's script, a command line or a protocol says, and arguments that no request passes on.
+    r"\(\?|nth=7|cdpengine (?:span|made|cache)|\bfunction\b|\bCREATE\b|\bPRAGMA\b|\bSELECT\b|\bUPDATE\b|charset=|--[a-z-]+=|\bversion `|globalThis|\(\{\}\)"
+    r"|aria-hidden|^\(watch\)|native code|\bof page\.frames|xpected.*`async with`|`async with`|^its `|^A page is there"
+    r"|`sameDocument`|: `|`bytes`|`state`|`accepted`|`count`|`reason`|`failure`|`url`|`cached`"
+    r"|apt install|brew install|winget|\.app|`ldd`|#b_results|expires_at|failed_in_row|user_version|application_id|#\S+ >"
+)
+UNREACHED = (
+    "its cookies, or `await state()`",  # BrowserContext.storage
+    "KeepBodies(...)",  # an argument of programs
+    "one of page.frames",
+    "what page.find() or page.locate() gave",  # a target that is no string
+    "evaluate() returns the others",  # page.object
+    "Proxy(server",
+    "proxy.username",
+    "url, .domain",  # cookies are checked by the request's own fields before
+    "secure=True",
+    "same_site=",
+    "debugging_port=0",  # launch's own argument
+    "overwrite=True",
+    "subscribe() a larger buffer",  # a line of the log
+    "buffer_size",
+    "expect_download a directory",  # a line of the log
+    "that page.snapshot() made",
+    "what normalize_url returns",
+    'mode="aria" with it',
+    "max_depth=",  # lines of snapshots
+    "root=",
+    'source="dom"',
+    'mode="role"',
+    "max_chars",
+    "call(",  # arguments of session.call
+    "scenario_confidence",
+    "text= finds",
+    "session.call",
+)
+"""Advice for arguments that requests do not have, or that is in no error."""
+
+
+@cache
+def texts_of(path: Path) -> tuple[str, ...]:
+    """Return the strings of a module, without docstrings; what is filled in is a word."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    left_out: set[int] = set()
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        for each in body if isinstance(body, list) else ():
+            if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
+                left_out.add(id(each.value))
+        if isinstance(node, ast.JoinedStr):
+            left_out |= {id(each) for each in node.values}
+    found = []
+    for node in ast.walk(tree):
+        if id(node) in left_out:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            parts = (str(each.value) if isinstance(each, ast.Constant) else "7" for each in node.values)
+            found.append("".join(parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.append(node.value)
+    return tuple(text for text in found if " " in text.strip())
+
+
+def modules() -> Iterator[Path]:
+    for path in sorted(ROOT.rglob("*.py")):
+        top = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        if (
+            top not in (*NOT_FOR_CLIENTS, "shell")
+            and "domains" not in path.parts
+            and path.name not in OF_ONE_CLIENT
+        ):
+            yield path
+
+
+def words_of(client: str, failure: Failure) -> Failure:
+    response = ActResponse(kind="", ok=False, error=failure)
+    if (words := WORDS[client]) is not None:
+        response = reword(response, words)
+    assert response.error is not None
+    return response.error
+
+
+def check(client: str, text: str) -> None:
+    for pattern in FORBIDDEN[client]:
+        found = pattern.search(text)
+        assert found is None, f"{client} reads {found[0] if found else ''!r} in: {text}"
+
+
+@pytest.mark.parametrize("client", WORDS)
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_every_error_is_in_the_words_of_its_client(
+    client: str, kind: type[cdpengine.errors.EngineError]
+) -> None:
+    error = make(kind)
+    if isinstance(error, StaleRefError):
+        error.alternatives = ()
+    failure = words_of(client, describe_failure(error))
+    check(client, failure.message)
+    check(client, failure.hint)
+    assert failure.hint.endswith(".")
+
+
+@pytest.mark.parametrize("client", WORDS)
+def test_every_text_of_the_engine_is_in_the_words_of_its_client(client: str) -> None:
+    """Every string of every module that requests reach, as the reason of an error."""
+    wrong: list[str] = []
+    words = WORDS[client]
+    for path in modules():
+        asks = (
+            path.is_relative_to(ROOT / "act")
+            or path.is_relative_to(ROOT / "service")
+            or "cache" in path.parts
+        )
+        for text in texts_of(path):
+            if NOT_ADVICE.search(text) or any(each in text for each in UNREACHED):
+                continue
+            message = in_requests(text)
+            message = message if words is None else words.translate(message)
+            found = [each[0] for pattern in FORBIDDEN[client] if (each := pattern.search(message))]
+            if not asks:
+                found += [each[0] for pattern in (TOOL, REQUEST) if (each := pattern.search(text))]
+            wrong += [
+                f"{path.relative_to(ROOT)}: {client} reads {each!r} in: {message[:200]}" for each in found
+            ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_has_a_name_for_each_client(kind: str) -> None:
+    tools = {tool.name for tool in TOOLS}
+    phrase = f'Use a {kind} request, and "a {kind} request".'
+    name = re.fullmatch(
+        rf'Use the tool (\w+)(?: with action "\w+")?, and "a {kind} request"\.', MCP.translate(phrase)
+    )
+    assert name is not None
+    assert name[1] in tools
+    command = re.fullmatch(rf'Use cdpengine ([\w-]+), and "a {kind} request"\.', SHELL.translate(phrase))
+    assert command is not None
+    assert command[1] in VERBS
+
+
+@pytest.mark.parametrize(
+    ("message", "mcp", "shell"),
+    [
+        ("newTab.url: got a number, expected a text", "tabs.url: got a number, expected a text", "new-tab URL: got a number, expected a text"),
+        ("wait: got no condition, expected timeMs", "wait: got no condition, expected timeMs", "wait: got no condition, expected --time-ms"),
+        ("snapshot.maxTokens: got true, expected 1", "snapshot.maxTokens: got true, expected 1", "snapshot --max-tokens: got true, expected 1"),
+        ("a field of scrollIntoView: got 'x', expected 'ref'", "a field of scroll_into_view: got 'x', expected 'ref'", "a field of scroll-into-view: got 'x', expected 'ref'"),
+    ],
+)  # fmt: skip
+def test_a_refused_argument_is_named_as_the_client_wrote_it(message: str, mcp: str, shell: str) -> None:
+    assert MCP.translate_refusal(message) == mcp
+    assert SHELL.translate_refusal(message) == shell
+
+
+def test_advice_names_what_each_client_can_do() -> None:
+    hung = describe_failure(PageUnresponsiveError("click", 2.0, (), 1.0))
+    assert "A recover request stops its script" in hung.message
+    assert 'The tool navigate with action "recover" stops its script' in words_of("mcp", hung).message
+    assert "Cdpengine recover stops" not in words_of("shell", hung).message
+    assert "cdpengine recover stops its script" in words_of("shell", hung).message
+    assert (
+        "nth=" not in words_of("mcp", describe_failure(AmbiguousNodeError("text 'a'", 3, ["a", "b"]))).message
+    )
+    refused = describe_failure(InvalidArgumentError("click", "no element", "a ref"))
+    assert words_of("mcp", refused).hint != words_of("shell", refused).hint
+
+
+def test_hints_for_special_cases_are_kept() -> None:
+    failure = Failure(kind="staleRef", message="e3 is stale", hint=RENAMED, retryable=False)
+    assert words_of("shell", failure).hint == RENAMED
+    assert (
+        words_of(
+            "shell",
+            Failure(kind="staleRef", message="", hint=ADVICE[StaleRefError].hint, retryable=False),
+        ).hint
+        != RENAMED
+    )
