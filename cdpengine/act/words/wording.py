@@ -35,9 +35,7 @@ _ADVICE: Sequence[tuple[str, str]] = (
         r"For keys without a field, use press\(\)",
         "For keys without a field, use a press request without a ref",
     ),
-    (r"use upload\(\)", "use an upload request"),
     (r"use expect_file_chooser\(\) around a click", "use a fileChooser request before a click request"),
-    (r"text goes through type\(\)", "for text, use a type request"),
     (r": use page\.expect_download\(\)", ": use a download request"),
     (r" \(evaluate_enabled=False\)", ""),
     (
@@ -68,6 +66,16 @@ _ADVICE: Sequence[tuple[str, str]] = (
 )
 """What the engine advises its callers, as patterns, and the same for clients that send requests."""
 
+_METHODS = {
+    "check": "check", "click": "click", "drag": "drag", "evaluate": "evaluate", "fill": "fill", "find": "find",
+    "goto": "navigate", "hover": "hover", "press": "press", "reload": "reload", "scroll": "scroll",
+    "select": "select", "snapshot": "snapshot", "type": "type", "uncheck": "check", "upload": "upload",
+    "wait_for": "wait",
+}  # fmt: skip
+"""Verbs of pages, and the kinds of requests that do the same."""
+
+_METHOD = re.compile(rf"(?<![\w.])(?:page\.)?({'|'.join(_METHODS)})\(\)")
+
 _TRANSLATED = tuple((re.compile(pattern), text) for pattern, text in _ADVICE)
 
 _FIELDS = (
@@ -83,7 +91,12 @@ def in_requests(message: str) -> str:
     """Return the message of an error of the engine in the words of requests."""
     for pattern, text in _TRANSLATED:
         message = pattern.sub(text, message)
-    return message
+    return _METHOD.sub(_name_method, message)
+
+
+def _name_method(found: re.Match[str]) -> str:
+    kind = _METHODS[found[1]]
+    return f"a{'n' if kind[0] in 'aeiou' else ''} {kind} request"
 
 
 @attrs.frozen(kw_only=True)
