@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import attrs
@@ -155,6 +156,40 @@ async def test_twenty_thousand_fragment_links_are_read_from_the_dom(page: cdpeng
     links = [node for node in walk(document.roots) if node.role == "link"]
     assert [link.name for link in links] == [f"Link {number}" for number in range(LINKS)]
     assert not document.cut
+
+
+@pytest.mark.slow
+async def test_fifty_thousand_buttons_are_read_whole_from_the_dom(page: cdpengine.Page) -> None:
+    """A search of the whole document for each button's labels would read 1 of 7 of these in the time."""
+    await page.set_content("<!doctype html>")
+    await page.evaluate(
+        "document.body.innerHTML = '<p><button>x</button></p>'.repeat(50000); document.body.offsetHeight",
+        timeout=30,
+    )
+    document = await read_dom((await request_for(page)).within(20))
+    assert not document.cut
+    assert sum(node.role == "button" for node in walk(document.roots)) == 50_000
+
+
+async def test_labels_of_the_dom_are_those_of_the_tree(page: cdpengine.Page) -> None:
+    await page.set_content(
+        "<label for=a>First</label><input id=a><label for=a>Second</label><label>Around <select></select></label>"
+        "<label for=none>None</label><label>Two <input><textarea></textarea></label><label for=h>H</label>"
+        "<input id=h type=hidden><input id=b aria-label=Own><label for=b>Not</label><progress id=p></progress>"
+        "<div><template shadowrootmode=open><label for=a>Inside</label><input id=a><button id=c>C</button>"
+        "<label for=c>Push</label></template></div><label for=p>Load</label><label><button>In</button> it</label>"
+    )
+    request = await request_for(page)
+    controls = ("textbox", "combobox", "button", "progressbar")
+
+    async def named(read: Callable[[FrameRequest], Awaitable[Document]]) -> list[tuple[str, str]]:
+        nodes = walk((await read(request)).roots)
+        return [(node.role, node.name) for node in nodes if node.role in controls]
+
+    assert await named(read_dom) == await named(read_ax)
+    await page.evaluate("document.querySelector('label').htmlFor = 'p'")
+    assert await named(read_dom) == await named(read_ax)
+    assert ("textbox", "Second") in await named(read_dom)
 
 
 @pytest.mark.sample(3)

@@ -57,6 +57,7 @@
   const KEEPABLE = "a,area,button,input,label,summary,th,td,[id],[tabindex],[role],[contenteditable]";
 
   const names = new WeakMap();
+  const ownLabels = new WeakMap(); // of each tree, the controls that have labels, and their labels
   const referred = new WeakMap(); // of each tree, the ids that name or describe something
 
   function tidy(text) {
@@ -148,11 +149,27 @@
     return tidy(getAttribute(element, "aria-label") || "");
   }
 
+  // The labels of an element. Its property `labels` is not used: for each control, Chrome goes through the whole tree.
+  function labelsOf(element) {
+    if (!LABELABLE.has(kit.own.localName(element))) return [];
+    const root = getRootNode(element);
+    let known = ownLabels.get(root);
+    if (known === undefined) {
+      ownLabels.set(root, (known = new Map()));
+      for (const label of kit.own.search(root, "label")) {
+        const control = label instanceof HTMLLabelElement ? kit.own.control(label) : null;
+        if (control === null) continue;
+        if (known.has(control)) known.get(control).push(label);
+        else known.set(control, [label]);
+      }
+    }
+    return known.get(element) || [];
+  }
+
   // What its labels say; null where it has none.
   function fromLabels(element, trail) {
-    if (!LABELABLE.has(kit.own.localName(element))) return null;
-    const labels = element.labels;
-    if (!labels || labels.length === 0) return null;
+    const labels = labelsOf(element);
+    if (labels.length === 0) return null;
     const parts = [];
     for (const label of labels) {
       parts.push(isHidden(label) ? "" : textOf(label, outsideRoot(trail)));
@@ -237,8 +254,7 @@
   // The least of names: what a field says about itself, where it has no label at all.
   function fromHints(element, role) {
     if (role === "table") return tidy(element.summary || "");
-    const labels = DOM.labels(element);
-    if (labels && labels.length) return "";
+    if (labelsOf(element).length) return "";
     if (!/^(?:textbox|searchbox|combobox|spinbutton)$/.test(role)) return "";
     const hint = element.localName === "input" || element.localName === "textarea" ? element.placeholder : "";
     return tidy(hint.replace(/[\r\n]+/g, "")) || tidy(getAttribute(element, "aria-placeholder") || "");

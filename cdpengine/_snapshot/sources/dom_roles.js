@@ -83,6 +83,7 @@
     innerText: getter(HTMLElement.prototype, "innerText"),
     localName: getter(Element.prototype, "localName"),
     assignedSlot: getter(Element.prototype, "assignedSlot"),
+    control: getter(HTMLLabelElement.prototype, "control"),
     search: (root, selector) =>
       (root instanceof Document ? Document : root instanceof DocumentFragment ? DocumentFragment : Element)
         .prototype.querySelectorAll.call(root, selector),
