@@ -6,7 +6,6 @@ from .acting.planning import Plan as Plan
 from .acting.planning import Planner as Planner
 from .acting.requests import CacheRequests as CacheRequests
 from .acting.statistics import CacheStatistics as CacheStatistics
-from .acting.statistics import ScenarioSummary as ScenarioSummary
 from .addresses import TRACKING_PARAMETERS as TRACKING_PARAMETERS
 from .addresses import UrlPattern as UrlPattern
 from .addresses import generalize_url as generalize_url
@@ -44,6 +43,8 @@ from .entry_json import Export as Export
 from .entry_json import ImportReport as ImportReport
 from .entry_json import entry_to_json as entry_to_json
 from .entry_json import parse_entry as parse_entry
+from .entry_table import ScenarioSummary as ScenarioSummary
+from .entry_table import StoreLimits as StoreLimits
 from .recognition import SCENARIO_RULES as SCENARIO_RULES
 from .recognition import Classifier as Classifier
 from .recognition import RecognitionHistory as RecognitionHistory
@@ -66,7 +67,6 @@ from .sentences import Extraction as Extraction
 from .sentences import VariableRule as VariableRule
 from .sentences import extract_variables as extract_variables
 from .store import CacheStore as CacheStore
-from .store import StoreLimits as StoreLimits
 from .store import StoreStatistics as StoreStatistics
 from .targets import describe_target as describe_target
 from .templates import escape as escape

@@ -11,10 +11,12 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from cdpengine.cache.rows import add_functions
 from cdpengine.errors import CacheDamagedError, CacheUnavailableError, os_reason
 from cdpengine.errors.texts import cut
 
@@ -23,6 +25,9 @@ APPLICATION_ID = 0x63647063
 
 BUSY_SECONDS = 0.1
 """How long SQLite itself waits for another process, in a thread that cannot be interrupted meanwhile."""
+
+_CHECKED_FOR = 0.02
+"""Seconds for which a file is looked through for damage when it is opened; 1,000 entries take about half of it."""
 
 _T = TypeVar("_T")
 
@@ -61,6 +66,66 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE counters (
             owner TEXT NOT NULL, name TEXT NOT NULL, figure REAL NOT NULL, PRIMARY KEY (owner, name)
         )""",
+    ),
+    (
+        # What queries need without opening a body (`rows.py`). NULL: not known yet, in rows of an older schema.
+        "ALTER TABLE entries ADD COLUMN place TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE entries ADD COLUMN weight INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE entries ADD COLUMN anywhere INTEGER",
+        "ALTER TABLE entries ADD COLUMN variables TEXT",
+        "UPDATE entries SET place = place_of(address), weight = weight_of(address)",
+        "DROP INDEX entries_by_scenario",
+        "CREATE INDEX entries_by_place ON entries (owner, place, weight)",
+        "CREATE INDEX entries_by_scenario_and_place ON entries (owner, scenario, place, weight)",
+        "CREATE INDEX entries_by_scenario_and_use ON entries (owner, scenario, used_at DESC, id)",
+        "CREATE INDEX entries_by_owner_and_use ON entries (owner, used_at DESC, id)",
+        "CREATE INDEX entries_by_address ON entries (owner, scenario, address)",
+        "CREATE INDEX entries_by_variables ON entries (owner, scenario, variables)",
+        "CREATE INDEX entries_by_level ON entries (owner, level)",
+        "CREATE INDEX entries_by_expiry ON entries (expires_at)",
+        "CREATE INDEX entries_from_anywhere ON entries (owner, scenario, used_at) WHERE anywhere IS NOT 0",
+        "CREATE INDEX entries_of_old ON entries (owner) WHERE anywhere IS NULL",
+        # Sums, so that no query adds rows up. Scenario "": all of an owner; `used` is of all owners.
+        """CREATE TABLE totals (
+            owner TEXT NOT NULL, scenario TEXT NOT NULL, entries INTEGER NOT NULL, bytes INTEGER NOT NULL,
+            successes INTEGER NOT NULL, failures INTEGER NOT NULL, PRIMARY KEY (owner, scenario)
+        ) WITHOUT ROWID""",
+        """INSERT INTO totals SELECT owner, scenario, COUNT(*), SUM(LENGTH(body)), SUM(successes), SUM(failures)
+            FROM entries GROUP BY owner, scenario""",
+        """INSERT INTO totals SELECT owner, '', SUM(entries), SUM(bytes), SUM(successes), SUM(failures)
+            FROM totals GROUP BY owner""",
+        "CREATE TABLE used (entries INTEGER NOT NULL, bytes INTEGER NOT NULL)",
+        """INSERT INTO used SELECT (SELECT COUNT(*) FROM entries),
+            (SELECT COALESCE(SUM(LENGTH(body)), 0) FROM entries)
+            + (SELECT COALESCE(SUM(LENGTH(body)), 0) FROM versions)""",
+        """CREATE TRIGGER entry_added AFTER INSERT ON entries BEGIN
+            INSERT INTO totals VALUES (NEW.owner, '', 0, 0, 0, 0), (NEW.owner, NEW.scenario, 0, 0, 0, 0)
+                ON CONFLICT DO NOTHING;
+            UPDATE totals SET entries = entries + 1, bytes = bytes + LENGTH(NEW.body),
+                successes = successes + NEW.successes, failures = failures + NEW.failures
+                WHERE owner = NEW.owner AND scenario IN ('', NEW.scenario);
+            UPDATE used SET entries = entries + 1, bytes = bytes + LENGTH(NEW.body);
+        END""",
+        """CREATE TRIGGER entry_changed AFTER UPDATE OF body, successes, failures ON entries BEGIN
+            UPDATE totals SET bytes = bytes + LENGTH(NEW.body) - LENGTH(OLD.body),
+                successes = successes + NEW.successes - OLD.successes,
+                failures = failures + NEW.failures - OLD.failures
+                WHERE owner = NEW.owner AND scenario IN ('', NEW.scenario);
+            UPDATE used SET bytes = bytes + LENGTH(NEW.body) - LENGTH(OLD.body);
+        END""",
+        """CREATE TRIGGER entry_deleted AFTER DELETE ON entries BEGIN
+            UPDATE totals SET entries = entries - 1, bytes = bytes - LENGTH(OLD.body),
+                successes = successes - OLD.successes, failures = failures - OLD.failures
+                WHERE owner = OLD.owner AND scenario IN ('', OLD.scenario);
+            DELETE FROM totals WHERE owner = OLD.owner AND scenario IN ('', OLD.scenario) AND entries = 0;
+            UPDATE used SET entries = entries - 1, bytes = bytes - LENGTH(OLD.body);
+        END""",
+        """CREATE TRIGGER version_added AFTER INSERT ON versions BEGIN
+            UPDATE used SET bytes = bytes + LENGTH(NEW.body);
+        END""",
+        """CREATE TRIGGER version_deleted AFTER DELETE ON versions BEGIN
+            UPDATE used SET bytes = bytes - LENGTH(OLD.body);
+        END""",
     ),
 )
 """By the version that they lead from, counted from 0: statements that lead to the next one."""
@@ -150,9 +215,23 @@ class Database:
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         connection.execute(f"PRAGMA journal_size_limit={4 * 2**20}").fetchall()
-        (checked,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        if checked != "ok":
-            raise self._damaged(cut(str(checked), 100))
+        add_functions(connection)
+        self._check(connection)
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """Look for damage, for a bounded time: in a large file the rest of it shows when it is read."""
+        until = time.monotonic() + _CHECKED_FOR
+        connection.set_progress_handler(lambda: time.monotonic() > until, 1_000)
+        try:
+            (checked,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                raise
+        else:
+            if checked != "ok":
+                raise self._damaged(cut(str(checked), 100))
+        finally:
+            connection.set_progress_handler(None, 0)
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -19,33 +19,15 @@ from typing import TypeVar
 import attrs
 import trio
 
-from cdpengine import _json
 from cdpengine._paths import to_path
-from cdpengine.cache.addresses import UrlPattern
 from cdpengine.cache.config import default_path
 from cdpengine.cache.database import BusyError, Database
-from cdpengine.cache.encryption import Cipher, check_key_bytes, find_cipher, missing_key
-from cdpengine.cache.entries import (
-    VERSIONS_KEPT,
-    CacheEntry,
-    CacheKey,
-    EntryStatistics,
-    check_entry,
-    check_key,
-)
-from cdpengine.cache.entry_json import (
-    Export,
-    ImportReport,
-    dump_entries,
-    entry_to_json,
-    load_entries,
-    parse_entry,
-)
-from cdpengine.errors import (
-    CacheDamagedError,
-    CacheUnavailableError,
-    InvalidArgumentError,
-)
+from cdpengine.cache.encryption import Cipher, check_key_bytes, find_cipher
+from cdpengine.cache.entries import CacheEntry, CacheKey, EntryStatistics, Level, check_entry, check_key
+from cdpengine.cache.entry_json import Export, ImportReport, dump_entries, load_entries
+from cdpengine.cache.entry_table import EntryTable, ScenarioSummary, StoreLimits
+from cdpengine.cache.rows import RowCodec, statistics_of
+from cdpengine.errors import CacheUnavailableError
 
 LONGEST_BUSY = 15.0
 """How long another process may write before it is an error, in seconds."""
@@ -53,23 +35,6 @@ LONGEST_BUSY = 15.0
 _CLOSING = 10.0
 
 _T = TypeVar("_T")
-
-_Row = tuple[str, int, bytes, int, float, int, int, float, int, float]
-"""What `_COLUMNS` are."""
-
-_COLUMNS = "id, version, body, sealed, used_at, successes, failures, total_ms, failed_in_row, expires_at"
-
-
-@attrs.frozen(kw_only=True)
-class StoreLimits:
-    """What a store keeps at most; what was used least recently goes first.
-
-    Entries and bytes of all owners together, and the seconds after which what was not used goes.
-    """
-
-    entries: int = 5_000
-    bytes: int = 64 * 2**20
-    unused: float = 90 * 86_400.0
 
 
 @attrs.frozen(kw_only=True)
@@ -99,8 +64,8 @@ class CacheStore:
         self._database = database
         self._cipher = cipher
         self._owner = owner
-        self._limits = limits
         self._now = now
+        self._table = EntryTable(owner, RowCodec(str(database.path), owner, cipher), limits, now)
         self._lock = trio.Lock()
 
     @property
@@ -113,6 +78,11 @@ class CacheStore:
         """Whether what is put is encrypted."""
         return self._cipher is not None
 
+    @property
+    def damaged(self) -> Mapping[str, str]:
+        """The ids of entries that could not be read since the store was opened, and why."""
+        return dict(self._table.damaged)
+
     @classmethod
     @asynccontextmanager
     async def open(
@@ -120,7 +90,7 @@ class CacheStore:
         path: str | Path | None = None,
         *,
         owner: str = "",
-        limits: StoreLimits = StoreLimits(),
+        limits: StoreLimits | None = None,
         key: bytes | None = None,
         keyring: bool = True,
         now: Callable[[], float] = time.time,
@@ -129,7 +99,7 @@ class CacheStore:
 
         path: the file; without, that of the user (`default_path`).
         owner: whose entries are seen; entries of other owners are not there.
-        limits: what is kept at most.
+        limits: what is kept at most; without, those of `StoreLimits`.
         key: 32 bytes to encrypt with; without, CDPENGINE_CACHE_KEY, and then the user's keyring.
         keyring: False asks no keyring.
         now: the time, in seconds since 1970.
@@ -148,7 +118,8 @@ class CacheStore:
                 str(file),
                 "open",
             )
-            store = cls(database, cipher, owner, limits, now)
+            store = cls(database, cipher, owner, limits or StoreLimits(), now)
+            await store._fill_columns()
             try:
                 yield store
             finally:
@@ -158,53 +129,89 @@ class CacheStore:
         finally:
             database.close()
 
-    async def put(self, entry: CacheEntry) -> CacheEntry:
-        """Keep an entry; return it as it is kept, with its version.
+    async def put(self, entry: CacheEntry, *, based_on: int | None = None) -> CacheEntry:
+        """Keep an entry; return the newest one of its key, with its version.
 
-        Where there is one of that key with other steps, it becomes an older version, of which two are kept. Raises
-        InvalidArgumentError for an entry that cannot be kept, and CacheKeyError for one that holds typed text
-        where there is no key.
+        Where there is one of that key with other steps, it becomes an older version, of which two are kept; the
+        figures of its runs go on. `based_on` is the version that the entry was made from: if another one was put
+        meanwhile, that stays the newest, and the entry becomes the version before it.
+
+        Raises InvalidArgumentError for an entry that cannot be kept, and CacheKeyError for one that holds typed
+        text where there is no key.
         """
         check_entry(entry)
-        return await self._write_with(lambda connection: self._put(connection, entry)[0])
+        return await self._write_with(
+            lambda connection: self._table.put(connection, entry, based_on=based_on)[0]
+        )
 
-    async def get(self, key: CacheKey) -> CacheEntry | None:
-        """Return the entry of a key; None where there is none, or it has expired."""
-        check_key(key)
-        found = await self._read_with(lambda connection: self._read(connection, "id = ?", (key.id,)))
-        return next((entry for entry in found if entry.expires_at > self._now()), None)
+    async def get(self, key: CacheKey | str, *, expired: bool = False) -> CacheEntry | None:
+        """Return the entry of a key, or of its id; None where there is none, or it has expired.
 
-    async def find(self, scenario: str, url: str) -> tuple[CacheEntry, ...]:
-        """Return the entries of a scenario for a URL that have not expired, the most exact address first."""
+        `expired`: also one that has. Raises CacheDamagedError for an entry that cannot be read.
+        """
+        identity = _identity(key)
+        found = await self._read_with(lambda connection: self._table.get(connection, identity))
+        return found if found is not None and (expired or found.expires_at > self._now()) else None
 
-        def work(connection: sqlite3.Connection) -> list[CacheEntry]:
-            rows = connection.execute(
-                "SELECT id, address FROM entries WHERE owner = ? AND scenario = ? AND expires_at > ?",
-                (self._owner, scenario, self._now()),
-            ).fetchall()
-            wanted = [identity for identity, address in rows if _may_be_for(address, url)]
-            return [entry for each in wanted for entry in self._read(connection, "id = ?", (each,))]
+    async def find(
+        self,
+        scenario: str | None,
+        url: str,
+        *,
+        levels: Sequence[Level] | None = None,
+        fewer_failures: int | None = None,
+        limit: int | None = None,
+    ) -> tuple[CacheEntry, ...]:
+        """Return the entries for a URL that have not expired, the most exact address first.
 
-        found = [each for each in await self._read_with(work) if each.key.pattern.matches(url)]
-        found.sort(key=lambda each: (each.key.pattern.is_exact, each.key.pattern.weight), reverse=True)
-        return tuple(found)
+        scenario: of this one; None: of all.
+        levels, fewer_failures: only entries of these levels, and with fewer failures in a row.
+        limit: so many at most.
+        """
+        return tuple(
+            await self._read_with(
+                lambda connection: self._table.find(
+                    connection, url, scenario, levels=levels, fewer_failures=fewer_failures, limit=limit
+                )
+            )
+        )
 
-    async def entries(self) -> tuple[CacheEntry, ...]:
-        """Return all entries of the owner, those that have expired included, the latest used first."""
-        return tuple(await self._read_with(lambda connection: self._read(connection, "1", ())))
+    async def find_from_anywhere(self, scenario: str) -> tuple[CacheEntry, ...]:
+        """Return the latest used entries of a scenario that go to their page by themselves, 20 at most."""
+        return tuple(
+            await self._read_with(lambda connection: self._table.find_from_anywhere(connection, scenario))
+        )
 
-    async def versions(self, key: CacheKey) -> tuple[CacheEntry, ...]:
+    async def entries(
+        self, scenario: str | None = None, *, limit: int | None = None, offset: int = 0
+    ) -> tuple[CacheEntry, ...]:
+        """Return entries of the owner, or those of a scenario, the latest used first; those that expired, too.
+
+        `limit`: at most so many, from `offset` on. An entry that cannot be read is skipped: see `damaged`.
+        """
+        return tuple(
+            await self._read_with(
+                lambda connection: self._table.read(connection, scenario, limit=limit, offset=offset)
+            )
+        )
+
+    async def size(self, scenario: str | None = None) -> int:
+        """Return how many entries the owner has, or how many of a scenario."""
+        return await self._read_with(lambda connection: self._table.count(connection, scenario))
+
+    async def scenarios(self, *, limit: int) -> tuple[ScenarioSummary, ...]:
+        """Return what is kept of the first scenarios, in alphabetical order."""
+        return tuple(await self._read_with(lambda connection: self._table.summarize(connection, limit)))
+
+    async def versions(self, key: CacheKey | str) -> tuple[CacheEntry, ...]:
         """Return the current entry of a key and its older versions, the newest first."""
+        identity = _identity(key)
+        return tuple(await self._read_with(lambda connection: self._table.versions(connection, identity)))
 
-        def work(connection: sqlite3.Connection) -> list[CacheEntry]:
-            older = connection.execute(
-                "SELECT version, body, sealed FROM versions WHERE owner = ? AND id = ? ORDER BY version DESC",
-                (self._owner, key.id),
-            ).fetchall()
-            current = self._read(connection, "id = ?", (key.id,))
-            return current + [self._decode(key.id, *row) for row in older]
-
-        return tuple(await self._read_with(work))
+    async def restore(self, key: CacheKey | str, version: int) -> CacheEntry | None:
+        """Make an older version of an entry its newest one; return it, None where that version is not kept."""
+        identity = _identity(key)
+        return await self._write_with(lambda connection: self._table.restore(connection, identity, version))
 
     async def note_run(
         self, key: CacheKey, *, succeeded: bool, milliseconds: float
@@ -212,28 +219,25 @@ class CacheStore:
         """Count a run of an entry; return its statistics then, None where there is no such entry."""
 
         def work(connection: sqlite3.Connection) -> EntryStatistics | None:
-            row = self._row(connection, key.id)
+            row = self._table.row(connection, key.id)
             if row is None:
                 return None
-            after = _statistics(*row[4:9]).add_run(
+            after = statistics_of(row[4:9]).add_run(
                 succeeded=succeeded, milliseconds=milliseconds, at=self._now()
             )
-            connection.execute(
-                """UPDATE entries SET used_at = ?, successes = ?, failures = ?, total_ms = ?, failed_in_row = ?
-                WHERE owner = ? AND id = ?""",
-                (after.last_used_at, *_counts(after), self._owner, key.id),
-            )
+            self._table.set_statistics(connection, key.id, after)
             return after
 
         return await self._write_with(work)
 
-    async def expire(self, key: CacheKey) -> bool:
+    async def expire(self, key: CacheKey | str) -> bool:
         """Have an entry no longer be found; say whether it would have been. What replaces it is a new version."""
         statement = "UPDATE entries SET expires_at = ? WHERE owner = ? AND id = ? AND expires_at > ?"
+        identity = _identity(key)
 
         def work(connection: sqlite3.Connection) -> int:
             now = self._now()
-            return connection.execute(statement, (now, self._owner, key.id, now)).rowcount
+            return connection.execute(statement, (now, self._owner, identity, now)).rowcount
 
         return await self._write_with(work) > 0
 
@@ -251,9 +255,11 @@ class CacheStore:
             lambda connection: dict(connection.execute(statement, (self._owner,)).fetchall())
         )
 
-    async def delete(self, key: CacheKey) -> bool:
+    async def delete(self, key: CacheKey | str) -> bool:
         """Delete an entry with its versions, readable or not; say whether there was one."""
-        return await self._delete("id = ?", (key.id,)) > 0
+        identity = _identity(key)
+        self._table.damaged.pop(identity, None)
+        return await self._delete("id = ?", (identity,)) > 0
 
     async def clear(self, scenario: str | None = None) -> int:
         """Delete all entries of the owner, or those of a scenario; return how many there were."""
@@ -264,23 +270,31 @@ class CacheStore:
     async def statistics(self) -> StoreStatistics:
         """Return what the owner's entries come to."""
 
-        def work(connection: sqlite3.Connection) -> list[tuple[str, int, float, int, int]]:
-            return connection.execute(
-                "SELECT level, LENGTH(body), expires_at, successes, failures FROM entries WHERE owner = ?",
-                (self._owner,),
+        def work(connection: sqlite3.Connection) -> StoreStatistics:
+            mine = (self._owner,)
+            sums = connection.execute(
+                "SELECT entries, bytes, successes, failures FROM totals WHERE owner = ? AND scenario = ''",
+                mine,
+            ).fetchone()
+            entries, size, successes, failures = sums or (0, 0, 0, 0)
+            levels = connection.execute(
+                "SELECT level, COUNT(*) FROM entries INDEXED BY entries_by_level WHERE owner = ? GROUP BY level",
+                mine,
             ).fetchall()
+            (expired,) = connection.execute(
+                "SELECT COUNT(*) FROM entries INDEXED BY entries_by_expiry WHERE expires_at <= ? AND owner = ?",
+                (self._now(), *mine),
+            ).fetchone()
+            return StoreStatistics(
+                entries=entries,
+                levels=dict(levels),
+                bytes=size,
+                expired=expired,
+                successes=successes,
+                failures=failures,
+            )
 
-        rows = await self._read_with(work)
-        return StoreStatistics(
-            entries=len(rows),
-            levels={
-                level: sum(row[0] == level for row in rows) for level in sorted({row[0] for row in rows})
-            },
-            bytes=sum(row[1] for row in rows),
-            expired=sum(row[2] <= self._now() for row in rows),
-            successes=sum(row[3] for row in rows),
-            failures=sum(row[4] for row in rows),
-        )
+        return await self._read_with(work)
 
     async def export(self, *, typed: bool = False) -> Export:
         """Return the owner's entries as JSON. Those that hold typed text are left out without `typed`."""
@@ -298,9 +312,9 @@ class CacheStore:
         def work(connection: sqlite3.Connection) -> ImportReport:
             added = replaced = 0
             for entry in given:
-                if not replace and self._row(connection, entry.key.id) is not None:
+                if not replace and self._table.row(connection, entry.key.id) is not None:
                     continue
-                _, is_new = self._put(connection, entry)
+                _, is_new = self._table.put(connection, entry)
                 added += is_new
                 replaced += not is_new
             return ImportReport(added=added, replaced=replaced, kept=len(given) - added - replaced)
@@ -327,137 +341,21 @@ class CacheStore:
             lambda connection: connection.execute(statement, (self._owner, *values)).rowcount
         )
 
-    def _put(self, connection: sqlite3.Connection, entry: CacheEntry) -> tuple[CacheEntry, bool]:
-        """Keep an entry; return it as it is kept, and whether there was none of its key."""
-        now = self._now()
-        if self._cipher is None and entry.holds_typed_text:
-            raise missing_key(str(self.path))
-        row = self._row(connection, entry.key.id)
-        version, statistics = 1, entry.statistics
-        if row is not None:
-            version, statistics = row[1], _statistics(*row[4:9])
-            if (before := self._readable(row)) is None or before.steps != entry.steps:
-                if before is not None:
-                    connection.execute(
-                        "INSERT INTO versions VALUES (?, ?, ?, ?, ?)", (self._owner, entry.key.id, *row[1:4])
-                    )
-                version, statistics = version + 1, EntryStatistics()
-        kept = attrs.evolve(entry, version=version, statistics=statistics)
-        body, sealed = self._encode(kept)
-        if len(body) > self._limits.bytes:
-            raise InvalidArgumentError("entry", f"{len(body)} bytes", f"at most {self._limits.bytes}")
-        values = (
-            self._owner, entry.key.id, version, entry.key.scenario, entry.key.address, entry.level, body, sealed,
-            entry.expires_at, max(now, statistics.last_used_at), *_counts(statistics),
-        )  # fmt: skip
-        connection.execute(
-            """INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (owner, id) DO UPDATE SET version = excluded.version,
-            level = excluded.level, body = excluded.body, sealed = excluded.sealed,
-            expires_at = excluded.expires_at, used_at = excluded.used_at, successes = excluded.successes,
-            failures = excluded.failures, total_ms = excluded.total_ms, failed_in_row = excluded.failed_in_row""",
-            values,
+    async def _fill_columns(self) -> None:
+        """Complete the rows that an older version of the engine has written, once."""
+        statement = "SELECT 1 FROM entries WHERE owner = ? AND anywhere IS NULL LIMIT 1"
+        old = await self._read_with(
+            lambda connection: connection.execute(statement, (self._owner,)).fetchone()
         )
-        connection.execute(
-            "DELETE FROM versions WHERE owner = ? AND id = ? AND version <= ?",
-            (self._owner, entry.key.id, version - VERSIONS_KEPT),
-        )
-        self._evict(connection, entry.key.id, now)
-        return kept, row is None
-
-    def _evict(self, connection: sqlite3.Connection, latest: str, now: float) -> None:
-        """Delete what is over the limits, never the latest entry."""
-        spare = "NOT (owner = ? AND id = ?)"
-        mine = (self._owner, latest)
-        connection.execute(
-            f"DELETE FROM entries WHERE (expires_at <= ? OR used_at < ?) AND {spare}",  # noqa: S608 - a constant
-            (now, now - self._limits.unused, *mine),
-        )
-        rows = connection.execute(
-            """SELECT owner, id, LENGTH(body) + COALESCE((SELECT SUM(LENGTH(versions.body)) FROM versions
-            WHERE versions.owner = entries.owner AND versions.id = entries.id), 0) FROM entries ORDER BY used_at"""
-        ).fetchall()
-        count, size = len(rows), sum(row[2] for row in rows)
-        for owner, identity, bytes_kept in rows:
-            if count <= self._limits.entries and size <= self._limits.bytes:
-                break
-            if (owner, identity) != mine:
-                connection.execute("DELETE FROM entries WHERE owner = ? AND id = ?", (owner, identity))
-                count, size = count - 1, size - bytes_kept
-
-    def _row(self, connection: sqlite3.Connection, identity: str) -> _Row | None:
-        found: _Row | None = connection.execute(
-            f"SELECT {_COLUMNS} FROM entries WHERE owner = ? AND id = ?",  # noqa: S608 - a constant
-            (self._owner, identity),
-        ).fetchone()
-        return found
-
-    def _read(self, connection: sqlite3.Connection, where: str, values: Iterable[object]) -> list[CacheEntry]:
-        query = f"SELECT {_COLUMNS} FROM entries WHERE owner = ? AND {where} ORDER BY used_at DESC, id"  # noqa: S608
-        rows = connection.execute(query, (self._owner, *values)).fetchall()
-        return [
-            attrs.evolve(entry, statistics=_statistics(*row[4:9]), expires_at=min(entry.expires_at, row[9]))
-            for row in rows
-            for entry in [self._decode(*row[:4])]
-        ]
-
-    def _readable(self, row: _Row) -> CacheEntry | None:
-        try:
-            return self._decode(*row[:4])
-        except CacheDamagedError:
-            return None
-
-    def _encode(self, entry: CacheEntry) -> tuple[bytes, bool]:
-        data = entry_to_json(attrs.evolve(entry, statistics=EntryStatistics()))
-        text = _json.encode_text(data, compact=True)
-        if self._cipher is None:
-            return text.encode(), False
-        return self._cipher.seal(text, self._about(entry.key.id, entry.version)), True
-
-    def _decode(self, identity: str, version: int, body: bytes, sealed: int) -> CacheEntry:
-        try:
-            if sealed:
-                if self._cipher is None:
-                    raise missing_key(str(self.path))
-                text = self._cipher.open(bytes(body), self._about(identity, version))
-            else:
-                text = bytes(body).decode()
-            entry = parse_entry(_json.decode_leniently(text))
-            if entry.key.id != identity:
-                raise ValueError("it is of another key")
-        except (ValueError, TypeError) as error:
-            reason = "it cannot be decrypted" if sealed else f"it is no entry ({type(error).__name__})"
-            hint = "Delete it (delete, clear), or put a new one in its place"
-            raise CacheDamagedError(str(self.path), f"entry {identity}", reason, hint) from None
-        return attrs.evolve(entry, version=version)
-
-    def _about(self, identity: str, version: int) -> str:
-        return _json.encode_ascii([self._owner, identity, version])
+        if old is not None:
+            await self._write_with(self._table.fill_columns)
 
 
-def _statistics(
-    used_at: float, successes: int, failures: int, total_ms: float, failed_in_row: int
-) -> EntryStatistics:
-    return EntryStatistics(
-        successes=successes,
-        failures=failures,
-        failed_in_row=failed_in_row,
-        total_ms=total_ms,
-        last_used_at=used_at if successes or failures else 0.0,
-    )
-
-
-def _counts(statistics: EntryStatistics) -> tuple[int, int, float, int]:
-    """Return the figures of an entry's runs, as the columns have them."""
-    return statistics.successes, statistics.failures, statistics.total_ms, statistics.failed_in_row
-
-
-def _may_be_for(address: str, url: str) -> bool:
-    """Say whether an entry of this address is worth reading for a URL; what it holds itself decides."""
-    try:
-        return UrlPattern(address).matches(url)
-    except InvalidArgumentError:
-        return True
+def _identity(key: CacheKey | str) -> str:
+    if isinstance(key, str):
+        return key
+    check_key(key)
+    return key.id
 
 
 async def _persist(work: Callable[[], _T], path: str, attempt: str) -> _T:

@@ -150,7 +150,9 @@ async def test_a_damaged_file_is_said_and_can_be_set_aside(path: Path, how: str)
     assert set_aside(path) != aside
 
 
-async def test_a_damaged_entry_is_said_and_the_others_are_there(path: Path) -> None:
+async def test_a_damaged_entry_is_named_and_the_others_are_there(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with opened(path, key=KEY) as store:
         await store.put(entry(1))
         await store.put(entry(2))
@@ -158,16 +160,21 @@ async def test_a_damaged_entry_is_said_and_the_others_are_there(path: Path) -> N
         database.execute("UPDATE entries SET body = zeroblob(100) WHERE id = ?", (key(1).id,))
         database.commit()
         database.close()
-        for read in (store.entries, lambda: store.get(key(1)), lambda: store.versions(key(1)), store.export):
-            with pytest.raises(CacheDamagedError, match=key(1).id):
-                await read()
-        assert await store.get(key(2)) is not None
-        assert [each.key for each in await store.find("login", key(2).address)] == [key(2)]
         with pytest.raises(CacheDamagedError, match=key(1).id):
-            await store.find("login", key(1).address)
+            await store.get(key(1))
+        assert await store.get(key(2)) is not None
+        assert await store.versions(key(1)) == ()
+        assert [each.key for each in await store.entries()] == [key(2)]
+        assert [each.key for each in await store.find("login", key(2).address)] == [key(2)]
+        assert await store.find("login", key(1).address) == ()
+        assert json.loads((await store.export()).text)["entries"][0]["key"]["address"] == key(2).address
+        assert await store.size() == 2
+        assert store.damaged == {key(1).id: "it cannot be decrypted"}
+        assert [record.levelname for record in caplog.records if key(1).id in record.message] == ["WARNING"]
         assert (await store.put(entry(1))).version == 2
         assert len(await store.versions(key(1))) == 1
         assert len(await store.entries()) == 2
+        assert store.damaged == {}
 
 
 async def test_a_folder_or_a_file_in_the_way_is_said(tmp_path: Path) -> None:

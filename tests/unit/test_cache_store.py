@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -13,10 +14,13 @@ import attrs
 import pytest
 import trio
 from cache_stores import KEY, Clock, entry, key, opened
+from rounds import rounds
 
 from cdpengine.act import Navigate, Press
-from cdpengine.cache import CacheEntry, CacheStore, EntryStatistics, Step, StoreLimits, UrlPattern
-from cdpengine.cache.entry_json import entry_to_json
+from cdpengine.cache import CacheEntry, CacheStore, Step, StoreLimits, UrlPattern
+from cdpengine.cache.entry_json import dump_entries, entry_to_json
+from cdpengine.cache.entry_table import EXPIRED_KEPT, EntryTable
+from cdpengine.cache.rows import RowCodec
 from cdpengine.errors import (
     CacheDamagedError,
     CacheKeyError,
@@ -81,7 +85,7 @@ async def test_failures_in_a_row_end_with_a_success(path: Path) -> None:
         assert (found.statistics.failures, found.statistics.failed_in_row) == (3, 1)
 
 
-async def test_three_versions_are_kept_and_statistics_are_those_of_the_steps(path: Path) -> None:
+async def test_three_versions_are_kept_and_statistics_go_on(path: Path) -> None:
     async with opened(path) as store:
         await store.put(entry())
         assert await store.note_run(key(), succeeded=True, milliseconds=20.0) is not None
@@ -93,9 +97,109 @@ async def test_three_versions_are_kept_and_statistics_are_those_of_the_steps(pat
         versions = await store.versions(key())
         assert [each.version for each in versions] == [5, 4, 3]
         assert [each.steps[0].request.key for each in versions] == ["F4", "F3", "F2"]
-        assert versions[0].statistics == EntryStatistics()
+        assert versions[0].statistics.successes == 1
         await store.delete(key())
         assert await store.versions(key()) == ()
+
+
+async def test_an_older_version_comes_back_as_the_newest(path: Path) -> None:
+    clock = Clock()
+    async with opened(path, now=clock) as store:
+        for name in ("F1", "F2"):
+            await store.put(entry(steps=[Step(request=Press(key=name))]))
+        await store.expire(key())
+        restored = await store.restore(key().id, 1)
+        assert restored is not None
+        assert (restored.version, restored.steps[0].request.key) == (3, "F1")
+        assert await store.get(key()) == restored
+        assert [each.version for each in await store.versions(key())] == [3, 2, 1]
+        assert await store.restore(key(), 9) is None
+
+
+async def test_what_was_put_meanwhile_stays_the_newest(path: Path) -> None:
+    """An entry that a replay of version 1 made comes after version 2 was recorded: both are kept."""
+    async with opened(path, key=KEY) as store:
+        first = await store.put(entry(steps=[Step(request=Press(key="F1"))]))
+        await store.put(entry(steps=[Step(request=Press(key="F2"))]))
+        healed = attrs.evolve(first, steps=(Step(request=Press(key="F3")),))
+        kept = await store.put(healed, based_on=first.version)
+        assert (kept.version, kept.steps[0].request.key) == (4, "F2")
+        versions = await store.versions(key())
+        assert [(each.version, each.steps[0].request.key) for each in versions] == [(4, "F2"), (3, "F3")]
+        again = await store.put(healed, based_on=kept.version)
+        assert (again.version, again.steps[0].request.key) == (5, "F3")
+
+
+PLACES = (
+    "https://a.example/", "https://a.example/x", "https://a.example/x?b=1", "https://b.example/x", "file:///tmp/x",
+    "https://a.example/x#/route",
+)  # fmt: skip
+PATTERNS = (
+    "https://a.example/*", "https://a.example/**", "https://*.example/x", "https://a.example/x?b=*", "https://*/x",
+    "https://a.example/x?*=1", "file:///tmp/*",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("url", [*PLACES, "https://c.example/x?b=1&c=2", "data:,x", "about:blank"])
+async def test_all_addresses_of_a_url_are_found_without_a_look_at_others(path: Path, url: str) -> None:
+    async with opened(path) as store:
+        for address in (*PLACES, *map(UrlPattern, PATTERNS)):
+            await store.put(entry(key=key(url=address)))
+        found = await store.find(None, url)
+        every = [each for each in await store.entries() if each.key.pattern.matches(url)]
+        assert {each.key for each in found} == {each.key for each in every}
+        weights = [(each.key.pattern.is_exact, each.key.pattern.weight) for each in found]
+        assert weights == sorted(weights, reverse=True)
+        assert await store.find("login", url, limit=2) == found[:2]
+
+
+async def test_sums_equal_a_count_of_all_rows(path: Path) -> None:
+    chosen = random.Random(5)
+    async with opened(path, limits=StoreLimits(entries=25)) as store, opened(path, owner="ada") as other:
+        for _ in range(300):
+            number = chosen.randrange(40)
+            of = key(
+                number, scenario=f"flow_{number % 4}", variables=[f"v{number % 3}"] if number % 5 else []
+            )
+            match chosen.randrange(7):
+                case 0 | 1 | 2:
+                    steps = [Step(request=Press(key=f"F{chosen.randrange(1, 9)}"))]
+                    await chosen.choice([store, other]).put(entry(key=of, steps=steps))
+                case 3 | 4:
+                    await store.note_run(of, succeeded=chosen.random() < 0.5, milliseconds=1.0)
+                case 5:
+                    await store.delete(of)
+                case 6:
+                    await store.expire(of)
+        await store.clear("flow_3")
+        for each in (store, other):
+            every = await each.entries()
+            assert await each.size() == len(every)
+            found = await each.statistics()
+            assert (found.entries, found.successes, found.failures) == (
+                len(every),
+                sum(one.statistics.successes for one in every),
+                sum(one.statistics.failures for one in every),
+            )
+            for summary in await each.scenarios(limit=50):
+                mine = [one for one in every if one.key.scenario == summary.scenario]
+                assert summary.entries == len(mine) == await each.size(summary.scenario)
+                assert summary.addresses == tuple(sorted({one.key.address for one in mine})[:5])
+                assert set(summary.variables) == {name for one in mine for name in one.key.variables}
+        database = sqlite3.connect(path)
+        for sums, rows in (
+            ("SELECT entries FROM used", "SELECT COUNT(*) FROM entries"),
+            (
+                "SELECT bytes FROM used",
+                "SELECT SUM(LENGTH(body)) FROM (SELECT body FROM entries UNION ALL SELECT body FROM versions)",
+            ),
+            (
+                "SELECT SUM(bytes), SUM(entries) FROM totals WHERE scenario = ''",
+                "SELECT SUM(LENGTH(body)), COUNT(*) FROM entries",
+            ),
+        ):
+            assert database.execute(sums).fetchall() == database.execute(rows).fetchall()
+        database.close()
 
 
 async def test_runs_are_counted(path: Path) -> None:
@@ -132,7 +236,7 @@ async def test_entries_are_found_by_scenario_and_url_the_most_exact_first(path: 
         assert await store.find("login", "https://b.test/5") == ()
 
 
-async def test_what_has_expired_is_not_given_and_goes_with_the_next_put(path: Path) -> None:
+async def test_what_has_expired_is_not_given_and_goes_after_some_time(path: Path) -> None:
     clock = Clock()
     async with opened(path, now=clock) as store:
         await store.put(entry(level="L1"))
@@ -141,7 +245,10 @@ async def test_what_has_expired_is_not_given_and_goes_with_the_next_put(path: Pa
         assert await store.find("login", key().address) == ()
         assert (await store.statistics()).expired == 1
         await store.put(entry(1))
-        assert [each.key for each in await store.entries()] == [key(1)]
+        assert [each.key for each in await store.entries()] == [key(1), key()]
+        clock.now += EXPIRED_KEPT
+        await store.put(entry(2))
+        assert key() not in [each.key for each in await store.entries()]
 
 
 SIZE = len(json.dumps(entry_to_json(entry()), separators=(",", ":")))
@@ -203,6 +310,10 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "entries": lambda store: store.entries(),
     "versions": lambda store: store.versions(key()),
     "note_run": lambda store: store.note_run(key(), succeeded=True, milliseconds=1.0),
+    "restore": lambda store: store.restore(key(), 1),
+    "find_from_anywhere": lambda store: store.find_from_anywhere("login"),
+    "size": lambda store: store.size(),
+    "scenarios": lambda store: store.scenarios(limit=5),
     "expire": lambda store: store.expire(key()),
     "count": lambda store: store.count({"misses": 1}),
     "counters": lambda store: store.counters(),
@@ -242,15 +353,15 @@ async def test_what_is_cancelled_while_it_is_written_is_whole(
 ) -> None:
     async with opened(path) as store:
         inside, go_on = trio.Event(), threading.Event()
-        whole = store._put
+        whole = store._table.put
 
-        def put(connection: sqlite3.Connection, each: CacheEntry) -> Any:
-            kept = whole(connection, each)
+        def put(connection: sqlite3.Connection, each: CacheEntry, **options: Any) -> Any:
+            kept = whole(connection, each, **options)
             trio.from_thread.run_sync(inside.set)
             assert go_on.wait(10)
             return kept
 
-        monkeypatch.setattr(store, "_put", put)
+        monkeypatch.setattr(EntryTable, "put", lambda _self, *given, **options: put(*given, **options))
         kept: list[CacheEntry] = []
 
         async def run() -> None:
@@ -289,3 +400,69 @@ def test_errors_of_the_store_are_the_engines() -> None:
         assert issubclass(kind, EngineError)
         made = kind(*["/" + "x" * 5_000] * len(attrs.fields(kind)))
         assert len(str(made)) <= 400
+
+
+# --- what a look costs ------------------------------------------------------------------------------------------
+
+QUERIES: dict[str, Callable[[CacheStore], Any]] = {
+    "what is known for a page": lambda store: store.find(None, "https://a.example/7", limit=5),
+    "a page of another site": lambda store: store.find(None, "https://b.example/7", limit=5),
+    "an entry of a scenario": lambda store: store.find("login", "https://a.example/7"),
+    "one that begins anywhere": lambda store: store.find_from_anywhere("login"),
+    "a list": lambda store: store.entries(limit=10),
+    "a list of a scenario": lambda store: store.entries("login", limit=10),
+    "the scenarios": lambda store: store.scenarios(limit=10),
+    "an entry": lambda store: store.get(key(7)),
+    "how many": lambda store: store.size(),
+}
+
+
+@pytest.mark.parametrize("shape", ["one scenario", "many scenarios", "many sites"])
+async def test_queries_take_as_many_steps_with_many_entries(
+    path: Path, shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted in steps of SQLite's machine and in opened bodies, which no busy machine changes."""
+    opened_bodies = [0]
+    whole = RowCodec.decode
+
+    def decode(codec: RowCodec, *given: Any) -> CacheEntry:
+        opened_bodies[0] += 1
+        return whole(codec, *given)
+
+    monkeypatch.setattr(RowCodec, "decode", decode)
+
+    def make(number: int) -> CacheEntry:
+        scenario = "login" if shape != "many scenarios" or number == 7 else f"flow_{number}"
+        site = (
+            f"https://site{number}.example/"
+            if shape == "many sites" and number != 7
+            else f"https://a.example/{number}"
+        )
+        return entry(key=key(scenario=scenario, url=site))
+
+    async def measure(count: int, store: CacheStore) -> dict[str, tuple[int, int]]:
+        await store.import_entries(dump_entries([make(number) for number in range(count)]))
+        connection = store._database._connection
+        assert connection is not None
+        taken = {}
+        for name, query in QUERIES.items():
+            steps = [0]
+            opened_bodies[0] = 0
+
+            def count_step(steps: list[int] = steps) -> int:
+                steps[0] += 1
+                return 0
+
+            connection.set_progress_handler(count_step, 1)
+            await query(store)
+            connection.set_progress_handler(None, 0)
+            taken[name] = (steps[0], opened_bodies[0])
+        return taken
+
+    async with opened(path, key=KEY) as store:
+        few = await measure(50, store)
+    async with opened(path.with_name("many.sqlite3"), key=KEY) as store:
+        many = await measure(rounds(1_000, 5_000), store)
+    for name, (steps, bodies) in few.items():
+        assert many[name][0] <= 1.2 * steps, (name, few[name], many[name])
+        assert many[name][1] == bodies, name

@@ -20,13 +20,12 @@ from cdpengine._budget import within
 from cdpengine.cache.acting.learning import (
     Learning,
     Lookup,
-    begins_anywhere,
     choose_usable,
     is_id,
     is_replaced,
     learn_entry,
+    learn_plan,
     name_goal,
-    repair_entry,
 )
 from cdpengine.cache.acting.planning import PerformReport, Planner, follow_plan, time_left
 from cdpengine.cache.acting.statistics import (
@@ -36,11 +35,9 @@ from cdpengine.cache.acting.statistics import (
     REPAIRED,
     STOPPED,
     CacheStatistics,
-    ScenarioSummary,
     add_up,
     count_hit,
     count_savings,
-    summarize,
 )
 from cdpengine.cache.config import CacheConfig, read_config
 from cdpengine.cache.entries import (
@@ -52,6 +49,7 @@ from cdpengine.cache.entries import (
     make_key,
 )
 from cdpengine.cache.entry_json import Export, ImportReport
+from cdpengine.cache.entry_table import ScenarioSummary, StoreLimits
 from cdpengine.cache.recognition import (
     SCENARIO_RULES,
     Classifier,
@@ -64,11 +62,14 @@ from cdpengine.cache.recording.recording import record_steps
 from cdpengine.cache.replaying.execution import ExecutionOptions, execute_entry
 from cdpengine.cache.replaying.report import ExecutionReport
 from cdpengine.cache.sentences import extract_variables
-from cdpengine.cache.store import CacheStore, StoreLimits
+from cdpengine.cache.store import CacheStore
 from cdpengine.cache.variables import AskForSecret, Values, resolve_values
 from cdpengine.errors import CacheMissError, InvalidArgumentError
 
 _GUIDE = Path(__file__).with_name("guide.txt")
+
+_GUIDED = 20
+"""Scenarios that the guide names."""
 
 LONGEST_RUN = 300.0
 """Seconds that a run has unless another time is given."""
@@ -310,32 +311,17 @@ class ActionCache:
         before = found.entry if repairs else None
         entry = None
         if self._config.learn and self._config.enabled and recording.steps:
-            confidence = 0 if found.match is None else found.match.confidence
             cost = LearningCost(tokens=result.tokens, milliseconds=(trio.current_time() - began) * 1_000)
-            now = self._now()
-            if before is not None and report is not None:
-                made = repair_entry(
-                    before,
-                    before.steps[: report.stopped_at],
-                    recording,
-                    cost=cost,
-                    now=now,
-                    lifetime=self._config.lifetime(before.level),
-                )
-            else:
-                level = self._config.level(confidence)
-                made = learn_entry(
-                    recording,
-                    found.scenario,
-                    level=level,
-                    source="planned",
-                    cost=cost,
-                    now=now,
-                    lifetime=self._config.lifetime(level),
-                )
+            stopped_at = None if before is None or report is None else report.stopped_at
+            made = learn_plan(
+                recording, found, before, stopped_at, cost=cost, now=self._now(), config=self._config
+            )
+            replaced = None if report is None or found.entry is None else found.entry.key
+            if replaced is not None and is_replaced(replaced, made.key):
+                if (old := await self._store.get(replaced, expired=True)) is not None:
+                    made = attrs.evolve(made, statistics=attrs.evolve(old.statistics, failed_in_row=0))
+                await self._store.expire(replaced)
             entry = await self._store.put(made)
-            if report is not None and found.entry is not None and is_replaced(found.entry.key, entry.key):
-                await self._store.expire(found.entry.key)
         if self._config.statistics:
             await self._store.count({REPAIRED if repairs else PLANNED: 1})
         self._remember(goal, found)
@@ -368,7 +354,7 @@ class ActionCache:
             figures |= count_savings(entry, milliseconds) if whole else {}
             if report.healed is not None:
                 figures[HEALED] = 1
-                await self._store.put(report.healed)
+                await self._store.put(report.healed, based_on=entry.version)
         else:
             figures[STOPPED] = 1
         if self._config.statistics and figures:
@@ -399,13 +385,7 @@ class ActionCache:
         found = await self._store.find(scenario, page.url)
         if not found:
             # What begins with a navigation of its own can begin anywhere.
-            found = tuple(
-                entry
-                for entry in await self._store.entries()
-                if entry.key.scenario == scenario
-                and entry.expires_at > self._now()
-                and begins_anywhere(entry)
-            )
+            found = await self._store.find_from_anywhere(scenario)
         if not found:
             return None, "there is no entry for this address, or it has expired"
         sound, reason = choose_usable(found, self._config)
@@ -428,31 +408,56 @@ class ActionCache:
 
     async def get(self, key_id: str) -> CacheEntry | None:
         """Return the entry whose key has this id, expired or not; None where there is none."""
-        return next((entry for entry in await self._store.entries() if entry.key.id == key_id), None)
+        return await self._store.get(key_id, expired=True)
 
-    async def known_for(self, url: str) -> tuple[CacheEntry, ...]:
+    async def known_for(self, url: str, *, limit: int | None = None) -> tuple[CacheEntry, ...]:
         """Return the entries that can be used for a page with this URL, the most exact address first."""
-        now, every = self._now(), await self._store.entries()
-        found = [entry for entry in every if entry.expires_at > now and entry.key.pattern.matches(url)]
-        found, _ = choose_usable(found, self._config)
-        found.sort(key=lambda entry: (entry.key.pattern.is_exact, entry.key.pattern.weight), reverse=True)
-        return tuple(found)
+        return await self._store.find(
+            None, url, levels=tuple(self._config.levels), fewer_failures=self._config.failures, limit=limit
+        )
 
     async def guide(self) -> str:
         """Return what a language model is to know of the cache, for its prompt, with the known scenarios."""
         text = _GUIDE.read_text("utf-8")
-        known = await self.scenarios()
-        rows = [f"- {each.scenario}: variables {', '.join(each.variables) or 'none'}" for each in known[:20]]
+        known = await self.scenarios(limit=_GUIDED)
+        rows = [f"- {each.scenario}: variables {', '.join(each.variables) or 'none'}" for each in known]
         return "\n".join([text.rstrip(), "", "Known scenarios:", *rows, ""]) if rows else text
 
-    async def list(self, scenario: str | None = None) -> tuple[CacheEntry, ...]:
-        """Return all entries, or those of a scenario, the latest used first; those that expired, too."""
-        found = await self._store.entries()
-        return tuple(entry for entry in found if scenario in (None, entry.key.scenario))
+    async def list(
+        self, scenario: str | None = None, *, limit: int = 50, offset: int = 0
+    ) -> tuple[CacheEntry, ...]:
+        """Return entries, or those of a scenario, the latest used first; those that expired, too.
 
-    async def scenarios(self) -> tuple[ScenarioSummary, ...]:
-        """Return what is kept, by scenario."""
-        return summarize(await self._store.entries())
+        `limit` are returned at most, from `offset` on; `size` says how many there are. An entry that cannot be
+        read is skipped, logged, and named in `store.damaged`.
+        """
+        return await self._store.entries(scenario, limit=limit, offset=offset)
+
+    async def size(self, scenario: str | None = None) -> int:
+        """Return how many entries are kept, or how many of a scenario."""
+        return await self._store.size(scenario)
+
+    async def scenarios(self, *, limit: int = 50) -> tuple[ScenarioSummary, ...]:
+        """Return what is kept by scenario, in alphabetical order; `limit` scenarios at most."""
+        return await self._store.scenarios(limit=limit)
+
+    async def versions(self, key_id: str) -> tuple[CacheEntry, ...]:
+        """Return an entry and its older versions, the newest first; () where there is none of this id."""
+        return await self._store.versions(key_id)
+
+    async def restore(self, key_id: str, version: int) -> CacheEntry:
+        """Make an older version of an entry its newest one, and return it as it is kept then.
+
+        Raises CacheMissError where that version is not kept.
+        """
+        kept = await self._store.restore(key_id, version)
+        if kept is None:
+            raise CacheMissError(f"version {version} of entry {key_id}", "any page", "it is not kept")
+        return kept
+
+    async def delete(self, key_id: str) -> bool:
+        """Delete an entry with its versions, readable or not; say whether there was one."""
+        return await self._store.delete(key_id)
 
     async def statistics(self) -> CacheStatistics:
         """Return what the cache is worth: hits, misses, runs, and what was saved, as an estimate."""
@@ -460,8 +465,7 @@ class ActionCache:
 
     async def refresh(self, key_id: str) -> bool:
         """Have an entry not be used any more: it is learned anew, as its next version. Say whether it was used."""
-        entry = await self.get(key_id)
-        return entry is not None and await self._store.expire(entry.key)
+        return await self._store.expire(key_id)
 
     async def report_error(self, key_id: str) -> bool:
         """Count a run of an entry as failed, though each of its steps was done. Say whether it is still used.

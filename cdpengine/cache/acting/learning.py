@@ -113,16 +113,38 @@ def repair_entry(
     )
 
 
+def learn_plan(
+    recording: Recording,
+    found: Lookup,
+    before: CacheEntry | None,
+    stopped_at: int | None,
+    *,
+    cost: LearningCost,
+    now: float,
+    config: CacheConfig,
+) -> CacheEntry:
+    """Return the entry of what a planner did: whole, or behind the steps of `before` that a replay did."""
+    if before is not None:
+        lifetime = config.lifetime(before.level)
+        return repair_entry(
+            before, before.steps[:stopped_at], recording, cost=cost, now=now, lifetime=lifetime
+        )
+    level = config.level(0 if found.match is None else found.match.confidence)
+    return learn_entry(
+        recording,
+        found.scenario,
+        level=level,
+        source="planned",
+        cost=cost,
+        now=now,
+        lifetime=config.lifetime(level),
+    )
+
+
 def is_replaced(before: CacheKey, now: CacheKey) -> bool:
     """Say whether what was learned now, with other variables, stands in the place of an entry that has failed."""
     same_place = attrs.evolve(before, variables=now.variables) == now
     return same_place and before != now
-
-
-def begins_anywhere(entry: CacheEntry) -> bool:
-    """Say whether an entry goes to its page by itself."""
-    first = entry.steps[0]
-    return isinstance(first, Step) and isinstance(first.request, Navigate)
 
 
 def name_goal(goal: str) -> str:

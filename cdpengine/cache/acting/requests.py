@@ -75,8 +75,8 @@ class CacheRequests:
         page = actor.browser.page(response.target_id)
         if page is None or not self._cache.config.enabled:
             return response
-        known = await self._cache.known_for(page.url)
-        told = tuple(_describe(entry) for entry in known[:_MOST_TOLD])
+        known = await self._cache.known_for(page.url, limit=_MOST_TOLD)
+        told = tuple(_describe(entry) for entry in known)
         return attrs.evolve(response, cached=told) if told else response
 
 
@@ -154,9 +154,9 @@ async def _stop(_cache: ActionCache, run: Performance, request: StopLearning) ->
 
 
 async def _list(cache: ActionCache, _run: Performance, request: CacheList) -> dict[str, Any]:
-    found = await cache.list(request.scenario)
+    found = await cache.list(request.scenario, limit=request.limit)
     return {
-        "count": len(found),
+        "count": await cache.size(request.scenario),
         "entries": [
             {
                 **_to_json(_describe(entry)),
@@ -165,7 +165,7 @@ async def _list(cache: ActionCache, _run: Performance, request: CacheList) -> di
                 "version": entry.version,
                 "expiresAt": entry.expires_at,
             }
-            for entry in found[: request.limit]
+            for entry in found
         ],
     }
 

@@ -8,7 +8,7 @@ entry that a person recorded counts the person's own pace.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import attrs
 
@@ -78,18 +78,6 @@ class CacheStatistics:
         ]
 
 
-@attrs.frozen(kw_only=True)
-class ScenarioSummary:
-    """What is kept of one scenario: its entries, their addresses and variables, and their runs."""
-
-    scenario: str
-    entries: int
-    addresses: tuple[str, ...]
-    variables: tuple[str, ...]
-    successes: int
-    failures: int
-
-
 def add_up(counters: Mapping[str, float], store: StoreStatistics) -> CacheStatistics:
     """Return the statistics of a store's counters."""
     hits = {
@@ -118,24 +106,6 @@ def count_hit(level: Level) -> dict[str, float]:
 def count_savings(entry: CacheEntry, milliseconds: float) -> dict[str, float]:
     """Return what a run of an entry that succeeded adds to the counters."""
     return {TOKENS: entry.cost.tokens, MILLISECONDS: max(0.0, entry.cost.milliseconds - milliseconds)}
-
-
-def summarize(entries: Iterable[CacheEntry]) -> tuple[ScenarioSummary, ...]:
-    """Return what is kept, by scenario, in alphabetical order."""
-    by_scenario: dict[str, list[CacheEntry]] = {}
-    for entry in entries:
-        by_scenario.setdefault(entry.key.scenario, []).append(entry)
-    return tuple(
-        ScenarioSummary(
-            scenario=scenario,
-            entries=len(found),
-            addresses=tuple(dict.fromkeys(entry.key.address for entry in found)),
-            variables=tuple(sorted({name for entry in found for name in entry.key.variables})),
-            successes=sum(entry.statistics.successes for entry in found),
-            failures=sum(entry.statistics.failures for entry in found),
-        )
-        for scenario, found in sorted(by_scenario.items())
-    )
 
 
 def _percent(rate: float | None) -> str:

@@ -1,0 +1,373 @@
+"""The table of entries: what is done with it inside one transaction, in the file's thread.
+
+Rule: a query reads as many rows as it answers with, not all that are kept. An entry that cannot be read is skipped
+where others are asked for, and remembered; where it is asked for itself, that is an error.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import attrs
+
+from cdpengine import _json
+from cdpengine._logs import get_logger
+from cdpengine.cache.addresses import UrlPattern
+from cdpengine.cache.encryption import missing_key
+from cdpengine.cache.entries import VERSIONS_KEPT, CacheEntry, EntryStatistics, Level
+from cdpengine.cache.rows import (
+    COLUMNS,
+    Row,
+    RowCodec,
+    begins_anywhere,
+    counts_of,
+    place_of,
+    places_of,
+    statistics_of,
+    weight_of,
+)
+from cdpengine.errors import CacheDamagedError, InvalidArgumentError
+
+_log = get_logger("cdpengine.cache")
+
+EXPIRED_KEPT = 30 * 86_400.0
+"""Seconds for which an entry that has expired stays: what is learned next becomes its next version."""
+
+_LATEST = 20
+"""Entries that are looked at where any of a scenario may do: the latest used."""
+
+_SHOWN = 5
+"""Addresses that a summary of a scenario names."""
+
+
+@attrs.frozen(kw_only=True)
+class StoreLimits:
+    """What a store keeps at most; what was used least recently goes first.
+
+    Entries and bytes of all owners together, and the seconds after which what was not used goes.
+    """
+
+    entries: int = 5_000
+    bytes: int = 64 * 2**20
+    unused: float = 90 * 86_400.0
+
+
+@attrs.frozen(kw_only=True)
+class ScenarioSummary:
+    """What is kept of one scenario: its entries, their variables, and their runs.
+
+    `addresses` are up to five of its addresses, in alphabetical order.
+    """
+
+    scenario: str
+    entries: int
+    addresses: tuple[str, ...]
+    variables: tuple[str, ...]
+    successes: int
+    failures: int
+
+
+@attrs.define(eq=False)
+class EntryTable:
+    """The entries of one owner. `damaged` has the ids of entries that could not be read, and why."""
+
+    owner: str
+    codec: RowCodec
+    limits: StoreLimits
+    now: Callable[[], float]
+    damaged: dict[str, str] = attrs.field(factory=dict, init=False)
+
+    # --- reading ---------------------------------------------------------------------------------------------
+
+    def row(self, connection: sqlite3.Connection, identity: str) -> Row | None:
+        """Return the row of an entry."""
+        found: Row | None = connection.execute(
+            f"SELECT {COLUMNS} FROM entries WHERE owner = ? AND id = ?",  # noqa: S608 - a constant
+            (self.owner, identity),
+        ).fetchone()
+        return found
+
+    def get(self, connection: sqlite3.Connection, identity: str) -> CacheEntry | None:
+        """Return an entry, expired or not. Raises CacheDamagedError where it cannot be read."""
+        row = self.row(connection, identity)
+        return None if row is None else self.codec.decode_row(row)
+
+    def read(
+        self,
+        connection: sqlite3.Connection,
+        scenario: str | None = None,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[CacheEntry]:
+        """Return the entries, or those of a scenario, the latest used first; those that expired, too."""
+        where, values = ("", ()) if scenario is None else ("AND scenario = ?", (scenario,))
+        rows = connection.execute(
+            f"SELECT {COLUMNS} FROM entries WHERE owner = ? {where} "  # noqa: S608 - this module's own
+            "ORDER BY used_at DESC, id LIMIT ? OFFSET ?",
+            (self.owner, *values, -1 if limit is None else limit, offset),
+        )
+        return list(self._readable(rows))
+
+    def find(
+        self,
+        connection: sqlite3.Connection,
+        url: str,
+        scenario: str | None = None,
+        *,
+        levels: Sequence[Level] | None = None,
+        fewer_failures: int | None = None,
+        limit: int | None = None,
+    ) -> list[CacheEntry]:
+        """Return the entries for a URL that have not expired, the most exact address first.
+
+        `scenario`: only those of it. `levels`, and `fewer_failures` in a row: only those. `limit`: so many.
+        """
+        places = places_of(url)
+        index = "entries_by_place" if scenario is None else "entries_by_scenario_and_place"
+        where = [f"place IN ({_marks(places)})", "expires_at > ?"]
+        values: list[object] = [*places, self.now()]
+        if scenario is not None:
+            where.append("scenario = ?")
+            values.append(scenario)
+        if levels is not None:
+            where.append(f"level IN ({_marks(levels)})")
+            values += levels
+        if fewer_failures is not None:
+            where.append("failed_in_row < ?")
+            values.append(fewer_failures)
+        rows = connection.execute(
+            f"SELECT {COLUMNS}, address FROM entries INDEXED BY {index} "  # noqa: S608
+            f"WHERE owner = ? AND {' AND '.join(where)} "
+            "ORDER BY weight DESC, used_at DESC, id",
+            (self.owner, *values),
+        )
+        fitting = (row[:-1] for row in rows if UrlPattern(row[-1]).matches(url))
+        found = []
+        for entry in self._readable(fitting):
+            found.append(entry)
+            if len(found) == limit:
+                break
+        return found
+
+    def find_from_anywhere(self, connection: sqlite3.Connection, scenario: str) -> list[CacheEntry]:
+        """Return the latest used entries of a scenario that go to their page by themselves."""
+        rows = connection.execute(
+            f"SELECT {COLUMNS} FROM entries WHERE owner = ? AND scenario = ? AND anywhere IS NOT 0 "  # noqa: S608
+            "AND expires_at > ? ORDER BY used_at DESC LIMIT ?",
+            (self.owner, scenario, self.now(), _LATEST),
+        )
+        return [entry for entry in self._readable(rows) if begins_anywhere(entry)]
+
+    def versions(self, connection: sqlite3.Connection, identity: str) -> list[CacheEntry]:
+        """Return an entry and its older versions, the newest first. Those that cannot be read are skipped."""
+        older = connection.execute(
+            "SELECT version, body, sealed FROM versions WHERE owner = ? AND id = ? ORDER BY version DESC",
+            (self.owner, identity),
+        ).fetchall()
+        found: list[CacheEntry] = []
+        if (row := self.row(connection, identity)) is not None:
+            found += self._readable([row])
+        for version, body, sealed in older:
+            try:
+                found.append(self.codec.decode(identity, version, body, sealed))
+            except CacheDamagedError as error:
+                self._note_damage(f"{identity}, version {version}", error)
+        return found
+
+    def count(self, connection: sqlite3.Connection, scenario: str | None = None) -> int:
+        """Return how many entries are kept, those that cannot be read included."""
+        found = connection.execute(
+            "SELECT entries FROM totals WHERE owner = ? AND scenario = ?", (self.owner, scenario or "")
+        ).fetchone()
+        return 0 if found is None else int(found[0])
+
+    def summarize(self, connection: sqlite3.Connection, limit: int) -> list[ScenarioSummary]:
+        """Return what is kept of scenarios, in alphabetical order, at most so many."""
+        rows = connection.execute(
+            "SELECT scenario, entries, successes, failures FROM totals "
+            "WHERE owner = ? AND scenario > '' ORDER BY scenario LIMIT ?",
+            (self.owner, limit),
+        ).fetchall()
+        return [
+            ScenarioSummary(
+                scenario=scenario,
+                entries=entries,
+                addresses=tuple(self._distinct(connection, "address", scenario, _SHOWN)),
+                variables=tuple(
+                    sorted(
+                        {
+                            name
+                            for names in self._distinct(connection, "variables", scenario, _LATEST)
+                            for name in _json.decode(names, list[str])
+                        }
+                    )
+                ),
+                successes=successes,
+                failures=failures,
+            )
+            for scenario, entries, successes, failures in rows
+        ]
+
+    def _distinct(self, connection: sqlite3.Connection, column: str, scenario: str, most: int) -> list[str]:
+        """Return the first values of a column in a scenario, each once: a step in its index for each of them."""
+        found: list[str] = []
+        last = ""
+        while len(found) < most:
+            row = connection.execute(
+                f"SELECT {column} FROM entries WHERE owner = ? AND scenario = ? AND {column} > ? "  # noqa: S608
+                f"ORDER BY {column} LIMIT 1",
+                (self.owner, scenario, last),
+            ).fetchone()
+            if row is None:
+                break
+            last = row[0]
+            found.append(last)
+        return found
+
+    def _readable(self, rows: Iterable[Row]) -> Iterator[CacheEntry]:
+        for row in rows:
+            try:
+                yield self.codec.decode_row(row)
+            except CacheDamagedError as error:
+                self._note_damage(row[0], error)
+
+    def _note_damage(self, identity: str, error: CacheDamagedError) -> None:
+        if identity not in self.damaged:
+            _log.warning("an entry of the cache is skipped: %s", error)
+        self.damaged[identity] = error.reason
+
+    # --- writing ---------------------------------------------------------------------------------------------
+
+    def put(
+        self, connection: sqlite3.Connection, entry: CacheEntry, *, based_on: int | None = None
+    ) -> tuple[CacheEntry, bool]:
+        """Keep an entry; return it as it is kept, and whether there was none of its key.
+
+        `based_on`: the version that it was made from. Where another one was put meanwhile, that stays the newest,
+        and is returned; the entry becomes a version before it.
+        """
+        if self.codec.cipher is None and entry.holds_typed_text:
+            raise missing_key(self.codec.path)
+        row = self.row(connection, entry.key.id)
+        before = None if row is None else next(self._readable([row]), None)
+        if before is not None and based_on not in (None, before.version) and before.steps != entry.steps:
+            return self._put_behind(connection, entry, before), False
+        version, statistics = 1, entry.statistics
+        if row is not None:
+            version, statistics = row[1], statistics_of(row[4:9])
+            if before is None or before.steps != entry.steps:
+                if before is not None:
+                    self._keep_version(connection, entry.key.id, row[1:4])
+                version, statistics = version + 1, attrs.evolve(statistics, failed_in_row=0)
+        kept = attrs.evolve(entry, version=version, statistics=statistics)
+        self._write(connection, kept)
+        self.damaged.pop(entry.key.id, None)
+        self._evict(connection, entry.key.id)
+        return kept, row is None
+
+    def restore(self, connection: sqlite3.Connection, identity: str, version: int) -> CacheEntry | None:
+        """Make an older version the newest one; return it as it is kept then, None where it is not kept."""
+        wanted = next((each for each in self.versions(connection, identity) if each.version == version), None)
+        if wanted is None:
+            return None
+        lifetime = wanted.expires_at - wanted.created_at
+        return self.put(connection, attrs.evolve(wanted, expires_at=self.now() + lifetime))[0]
+
+    def set_statistics(
+        self, connection: sqlite3.Connection, identity: str, statistics: EntryStatistics
+    ) -> None:
+        """Write the figures of an entry's runs."""
+        connection.execute(
+            """UPDATE entries SET used_at = MAX(used_at, ?), successes = ?, failures = ?, total_ms = ?,
+            failed_in_row = ? WHERE owner = ? AND id = ?""",
+            (statistics.last_used_at, *counts_of(statistics), self.owner, identity),
+        )
+
+    def fill_columns(self, connection: sqlite3.Connection) -> None:
+        """Write what the columns of entries that an older version of the engine has kept do not say yet."""
+        rows = connection.execute(
+            f"SELECT {COLUMNS} FROM entries WHERE owner = ? AND anywhere IS NULL",  # noqa: S608 - a constant
+            (self.owner,),
+        ).fetchall()
+        for entry in self._readable(rows):
+            connection.execute(
+                "UPDATE entries SET anywhere = ?, variables = ? WHERE owner = ? AND id = ?",
+                (begins_anywhere(entry), _names(entry), self.owner, entry.key.id),
+            )
+
+    def _put_behind(
+        self, connection: sqlite3.Connection, entry: CacheEntry, newest: CacheEntry
+    ) -> CacheEntry:
+        """Keep an entry as the version before the newest one."""
+        behind = attrs.evolve(entry, version=newest.version + 1)
+        body, sealed = self.codec.encode(behind)
+        self._keep_version(connection, entry.key.id, (behind.version, body, sealed))
+        kept = attrs.evolve(newest, version=newest.version + 2)
+        self._write(connection, kept)
+        return kept
+
+    def _keep_version(self, connection: sqlite3.Connection, identity: str, version: Sequence[object]) -> None:
+        connection.execute("INSERT INTO versions VALUES (?, ?, ?, ?, ?)", (self.owner, identity, *version))
+
+    def _write(self, connection: sqlite3.Connection, entry: CacheEntry) -> None:
+        body, sealed = self.codec.encode(entry)
+        if len(body) > self.limits.bytes:
+            raise InvalidArgumentError("entry", f"{len(body)} bytes", f"at most {self.limits.bytes}")
+        key, used_at = entry.key, max(self.now(), entry.statistics.last_used_at)
+        connection.execute(
+            """INSERT INTO entries (owner, id, version, scenario, address, level, body, sealed, expires_at,
+                used_at, successes, failures, total_ms, failed_in_row, place, weight, anywhere, variables)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (owner, id) DO UPDATE SET version = excluded.version, level = excluded.level,
+            body = excluded.body, sealed = excluded.sealed, expires_at = excluded.expires_at,
+            used_at = excluded.used_at, successes = excluded.successes, failures = excluded.failures,
+            total_ms = excluded.total_ms, failed_in_row = excluded.failed_in_row,
+            anywhere = excluded.anywhere, variables = excluded.variables""",
+            (
+                self.owner, key.id, entry.version, key.scenario, key.address, entry.level, body, sealed,
+                entry.expires_at, used_at, *counts_of(entry.statistics), place_of(key.address),
+                weight_of(key.address), begins_anywhere(entry), _names(entry),
+            ),
+        )  # fmt: skip
+        connection.execute(
+            "DELETE FROM versions WHERE owner = ? AND id = ? AND version <= ?",
+            (self.owner, key.id, entry.version - VERSIONS_KEPT),
+        )
+
+    def _evict(self, connection: sqlite3.Connection, latest: str) -> None:
+        """Delete what is over the limits, never the latest entry."""
+        now, mine = self.now(), (self.owner, latest)
+        for column, before in (("expires_at", now - EXPIRED_KEPT), ("used_at", now - self.limits.unused)):
+            connection.execute(
+                f"DELETE FROM entries WHERE {column} < ? AND NOT (owner = ? AND id = ?)",  # noqa: S608
+                (before, *mine),
+            )
+        while True:
+            entries, size = connection.execute("SELECT entries, bytes FROM used").fetchone()
+            if entries <= self.limits.entries and size <= self.limits.bytes:
+                return
+            oldest = self._first(
+                connection, "expires_at <= ? AND", (now, *mine), "expires_at"
+            ) or self._first(connection, "", mine, "used_at")
+            if oldest is None:
+                return
+            connection.execute("DELETE FROM entries WHERE owner = ? AND id = ?", oldest)
+
+    def _first(
+        self, connection: sqlite3.Connection, where: str, values: Sequence[object], order: str
+    ) -> tuple[str, str] | None:
+        found: tuple[str, str] | None = connection.execute(
+            f"SELECT owner, id FROM entries WHERE {where} NOT (owner = ? AND id = ?) ORDER BY {order} LIMIT 1",  # noqa: S608
+            values,
+        ).fetchone()
+        return found
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _names(entry: CacheEntry) -> str:
+    return _json.encode(list(entry.key.variables)).decode()

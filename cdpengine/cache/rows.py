@@ -1,0 +1,139 @@
+"""Rows of a store: an entry as the columns of a row, and back.
+
+Rule: the body holds the whole entry, sealed if there is a key. The other columns are what a query needs without
+opening a body: where the entry can be used, and how its runs ended.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+import attrs
+
+from cdpengine import _json
+from cdpengine.act import Navigate
+from cdpengine.cache.addresses import UrlPattern, normalize_url
+from cdpengine.cache.encryption import Cipher, missing_key
+from cdpengine.cache.entries import CacheEntry, EntryStatistics, Step
+from cdpengine.cache.entry_json import entry_to_json, parse_entry
+from cdpengine.errors import CacheDamagedError, InvalidArgumentError
+
+Row = tuple[str, int, bytes, int, float, int, int, float, int, float]
+"""What `COLUMNS` are."""
+
+COLUMNS = "id, version, body, sealed, used_at, successes, failures, total_ms, failed_in_row, expires_at"
+
+_EXACT = 1_000_000
+"""Added to the weight of an address without `*`, which goes before any pattern."""
+
+
+def place_of(address: str) -> str:
+    """Return where an address is looked for: its part before the query, its host, or "*" if that is a pattern too.
+
+    Each address is at one place, and a page's URL leads to three (`places_of`).
+    """
+    head = _before_query(address)
+    if "*" not in head:
+        return head
+    host = _host_of(head)
+    return "*" if "*" in host else host
+
+
+def places_of(url: str) -> tuple[str, ...]:
+    """Return the places of all addresses that may be for a URL; () for a URL that no entry can be for."""
+    try:
+        head = _before_query(normalize_url(url))
+    except InvalidArgumentError:
+        return ()
+    return head, _host_of(head), "*"
+
+
+def weight_of(address: str) -> int:
+    """Return how exact an address is: of two for one page, the heavier one is better."""
+    pattern = UrlPattern(address)
+    return pattern.weight + (_EXACT if pattern.is_exact else 0)
+
+
+def begins_anywhere(entry: CacheEntry) -> bool:
+    """Say whether an entry goes to its page by itself."""
+    first = entry.steps[0]
+    return isinstance(first, Step) and isinstance(first.request, Navigate)
+
+
+def add_functions(connection: sqlite3.Connection) -> None:
+    """Let the statements of migrations call `place_of` and `weight_of`."""
+    connection.create_function("place_of", 1, place_of, deterministic=True)
+    connection.create_function("weight_of", 1, weight_of, deterministic=True)
+
+
+def statistics_of(row: Iterable[float]) -> EntryStatistics:
+    """Return the statistics of the columns from `used_at` to `failed_in_row`."""
+    used_at, successes, failures, total_ms, failed_in_row = row
+    return EntryStatistics(
+        successes=int(successes),
+        failures=int(failures),
+        failed_in_row=int(failed_in_row),
+        total_ms=total_ms,
+        last_used_at=used_at if successes or failures else 0.0,
+    )
+
+
+def counts_of(statistics: EntryStatistics) -> tuple[int, int, float, int]:
+    """Return the columns from `successes` to `failed_in_row`."""
+    return statistics.successes, statistics.failures, statistics.total_ms, statistics.failed_in_row
+
+
+@attrs.frozen
+class RowCodec:
+    """Encodes the entries of one owner into bodies, and decodes them. `path` is for messages."""
+
+    path: str
+    owner: str
+    cipher: Cipher | None
+
+    def encode(self, entry: CacheEntry) -> tuple[bytes, bool]:
+        """Return the body of an entry, and whether it is sealed."""
+        data = entry_to_json(attrs.evolve(entry, statistics=EntryStatistics()))
+        text = _json.encode_text(data, compact=True)
+        if self.cipher is None:
+            return text.encode(), False
+        return self.cipher.seal(text, self._about(entry.key.id, entry.version)), True
+
+    def decode(self, identity: str, version: int, body: bytes, sealed: int) -> CacheEntry:
+        """Return the entry of a body. Raises CacheDamagedError, and CacheKeyError where the key is missing."""
+        try:
+            if sealed:
+                if self.cipher is None:
+                    raise missing_key(self.path)
+                text = self.cipher.open(bytes(body), self._about(identity, version))
+            else:
+                text = bytes(body).decode()
+            entry = parse_entry(_json.decode_leniently(text))
+            if entry.key.id != identity:
+                raise ValueError("it is of another key")
+        except (ValueError, TypeError) as error:
+            reason = "it cannot be decrypted" if sealed else f"it is no entry ({type(error).__name__})"
+            hint = f"Delete it (cdpengine cache delete {identity}), or put a new one in its place"
+            raise CacheDamagedError(self.path, f"entry {identity}", reason, hint) from None
+        return attrs.evolve(entry, version=version)
+
+    def decode_row(self, row: Row) -> CacheEntry:
+        """Return the entry of a row, with its statistics. Raises as `decode` does."""
+        entry = self.decode(*row[:4])
+        return attrs.evolve(
+            entry, statistics=statistics_of(row[4:9]), expires_at=min(entry.expires_at, row[9])
+        )
+
+    def _about(self, identity: str, version: int) -> str:
+        return _json.encode_ascii([self.owner, identity, version])
+
+
+def _before_query(form: str) -> str:
+    return form.partition("#")[0].partition("?")[0]
+
+
+def _host_of(head: str) -> str:
+    parts = urlsplit(head)
+    return f"{parts.scheme}://{parts.netloc}"
