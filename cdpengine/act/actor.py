@@ -108,6 +108,8 @@ class Actor:
     cache: RequestCache | None = None
     hooks: tuple[DispatchHook, ...] = ()
     ref_numbers: RefNumbers = attrs.field(factory=RefNumbers)
+    _refusal: tuple[str, str] | None = attrs.field(default=None, init=False)
+    """Why the last navigation was refused, and what would allow it, until a page is open."""
     _current: str | None = None
     _dialogs: DialogFeed = attrs.field(init=False)
     _shares: bool = attrs.field(default=False, init=False)
@@ -160,13 +162,14 @@ class Actor:
         if index is not None:
             if index < len(pages):
                 return pages[index]
-            expected = f"0 to {len(pages) - 1}" if pages else "a newTab request: no page is open"
+            expected = f"0 to {len(pages) - 1}" if pages else f"{self._how_to_open}: no page is open"
             raise InvalidArgumentError(what=f"{request.kind}.index", given=str(index), expected=expected)
         if request.target_id is None:
             if (current := self.current) is not None:
                 return current
+            refused = f", because the navigation was refused ({self._refusal[0]})" if self._refusal else ""
             raise InvalidArgumentError(
-                what=request.kind, given="no open page", expected="a newTab request first"
+                what=request.kind, given=f"no open page{refused}", expected=f"{self._how_to_open} first"
             )
         for page in pages:
             if page.target_id == request.target_id:
@@ -184,8 +187,23 @@ class Actor:
             what="targetId", given=given, expected="an id or number that a tabs request lists"
         )
 
+    @property
+    def _how_to_open(self) -> str:
+        if self._refusal:
+            return f"a navigate request to another URL{' or ' if self._refusal[1] else ''}{self._refusal[1]}"
+        return "a navigate request, or a newTab request,"
+
+    def note_refusal(self, reason: str, remedy: str = "") -> None:
+        """Remember why a navigation was refused, where no page is open: requests that need a page say so.
+
+        `remedy` says what would allow it, such as an option of the service.
+        """
+        if self.current is None:
+            self._refusal = reason, remedy
+
     async def open_page(self, timeout: float) -> Page:
         """Open a blank page, which becomes the current one, and keep its console and requests."""
+        self._refusal = None
         self._share_ref_numbers()
         page = await self.browser.new_page(context=self.context, activity=True, timeout=timeout)
         self.focus(page)

@@ -96,6 +96,8 @@ async def dispatch_within(
         _check_protocol(parsed, actor)
         await _check_files(parsed, actor)
     except EngineError as error:
+        if isinstance(parsed, (Navigate, NewTab)):
+            actor.note_refusal(str(error))
         return ActResponse(kind=parsed.kind, ok=False, error=describe_failure(error))
     await hooks.call_before(actor, parsed)
     performance: Performance | None = None

@@ -392,7 +392,10 @@ def mcp(
                 outputs=outputs.path,
                 reads_ahead=True,
                 cache=_cache_file(cache),
-                url_policy=UrlPolicy(allow_private=not no_private),
+                url_policy=UrlPolicy(
+                    allow_private=not no_private,
+                    private_remedy="a server that is started without --no-private",
+                ),
                 endpoint=endpoint,
                 executable=executable,
                 headless=not headful,

@@ -41,11 +41,10 @@ def status_of(response: ActResponse) -> int:
     return 200 if response.error is None else STATUS.get(response.error.kind, UNPROCESSABLE)
 
 
-def refuse_url(response: ActResponse, reason: str) -> ActResponse:
-    """Return the answer of a request whose page was not let go somewhere."""
-    return _with_error(
-        response, "urlRefused", reason, "Go somewhere else, or have the service's policy changed."
-    )
+def refuse_url(response: ActResponse, reason: str, remedy: str) -> ActResponse:
+    """Return the answer of a request whose page was not let go somewhere. `remedy` would allow it; "" for none."""
+    hint = f"Go to another URL, or use {remedy}." if remedy else "Go to another URL."
+    return _with_error(response, "urlRefused", reason, hint)
 
 
 def add_reason(response: ActResponse, reason: str) -> ActResponse:

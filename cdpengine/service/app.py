@@ -168,7 +168,9 @@ class Service:
                 url = request.url if isinstance(request, (Navigate, NewTab)) else None
                 refusal = "" if url is None else await self.settings.url_policy.check(url)
                 if refusal:
-                    return refuse_url(ActResponse(kind=request.kind, ok=False), refusal)
+                    remedy = self.settings.url_policy.remedy(refusal)
+                    session.actor.note_refusal(refusal, remedy)
+                    return refuse_url(ActResponse(kind=request.kind, ok=False), refusal, remedy)
                 began = trio.current_time()
                 response = await dispatch(session.actor, request)
                 return self._explain(response, session, url or response.url or "", began)
@@ -180,12 +182,17 @@ class Service:
         if response.error is None or response.error.kind != "navigationFailed":
             return response
         blocked = "ERR_BLOCKED_BY_CLIENT" in response.error.message
+        policy = self.settings.url_policy
         if blocked and (refusal := session.why_refused(response.target_id, began)):
-            return refuse_url(response, refusal)
+            session.actor.note_refusal(refusal, policy.remedy(refusal))
+            return refuse_url(response, refusal, policy.remedy(refusal))
         why = self.sessions.why_not_connected(url) if "ERR_SOCKS_" in response.error.message else None
         if why is None:
             return response
-        return refuse_url(response, why.reason) if why.refused else add_reason(response, why.reason)
+        if not why.refused:
+            return add_reason(response, why.reason)
+        session.actor.note_refusal(why.reason, policy.remedy(why.reason))
+        return refuse_url(response, why.reason, policy.remedy(why.reason))
 
     async def _unless_left(
         self, request: Request, perform: Callable[[], Awaitable[ActResponse]]

@@ -23,6 +23,7 @@ from cdpengine._urls import Address, is_public, parse_address
 _NO_NETWORK = frozenset({"about"})
 """Schemes of documents that come from no server and hold nothing of the caller's."""
 
+_PRIVATE, _DENIED, _NOT_LISTED = "has an address of", "is denied", "is not one of those that are allowed"
 _BLANKS = "".join(map(chr, range(33)))
 
 
@@ -33,13 +34,23 @@ class UrlPolicy:
     `schemes` are those that may be gone to; about: always may. `allow_private` allows addresses of private
     networks, of this machine and link-local ones. `allow` and `deny` are patterns of hosts: "example.com" is that
     host, "*.example.com" the hosts below it. A denied host is refused whatever else; where `allow` is not empty,
-    only its hosts are allowed, and they may be private.
+    only its hosts are allowed, and they may be private. `private_remedy` is what hints name for private
+    addresses.
     """
 
     schemes: frozenset[str] = frozenset({"http", "https"})
     allow_private: bool = False
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    private_remedy: str = "a service that is started with --allow-private"
+
+    def remedy(self, refusal: str) -> str:
+        """Return what would allow a refused URL, for hints; "" where only other URLs are allowed."""
+        if _PRIVATE in refusal:
+            return self.private_remedy
+        if _DENIED in refusal:
+            return "a service that is started without --deny for this host"
+        return "a service that is started with --allow for this host" if _NOT_LISTED in refusal else ""
 
     def refusal(self, url: str) -> str:
         """Return why a URL is refused by what it says, "" where that depends on its addresses, or on nothing."""
@@ -58,9 +69,9 @@ class UrlPolicy:
 
     def _refusal_by_lists(self, host: str) -> str:
         if _matches(host, self.deny):
-            return f"the host {host[:80]} is denied"
+            return f"the host {host[:80]} {_DENIED}"
         if self.allow and not _matches(host, self.allow):
-            return f"the host {host[:80]} is not one of those that are allowed"
+            return f"the host {host[:80]} {_NOT_LISTED}"
         return ""
 
     def needs_addresses(self, url: str) -> bool:
@@ -78,8 +89,8 @@ class UrlPolicy:
         """Return why a host is refused for one of its addresses, "" where it is not."""
         if self.allow_private or _matches(host, self.allow) or is_public(address):
             return ""
-        kind = "of this machine" if address.is_loopback else "of a private network"
-        return f"the host {host[:80]} has an address {kind}"
+        kind = "this machine" if address.is_loopback else "a private network"
+        return f"the host {host[:80]} {_PRIVATE} {kind}"
 
     @property
     def allows_everything(self) -> bool:

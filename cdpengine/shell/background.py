@@ -150,7 +150,7 @@ class Background:
             await self.refs.keep(self.service.sessions.last_ref)
             if response.error is not None and response.error.kind in _NO_BROWSER:
                 self._end_without_sessions()
-            if response.error is not None and "no open page" in response.error.message:
+            if response.error is not None and "no open page, expected" in response.error.message:
                 response = attrs.evolve(response, error=attrs.evolve(response.error, hint=_NO_PAGE))
         except EngineError as error:
             verb = next((each for each in typed.arguments if not each.startswith("-")), "")
