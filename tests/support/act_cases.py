@@ -251,7 +251,7 @@ CASES = [
     refused("a selector that matches nothing", ask("click", selector="#none", timeoutMs=200), kind="nodeNotFound"),
     refused("a selector that matches several", ask("click", selector="button"), kind="ambiguousNode"),
     refused("a selector that is none", ask("click", selector="!!"), kind="invalidArgument"),
-    refused("a covered element", SNAPSHOT, ask("click", selector="#under", timeoutMs=400), kind="covered", coveredByRef=Has("e"), retryable=True, record=()),
+    refused("a covered element", SNAPSHOT, ask("click", selector="#under", timeoutMs=1000), kind="covered", coveredByRef=Has("e"), retryable=True, record=()),
     refused("an element that is not shown", ask("click", selector="#hidden", timeoutMs=300), kind="invisible", retryable=True, record=()),
     refused("a disabled element", ask("click", selector="#off", timeoutMs=300), kind="disabled", retryable=True, record=()),
     refused("text into what takes none", ask("type", selector="#go", text="a", timeoutMs=500), kind="notInteractable"),
