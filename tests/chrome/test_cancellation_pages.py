@@ -84,7 +84,7 @@ async def stage(browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HT
 
 
 async def new_page(stage: Stage) -> None:
-    page = await stage.browser.new_page(stage.url)
+    page = await stage.browser.new_page(stage.url, viewport=(800, 600))
     with trio.CancelScope(shield=True):  # from here on it is the caller's to close
         await page.close()
 

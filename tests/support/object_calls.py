@@ -202,6 +202,7 @@ def _origin_storage(stage: Stage) -> Any:
 CALLS: dict[str, Row] = {
     "Browser.new_page": calling(_browser, "new_page"),
     "Browser.new_page, url": calling(_browser, "new_page", f"{ORIGIN}/"),
+    "Browser.new_page, viewport": calling(_browser, "new_page", viewport=(800, 600)),
     "Browser.new_page, activity": calling(_browser, "new_page", activity=True),
     "Browser.new_context": calling(_browser, "new_context"),
     "Browser.new_context, all": calling(
