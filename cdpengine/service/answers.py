@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from cdpengine.act import ActResponse, Failure
-from cdpengine.service.sessions import SessionRefusedError
+from cdpengine.service.sessions import PROFILE, SessionRefusedError
 
 STATUS: Mapping[str, int] = {
     "invalidArgument": 400,
@@ -45,6 +45,14 @@ def refuse_url(response: ActResponse, reason: str, remedy: str) -> ActResponse:
     """Return the answer of a request whose page was not let go somewhere. `remedy` would allow it; "" for none."""
     hint = f"Go to another URL, or use {remedy}." if remedy else "Go to another URL."
     return _with_error(response, "urlRefused", reason, hint)
+
+
+def answer_gone(response: ActResponse, session: str) -> ActResponse:
+    """Return the answer of the first request after the session's browser ended, or during that."""
+    lost = "its pages" if session.startswith(PROFILE) else "its pages and its cookies"
+    reason = f"the browser ended, and with it this session, {lost}. The request was not at fault"
+    hint = "A navigate request begins a new session. Log in again where that is needed."
+    return _with_error(response, "sessionGone", reason, hint)
 
 
 def add_reason(response: ActResponse, reason: str) -> ActResponse:

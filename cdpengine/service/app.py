@@ -21,7 +21,14 @@ from cdpengine import _json
 from cdpengine.act import ActRequest, ActResponse, Navigate, NewTab, dispatch, parse_request
 from cdpengine.act.response import describe_failure
 from cdpengine.errors import EngineError, InvalidArgumentError, PackageMissingError, packages_named
-from cdpengine.service.answers import add_reason, answer_busy, answer_refused, refuse_url, status_of
+from cdpengine.service.answers import (
+    add_reason,
+    answer_busy,
+    answer_gone,
+    answer_refused,
+    refuse_url,
+    status_of,
+)
 from cdpengine.service.events.listening import EVENTS, EventsResponse, Wanted
 from cdpengine.service.guard import Receive, Send
 from cdpengine.service.metrics import CONTENT_TYPE, Metrics
@@ -165,6 +172,9 @@ class Service:
     async def _perform(self, session_name: str, request: ActRequest) -> ActResponse:
         try:
             async with self.sessions.use(session_name) as session:
+                if session_name in self.sessions.lost:
+                    self.sessions.lost.discard(session_name)
+                    return answer_gone(ActResponse(kind=request.kind, ok=False), session_name)
                 url = request.url if isinstance(request, (Navigate, NewTab)) else None
                 refusal = "" if url is None else await self.settings.url_policy.check(url)
                 if refusal:
@@ -173,6 +183,10 @@ class Service:
                     return refuse_url(ActResponse(kind=request.kind, ok=False), refusal, remedy)
                 began = trio.current_time()
                 response = await dispatch(session.actor, request)
+                if response.error is not None and session.actor.browser.connections[0].lost is not None:
+                    session.told = True
+                    self.sessions.lost.discard(session_name)
+                    return answer_gone(response, session_name)
                 return self._explain(response, session, url or response.url or "", began)
         except SessionRefusedError as refused:
             return answer_refused(request.kind, refused)

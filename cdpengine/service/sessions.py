@@ -76,6 +76,7 @@ class Session:
     """The latest documents that were refused."""
     _starting: trio.Lock = attrs.field(factory=trio.Lock)
     _followed: bool = False
+    told: bool = False  # whether its client knows that the browser has ended
 
     def why_refused(self, target_id: str | None, since: float) -> str:
         """Return why a page's document was refused since then, "" where none was; None: one of a closed page."""
@@ -144,6 +145,9 @@ class Sessions:
     """Sessions and browsers that have not ended."""
     _failures: Failures = attrs.field(factory=Failures)
     browsers_started: int = 0
+    lost: set[str] = attrs.field(
+        factory=set
+    )  # names whose clients do not know yet that their browser has ended
     _ref_numbers: dict[str, RefNumbers] = attrs.field(factory=dict)
     """By the names of sessions, also of those that have ended: their numbers of refs never start again."""
     _forgotten_ref: int = 0
@@ -208,6 +212,8 @@ class Sessions:
         session = self._by_name.pop(name, None)
         if session is not None:
             session.end(reason)
+            if reason == "browserGone" and not session.told:
+                self.lost.add(name)
         return session is not None
 
     async def _find(self, name: str) -> Session:

@@ -142,6 +142,8 @@ async def test_a_browser_that_dies_is_named_and_the_session_works_again(site: st
     async with run_service() as client:
         assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}))["ok"]
         old = (await client.ask({"kind": "find", "role": "button"}))["result"]["nodes"]
+        for other in ("ada", "bob"):
+            assert (await client.ask({"kind": "newTab"}, other))["ok"]
         waiting: list[dict[str, Any]] = []
 
         async def wait(index: int) -> None:
@@ -158,7 +160,16 @@ async def test_a_browser_that_dies_is_named_and_the_session_works_again(site: st
             os.kill(main, signal.SIGKILL)
         kinds = {answer["error"]["kind"] for answer in waiting}
         assert len(waiting) == 5
-        assert kinds <= {"connectionLost", "sessionGone"}
+        assert kinds == {"sessionGone"}
+        for other, first in (
+            ("ada", {"kind": "snapshot"}),
+            ("bob", {"kind": "navigate", "url": f"{site}/stage"}),
+        ):
+            answer = (await client.ask(first, other))["error"]
+            assert answer["kind"] == "sessionGone"
+            assert "cookies" in answer["message"]
+            assert "a navigate request" in answer["hint"].lower()
+            assert (await client.ask({"kind": "navigate", "url": f"{site}/stage"}, other))["ok"], "once"
         assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}))["ok"]
         assert client.listening.service.sessions.browsers_started == 2
         new = (await client.ask({"kind": "find", "role": "button"}))["result"]["nodes"]
