@@ -2,10 +2,13 @@ from .actor import Actor as Actor
 from .cached.hooks import DispatchHook as DispatchHook
 from .cached.hooks import RequestCache as RequestCache
 from .cached.requests import CacheClear as CacheClear
+from .cached.requests import CacheDelete as CacheDelete
 from .cached.requests import CacheList as CacheList
 from .cached.requests import CacheLookup as CacheLookup
 from .cached.requests import CacheRequest as CacheRequest
+from .cached.requests import CacheRestore as CacheRestore
 from .cached.requests import CacheStats as CacheStats
+from .cached.requests import CacheVersions as CacheVersions
 from .cached.requests import ExecuteCached as ExecuteCached
 from .cached.requests import ForceRefresh as ForceRefresh
 from .cached.requests import ReportError as ReportError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -69,16 +69,32 @@ def cache() -> None:
 
 @cache.command("list", short_help="List the entries.")
 @click.argument("scenario", required=False)
+@click.option(
+    "--limit", "most", default=50, show_default=True, type=click.IntRange(1), help="So many at most."
+)
+@click.option("--offset", default=0, show_default=True, type=click.IntRange(0), help="Leave out so many.")
 @_file_options
-def list_(scenario: str | None, as_json: bool, path: Path | None, owner: str | None) -> None:
+def list_(
+    scenario: str | None, most: int, offset: int, as_json: bool, path: Path | None, owner: str | None
+) -> None:
     """List the entries, or those of SCENARIO, the latest used first."""
-    entries = _with_cache(path, owner, lambda opened: opened.list(scenario), as_json=as_json)
+
+    async def read(opened: ActionCache) -> tuple[Sequence[CacheEntry], int, Mapping[str, str]]:
+        found = await opened.list(scenario, limit=most, offset=offset)
+        return found, await opened.size(scenario), opened.store.damaged
+
+    entries, size, damaged = _with_cache(path, owner, read, as_json=as_json)
     if as_json:
-        print_json({"entries": [_describe(entry) for entry in entries]})
-    elif not entries:
+        print_json({"count": size, "entries": [_describe(entry) for entry in entries], "damaged": damaged})
+        return
+    if not entries and not damaged:
         say("there are no entries")
-    else:
+    elif entries:
         print_table(_columns(entries, time.time()), width=limit(), advice="--json has all")
+    for identity, reason in damaged.items():
+        say(f"entry {identity} is damaged: {reason}. Delete it: cdpengine cache delete {identity}")
+    if offset + len(entries) + len(damaged) < size:
+        say(f"{size} entries in all; --offset {offset + most} shows the next ones")
 
 
 def _columns(entries: Sequence[CacheEntry], now: float) -> list[Column]:
@@ -121,6 +137,76 @@ def show(entry: str, as_json: bool, path: Path | None, owner: str | None) -> Non
         return found
 
     print_json(_describe(_with_cache(path, owner, find, as_json=as_json)))
+
+
+@cache.command(short_help="List the versions of an entry.")
+@click.argument("entry")
+@_file_options
+def versions(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
+    """List ENTRY and its older versions, the newest first."""
+    found = _with_cache(path, owner, lambda opened: opened.versions(entry), as_json=as_json)
+    if as_json:
+        print_json({"versions": [_describe(each) for each in found]})
+    elif not found:
+        say("there is no such entry")
+    else:
+        print_table(_columns(found, time.time()), width=limit(), advice="--json has all")
+
+
+@cache.command(short_help="Use an older version of an entry again.")
+@click.argument("entry")
+@click.argument("version", type=click.IntRange(1))
+@_file_options
+def restore(entry: str, version: int, as_json: bool, path: Path | None, owner: str | None) -> None:
+    """Make VERSION of ENTRY its newest one; `cdpengine cache versions ENTRY` lists them."""
+    kept = _with_cache(path, owner, lambda opened: opened.restore(entry, version), as_json=as_json)
+    if as_json:
+        print_json(_describe(kept))
+    else:
+        say(f"version {version} is used again, as version {kept.version}")
+
+
+@cache.command(short_help="Delete an entry.")
+@click.argument("entry")
+@_file_options
+def delete(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
+    """Delete ENTRY with its versions, also one that cannot be read."""
+    deleted = _with_cache(path, owner, lambda opened: opened.delete(entry), as_json=as_json)
+    if as_json:
+        print_json({"deleted": deleted})
+    else:
+        say("deleted" if deleted else "there is no such entry")
+
+
+@cache.command(short_help="Report that an entry did something wrong.")
+@click.argument("entry")
+@_file_options
+def report(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
+    """Count a run of ENTRY as failed, though each of its steps was done."""
+    still = _with_cache(path, owner, lambda opened: opened.report_error(entry), as_json=as_json)
+    if as_json:
+        print_json({"stillUsed": still})
+    else:
+        say("counted" if still else "counted; it is not used any more")
+
+
+@cache.command(short_help="Print what is known for a sentence and a page.")
+@click.argument("sentence")
+@click.argument("url")
+@_file_options
+def lookup(sentence: str, url: str, as_json: bool, path: Path | None, owner: str | None) -> None:
+    """Print which scenario SENTENCE is about, and the entries of it for a page with the address URL."""
+
+    async def find(opened: ActionCache) -> tuple[str, Sequence[CacheEntry]]:
+        return await opened.look_up_address(sentence, url)
+
+    scenario, entries = _with_cache(path, owner, find, as_json=as_json)
+    if as_json:
+        print_json({"scenario": scenario, "entries": [_describe(entry) for entry in entries]})
+        return
+    say(f"scenario {scenario}" + ("" if entries else ": there is no entry for this address"))
+    if entries:
+        print_table(_columns(entries, time.time()), width=limit(), advice="--json has all")
 
 
 @cache.command(short_help="List the scenarios.")

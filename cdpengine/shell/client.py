@@ -31,15 +31,15 @@ UNREACHABLE = 4
 
 VERBS = frozenset(
     {
-        "act", "back", "cache-statistics", "cached", "check", "clear-cached", "clear-cookies",
-        "clear-storage", "click", "close", "close-tab", "command", "console", "cookies", "dialog",
-        "download", "drag", "eval", "extract", "file-chooser", "fill", "find", "focus-tab", "forward",
-        "heap-snapshot", "highlight", "hover", "look-up-cached", "messages", "metrics", "new-tab", "open",
-        "press", "recover", "refresh-cached", "reload", "replay-cached", "report-cached", "requests", "resize",
-        "response-body", "scenarios", "scroll", "scroll-into-view", "search", "select", "sessions",
-        "set-cookies", "set-storage", "start-learning", "start-measurement", "start-recording",
-        "stop-learning", "stop-measurement", "stop-recording", "storage", "tabs", "type", "uncheck",
-        "upload", "wait",
+        "act", "back", "cache-clear", "cache-delete", "cache-list", "cache-lookup", "cache-refresh",
+        "cache-replay", "cache-report", "cache-restore", "cache-scenarios", "cache-stats", "cache-versions",
+        "check", "clear-cookies", "clear-storage", "click", "close", "close-tab", "command", "console",
+        "cookies", "dialog", "download", "drag", "eval", "extract", "file-chooser", "fill", "find",
+        "focus-tab", "forward", "heap-snapshot", "highlight", "hover", "messages", "metrics", "new-tab",
+        "open", "press", "recover", "reload", "requests", "resize", "response-body", "scroll",
+        "scroll-into-view", "search", "select", "sessions", "set-cookies", "set-storage", "start-learning",
+        "start-measurement", "start-recording", "stop-learning", "stop-measurement", "stop-recording",
+        "storage", "tabs", "type", "uncheck", "upload", "wait",
     }
 )  # fmt: skip
 """The commands that are for the page of a session. Those of `SHARED` are, too, where they name no page to load."""

@@ -58,7 +58,7 @@ class OverMcp:
 
     async def __call__(self, kind: str, **fields: Any) -> dict[str, Any]:
         names = {
-            "executeCached": "execute_cached",
+            "executeCached": "cache_replay",
             "cacheList": "cache_list",
             "startLearning": "learn",
             "stopLearning": "learn",

@@ -43,6 +43,9 @@ REQUIRED: dict[str, dict[str, Any]] = {
     "startLearning": {"scenario": "x"},
     "forceRefresh": {"entry": "x"},
     "reportError": {"entry": "x"},
+    "cacheDelete": {"entry": "x"},
+    "cacheVersions": {"entry": "x"},
+    "cacheRestore": {"entry": "x", "version": 1},
 }
 
 

@@ -111,6 +111,9 @@ async def test_a_cancelled_request_is_cancelled_in_its_hook_too() -> None:
         {"kind": "scenarioList"},
         {"kind": "cacheClear"},
         {"kind": "forceRefresh", "entry": "a"},
+        {"kind": "cacheDelete", "entry": "a"},
+        {"kind": "cacheVersions", "entry": "a"},
+        {"kind": "cacheRestore", "entry": "a", "version": 1},
         {"kind": "reportError", "entry": "a"},
     ],
 )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+import attrs
 import pytest
 import trio
 from command_line import run_here
@@ -100,3 +103,61 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, file: Path, argumen
     with pytest.MonkeyPatch.context() as changed:
         changed.setenv("CDPENGINE_CACHE_LEARM", "true")
         assert "perhaps learn" in options().stderr
+
+
+def test_entries_are_shown_by_pages(file: Path) -> None:
+    first = command(file, "list", "--limit", "2")
+    assert "3 entries in all; --offset 2 shows the next ones" in first
+    rest = json.loads(command(file, "list", "--offset", "2", "--json"))
+    assert (rest["count"], len(rest["entries"])) == (3, 1)
+
+
+def id_of(file: Path, scenario: str) -> str:
+    listed = json.loads(command(file, "list", scenario, "--json"))["entries"]
+    return str(listed[0]["id"])
+
+
+def test_an_older_version_is_used_again(file: Path) -> None:
+    identity = id_of(file, "login")
+
+    async def change() -> None:
+        async with ActionCache.open(file, config=CacheConfig(keyring=False)) as cache:
+            changed = attrs.evolve(STEP, request=Click(ref="t1", double_click=True))
+            await cache.store.put(attrs.evolve(entry("login"), steps=(changed,)))
+
+    trio.run(change)
+    assert len(json.loads(command(file, "versions", identity, "--json"))["versions"]) == 2
+    assert command(file, "restore", identity, "1") == "version 1 is used again, as version 3\n"
+    shown = json.loads(command(file, "show", identity))
+    assert "doubleClick" not in shown["steps"][0]["request"]
+    assert "is not kept" in command(file, "restore", identity, "9", status=1)
+    assert command(file, "versions", "0" * 32) == "there is no such entry\n"
+
+
+def test_one_entry_is_deleted_or_reported(file: Path) -> None:
+    identity = id_of(file, "login")
+    assert command(file, "report", identity) == "counted\n"
+    assert json.loads(command(file, "list", "login", "--json"))["entries"][0]["statistics"]["failures"] == 1
+    assert command(file, "delete", identity) == "deleted\n"
+    assert command(file, "delete", identity) == "there is no such entry\n"
+    assert command(file, "list", "login") == "there are no entries\n"
+
+
+def test_a_damaged_entry_is_named_and_deleted(file: Path) -> None:
+    identity = id_of(file, "login")
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("UPDATE entries SET body = '{' WHERE id = ?", (identity,))
+    listed = command(file, "list")
+    assert f"entry {identity} is damaged: it is no entry" in listed
+    assert f"cdpengine cache delete {identity}" in listed
+    assert len(json.loads(command(file, "list", "--json"))["entries"]) == 2
+    assert command(file, "delete", identity) == "deleted\n"
+    assert "damaged" not in command(file, "list")
+
+
+def test_what_is_known_for_a_sentence_and_a_page(file: Path) -> None:
+    sentence = "log in with username ada and password x"
+    assert "scenario login" in command(file, "lookup", sentence, "https://a.example/login")
+    found = json.loads(command(file, "lookup", sentence, "https://a.example/login", "--json"))
+    assert [each["key"]["scenario"] for each in found["entries"]] == ["login"]
+    assert "no entry for this address" in command(file, "lookup", sentence, "https://b.example/")

@@ -75,6 +75,7 @@ class CacheList(CacheRequest):
     kind: ClassVar[str] = "cacheList"
     scenario: str | None = field("Only those of this scenario.", None)
     limit: int = field("The most that is returned, the latest used ones.", 50, least=1, most=1_000)
+    offset: int = field("How many of the latest used ones are passed over.", 0, least=0)
 
 
 @attrs.frozen(kw_only=True)
@@ -97,6 +98,31 @@ class CacheClear(CacheRequest):
 
     kind: ClassVar[str] = "cacheClear"
     scenario: str | None = field("Only those of this scenario; without, all.", None)
+
+
+@attrs.frozen(kw_only=True)
+class CacheDelete(CacheRequest):
+    """Delete an entry of the cache with its versions, also one that cannot be read."""
+
+    kind: ClassVar[str] = "cacheDelete"
+    entry: str = field("The entry, by its id.")
+
+
+@attrs.frozen(kw_only=True)
+class CacheVersions(CacheRequest):
+    """List an entry and its older versions, the newest first."""
+
+    kind: ClassVar[str] = "cacheVersions"
+    entry: str = field("The entry, by its id.")
+
+
+@attrs.frozen(kw_only=True)
+class CacheRestore(CacheRequest):
+    """Make an older version of an entry its newest one."""
+
+    kind: ClassVar[str] = "cacheRestore"
+    entry: str = field("The entry, by its id.")
+    version: int = field("The version, as cacheVersions lists it.", least=1)
 
 
 @attrs.frozen(kw_only=True)

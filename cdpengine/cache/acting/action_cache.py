@@ -282,6 +282,13 @@ class ActionCache:
         entry, reason = await self._choose(page, scenario)
         return Lookup(scenario=scenario, match=match, entry=entry, reason=reason)
 
+    async def look_up_address(self, goal: str, url: str) -> tuple[str, tuple[CacheEntry, ...]]:
+        """Return the scenario of a goal, and its entries that can be used for a URL, without a page."""
+        match = await self._recognizer.recognize(goal, url, least=self._config.least_confidence)
+        scenario = name_goal(goal) if match is None else match.scenario
+        found = await self._store.find(scenario, url) or await self._store.find_from_anywhere(scenario)
+        return scenario, tuple(choose_usable(found, self._config)[0])
+
     async def _plan(
         self,
         page: Page,

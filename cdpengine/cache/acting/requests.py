@@ -19,10 +19,13 @@ from cdpengine.act import (
     Back,
     CacheClear,
     CachedActions,
+    CacheDelete,
     CacheList,
     CacheLookup,
     CacheRequest,
+    CacheRestore,
     CacheStats,
+    CacheVersions,
     DispatchHook,
     ExecuteCached,
     ForceRefresh,
@@ -154,20 +157,34 @@ async def _stop(_cache: ActionCache, run: Performance, request: StopLearning) ->
 
 
 async def _list(cache: ActionCache, _run: Performance, request: CacheList) -> dict[str, Any]:
-    found = await cache.list(request.scenario, limit=request.limit)
-    return {
+    found = await cache.list(request.scenario, limit=request.limit, offset=request.offset)
+    result: dict[str, Any] = {
         "count": await cache.size(request.scenario),
-        "entries": [
-            {
-                **_to_json(_describe(entry)),
-                "address": entry.key.address,
-                "description": entry.description,
-                "version": entry.version,
-                "expiresAt": entry.expires_at,
-            }
-            for entry in found
-        ],
+        "entries": [_describe_whole(entry) for entry in found],
     }
+    return result | ({"damaged": dict(cache.store.damaged)} if cache.store.damaged else {})
+
+
+def _describe_whole(entry: CacheEntry) -> dict[str, Any]:
+    return {
+        **_to_json(_describe(entry)),
+        "address": entry.key.address,
+        "description": entry.description,
+        "version": entry.version,
+        "expiresAt": entry.expires_at,
+    }
+
+
+async def _delete(cache: ActionCache, _run: Performance, request: CacheDelete) -> dict[str, Any]:
+    return {"deleted": await cache.delete(request.entry)}
+
+
+async def _versions(cache: ActionCache, _run: Performance, request: CacheVersions) -> dict[str, Any]:
+    return {"versions": [_describe_whole(entry) for entry in await cache.versions(request.entry)]}
+
+
+async def _restore(cache: ActionCache, _run: Performance, request: CacheRestore) -> dict[str, Any]:
+    return {"entry": _describe_whole(await cache.restore(request.entry, request.version))}
 
 
 async def _scenarios(cache: ActionCache, _run: Performance, _request: ScenarioList) -> dict[str, Any]:
@@ -201,6 +218,9 @@ _PERFORM: Mapping[type[CacheRequest], Callable[[ActionCache, Performance, Any], 
     ScenarioList: _scenarios,
     CacheStats: _statistics,
     CacheClear: _clear,
+    CacheDelete: _delete,
+    CacheVersions: _versions,
+    CacheRestore: _restore,
     ForceRefresh: _refresh,
     ReportError: _report,
 }
