@@ -122,7 +122,7 @@ class CacheRestore(CacheRequest):
 
     kind: ClassVar[str] = "cacheRestore"
     entry: str = field("The entry, by its id.")
-    version: int = field("The version, as cacheVersions lists it.", least=1)
+    version: int = field("The number of the version.", least=1)
 
 
 @attrs.frozen(kw_only=True)
