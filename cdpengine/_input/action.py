@@ -88,6 +88,9 @@ class ActionOutcome:
     | scroll | the `wheel` |
     | drag | of the source the press; then the release, or the `drop` of an HTML5 drag, came down at the point |
 
+    The element of a frame passes input on to the document in it, which is not asked: it received the action unless
+    something else in its own document did.
+
     A drop counts in the destination, and in what the page had put there in answer; one to a point in whatever is
     there (None: the point is in another frame's document, and it is not known). `received_by` says what that was.
 

@@ -20,6 +20,7 @@
   const POINTERS = ["pointerover", "pointermove", "pointerdown", "pointerup", "pointercancel"];
   const RELEASES = ["mouseup", "click", "contextmenu"];
   const MOST = 60; // events on record
+  const FRAMES = "iframe, frame, fencedframe, object, embed";
 
   const { element, flatAncestors, describe, roots, elementAt, reaches, receives } = tools;
   const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype; // of the window, and of nodes
@@ -52,6 +53,7 @@
 
   function begin() {
     Object.assign(record, { complete: false, seen: [], finals: 0, astray: [], held: "", answered: false });
+    record.passes = DOM.matches(element, FRAMES); // to the document in it
     [pressing, touched, open, between] = [false, null, false, false];
   }
 

@@ -296,7 +296,8 @@ class Record(msgspec.Struct):
 
     `complete`: its last one too. `astray` are those that something else received: type, and what. `held`: what the
     press was held back from, with all after it; "" where it was not. `answered`: the page took the node from the
-    pointer by what it did when the node received its events.
+    pointer by what it did when the node received its events. `passes`: the node shows another document, which
+    receives the input in its place.
     """
 
     complete: bool = False
@@ -305,6 +306,7 @@ class Record(msgspec.Struct):
     astray: list[tuple[str, str]] = []
     held: str = ""
     answered: bool = False
+    passes: bool = False
 
     @property
     def begun(self) -> bool:
@@ -476,7 +478,8 @@ class InputObserver:
         """Call complete what the page can have left incomplete by right."""
         if record is not None:
             prevented = self.enough in record.seen and self.final not in (kind for kind, _ in record.astray)
-            record.complete = record.complete or prevented or self.settled_by in record.seen
+            passed = record.passes and not record.astray and not record.held
+            record.complete = record.complete or prevented or passed or self.settled_by in record.seen
         return record
 
 
