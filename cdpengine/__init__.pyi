@@ -192,6 +192,7 @@ from .errors import TargetCrashedError as TargetCrashedError
 from .errors import UndecodableReplyError as UndecodableReplyError
 from .errors import UndefinedVariablesError as UndefinedVariablesError
 from .errors import UnstableError as UnstableError
+from .errors import UnusedVariablesError as UnusedVariablesError
 from .errors import ValueRefusedError as ValueRefusedError
 from .errors import ValueTooLargeError as ValueTooLargeError
 

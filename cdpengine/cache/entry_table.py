@@ -20,8 +20,10 @@ from cdpengine.cache.rows import (
     COLUMNS,
     Row,
     RowCodec,
+    add_statistics,
     begins_anywhere,
     counts_of,
+    is_narrower,
     place_of,
     places_of,
     statistics_of,
@@ -241,12 +243,18 @@ class EntryTable:
     # --- writing ---------------------------------------------------------------------------------------------
 
     def put(
-        self, connection: sqlite3.Connection, entry: CacheEntry, *, based_on: int | None = None
+        self,
+        connection: sqlite3.Connection,
+        entry: CacheEntry,
+        *,
+        based_on: int | None = None,
+        replace_narrower: bool = False,
     ) -> tuple[CacheEntry, bool]:
         """Keep an entry; return it as it is kept, and whether there was none of its key.
 
         `based_on`: the version that it was made from. Where another one was put meanwhile, that stays the newest,
-        and is returned; the entry becomes a version before it.
+        and is returned; the entry becomes a version before it. `replace_narrower`: entries of the same flow with
+        fewer variables become older versions of it, and their figures go on.
         """
         if self.codec.cipher is None and entry.holds_typed_text:
             raise missing_key(self.codec.path)
@@ -261,8 +269,15 @@ class EntryTable:
                 if before is not None:
                     self._keep_version(connection, entry.key.id, row[1:4])
                 version, statistics = version + 1, attrs.evolve(statistics, failed_in_row=0)
-        kept = attrs.evolve(entry, version=version, statistics=statistics)
+        narrower = self._narrower(connection, entry) if replace_narrower else []
+        older = [attrs.evolve(each, key=entry.key, version=n) for n, each in enumerate(narrower, version)]
+        for each in narrower:
+            statistics = add_statistics(statistics, each.statistics)
+            connection.execute("DELETE FROM entries WHERE owner = ? AND id = ?", (self.owner, each.key.id))
+        kept = attrs.evolve(entry, version=version + len(older), statistics=statistics)
         self._write(connection, kept)
+        for each in older:
+            self._keep_version(connection, entry.key.id, (each.version, *self.codec.encode(each)))
         self.damaged.pop(entry.key.id, None)
         self._evict(connection, entry.key.id)
         return kept, row is None
@@ -296,6 +311,15 @@ class EntryTable:
                 "UPDATE entries SET anywhere = ?, variables = ? WHERE owner = ? AND id = ?",
                 (begins_anywhere(entry), _names(entry), self.owner, entry.key.id),
             )
+
+    def _narrower(self, connection: sqlite3.Connection, entry: CacheEntry) -> list[CacheEntry]:
+        """Return the entries of the same flow with fewer variables, the oldest first."""
+        rows = connection.execute(
+            f"SELECT {COLUMNS} FROM entries WHERE owner = ? AND scenario = ? AND address = ?",  # noqa: S608
+            (self.owner, entry.key.scenario, entry.key.address),
+        ).fetchall()
+        narrower = (each for each in self._readable(rows) if is_narrower(each, entry))
+        return sorted(narrower, key=lambda each: each.created_at)
 
     def _put_behind(
         self, connection: sqlite3.Connection, entry: CacheEntry, newest: CacheEntry

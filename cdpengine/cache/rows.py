@@ -85,6 +85,32 @@ def counts_of(statistics: EntryStatistics) -> tuple[int, int, float, int]:
     return statistics.successes, statistics.failures, statistics.total_ms, statistics.failed_in_row
 
 
+def is_narrower(before: CacheEntry, entry: CacheEntry) -> bool:
+    """Return whether `before` is the flow of `entry` with fewer variables."""
+    same_place = attrs.evolve(before.key, variables=entry.key.variables) == entry.key
+    fewer = set(before.key.variables) < set(entry.key.variables)
+    return same_place and fewer and _actions(before) == _actions(entry)
+
+
+def _actions(entry: CacheEntry) -> list[tuple[str, list[str]]]:
+    """Return the kind of each step and the roles of its elements. Names may have become variables."""
+    return [
+        (step.request.kind, [target.role for _, target in sorted(step.targets.items())])
+        for step in entry.all_steps()
+    ]
+
+
+def add_statistics(first: EntryStatistics, second: EntryStatistics) -> EntryStatistics:
+    """Return the figures of two entries together. What failed in a row is that of the first."""
+    return attrs.evolve(
+        first,
+        successes=first.successes + second.successes,
+        failures=first.failures + second.failures,
+        total_ms=first.total_ms + second.total_ms,
+        last_used_at=max(first.last_used_at, second.last_used_at),
+    )
+
+
 @attrs.frozen
 class RowCodec:
     """Encodes the entries of one owner into bodies, and decodes them. `path` is for messages."""

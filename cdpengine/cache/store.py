@@ -129,19 +129,24 @@ class CacheStore:
         finally:
             database.close()
 
-    async def put(self, entry: CacheEntry, *, based_on: int | None = None) -> CacheEntry:
+    async def put(
+        self, entry: CacheEntry, *, based_on: int | None = None, replace_narrower: bool = False
+    ) -> CacheEntry:
         """Keep an entry; return the newest one of its key, with its version.
 
         Where there is one of that key with other steps, it becomes an older version, of which two are kept; the
         figures of its runs go on. `based_on` is the version that the entry was made from: if another one was put
-        meanwhile, that stays the newest, and the entry becomes the version before it.
+        meanwhile, that stays the newest, and the entry becomes the version before it. `replace_narrower`: an entry
+        of the same flow with fewer variables becomes an older version of this one.
 
         Raises InvalidArgumentError for an entry that cannot be kept, and CacheKeyError for one that holds typed
         text where there is no key.
         """
         check_entry(entry)
         return await self._write_with(
-            lambda connection: self._table.put(connection, entry, based_on=based_on)[0]
+            lambda connection: self._table.put(
+                connection, entry, based_on=based_on, replace_narrower=replace_narrower
+            )[0]
         )
 
     async def get(self, key: CacheKey | str, *, expired: bool = False) -> CacheEntry | None:

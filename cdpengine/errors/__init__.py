@@ -36,6 +36,7 @@
       RouteAnsweredError                    an intercepted request that was answered already
       ActivityOffError                      the activity of the page is not collected
       UndefinedVariablesError               variables of a cached action have no value
+      UnusedVariablesError                  variables are given that no cached action uses
       CacheDamagedError, CacheUnavailableError  the file of an action cache cannot be read, or written
       CacheKeyError                         the key to a cache's file is missing, or another one
       CacheMissError                        the cache has nothing to replay there

@@ -4,6 +4,7 @@ from .cache import (
     CacheMissError,
     CacheUnavailableError,
     UndefinedVariablesError,
+    UnusedVariablesError,
 )
 from .connection import (
     ActivityOffError,
@@ -170,6 +171,7 @@ __all__ = [
     "UndecodableReplyError",
     "UndefinedVariablesError",
     "UnstableError",
+    "UnusedVariablesError",
     "ValueRefusedError",
     "ValueTooLargeError",
     "WorkerLostError",

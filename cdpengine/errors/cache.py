@@ -28,6 +28,26 @@ class UndefinedVariablesError(EngineError, LookupError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
+class UnusedVariablesError(EngineError, LookupError):
+    """Variables were given that no entry for this scenario uses: all of them are in `names`. Nothing was run.
+
+    `used` are the variables of the entry that comes nearest.
+    """
+
+    names: Sequence[str]
+    used: Sequence[str]
+    scenario: str
+
+    def _describe(self) -> str:
+        names = cut(", ".join(self.names), _LONGEST_NAMES)
+        used = cut(", ".join(self.used), _LONGEST_NAMES) or "none"
+        return (
+            f"the recorded {cut(self.scenario, 80)} does not use these variables: {names}. It uses: {used}. "
+            "Nothing was run. Leave them out, or record the flow again with them"
+        )
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
 class CacheMissError(EngineError, LookupError):
     """The action cache has nothing that could be replayed for this (`wanted`) on this page. Nothing was done."""
 

@@ -113,6 +113,9 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.RecordingIncompleteError: Advice("Record anew, with what the message names."),
     errors.ReplayDivergedError: Advice("Record anew: what is asked has changed."),
     errors.UndefinedVariablesError: Advice("Pass a value for each variable that the message names."),
+    errors.UnusedVariablesError: Advice(
+        "Leave out the variables that the message names, or record the flow again with them."
+    ),
     errors.CacheMissError: Advice("Do it step by step; have it learned meanwhile, for the next time."),
     errors.CacheDamagedError: Advice("Learn the scenario anew, after what the message says."),
     errors.CacheUnavailableError: Advice(

@@ -17,11 +17,15 @@ import trio
 
 from cdpengine import Page
 from cdpengine._budget import within
+from cdpengine.cache.acting.choosing import (
+    choose_for_page,
+    choose_usable,
+    find_entry,
+    used_variables,
+)
 from cdpengine.cache.acting.learning import (
     Learning,
     Lookup,
-    choose_usable,
-    is_id,
     is_replaced,
     learn_entry,
     learn_plan,
@@ -57,14 +61,13 @@ from cdpengine.cache.recognition import (
     ScenarioRecognizer,
     ScenarioRule,
 )
-from cdpengine.cache.recording.elements import read_viewport
 from cdpengine.cache.recording.recording import record_steps
 from cdpengine.cache.replaying.execution import ExecutionOptions, execute_entry
 from cdpengine.cache.replaying.report import ExecutionReport
 from cdpengine.cache.sentences import extract_variables
 from cdpengine.cache.store import CacheStore
 from cdpengine.cache.variables import AskForSecret, Values, resolve_values
-from cdpengine.errors import CacheMissError, InvalidArgumentError
+from cdpengine.errors import CacheMissError, InvalidArgumentError, UnusedVariablesError
 
 _GUIDE = Path(__file__).with_name("guide.txt")
 
@@ -188,7 +191,7 @@ class ActionCache:
                 variant=variant,
             )
             named = attrs.evolve(made, description=description, tags=tuple(tags))
-            learning.entry = await self._store.put(named)
+            learning.entry = await self._store.put(named, replace_narrower=True)
 
     # --- using -----------------------------------------------------------------------------------------------
 
@@ -212,12 +215,15 @@ class ActionCache:
         patience: seconds that an element may take to appear (2). timeout: seconds for all of it.
 
         What stops a replay is in the report. Raises CacheMissError where there is nothing to replay,
-        UndefinedVariablesError with all variables that have no value, InvalidArgumentError for wrong indexes, and
-        DeadlineExceededError where the values do not come in time.
+        UnusedVariablesError with all given variables that the entry does not use, UndefinedVariablesError with all
+        variables that have no value, InvalidArgumentError for wrong indexes, and DeadlineExceededError where the
+        values do not come in time.
         """
         deadline = trio.current_time() + timeout
         with within("find what is to be replayed, and the values for it", timeout):
-            entry = await self._find(page, scenario_or_key)
+            entry = await find_entry(
+                self._store, self._config, page, scenario_or_key, variables or {}, now=self._now()
+            )
             values = await self._resolve(entry, variables)
         if self._config.statistics and not options.get("dry_run", False):
             await self._store.count(count_hit(entry.level))
@@ -240,14 +246,13 @@ class ActionCache:
         timeout: seconds for all of it.
 
         Why a goal was not reached is in the report. Raises CacheMissError where nothing is known and no planner is
-        there, UndefinedVariablesError before anything is done that needs a variable without a value,
+        there, UnusedVariablesError where variables are given or said that no entry uses and no planner is there,
+        UndefinedVariablesError before anything is done that needs a variable without a value,
         DeadlineExceededError where a classifier or values do not come in time, and what the planner raises.
         """
         deadline = trio.current_time() + timeout
         with within("find out what the goal means", timeout):
-            found = await self.look_up(page, goal)
-        said = extract_variables(goal, found.scenario).values if self._config.extract_variables else {}
-        known = {**said, **(variables or {})}
+            found, known = await self._look_up(page, goal, variables or {})
         report: ExecutionReport | None = None
         if found.entry is not None and self._config.auto_use:
             with within("find the values for what is known", time_left(deadline)):
@@ -264,6 +269,8 @@ class ActionCache:
         elif self._config.statistics and self._config.enabled:
             await self._store.count({MISS: 1})
         if planner is None:
+            if report is None and found.unused:
+                raise UnusedVariablesError(found.unused, found.used, found.scenario)
             if report is None:
                 raise CacheMissError(
                     found.scenario, page.url, found.reason or "entries are not used by themselves"
@@ -275,12 +282,23 @@ class ActionCache:
 
     async def look_up(self, page: Page, goal: str) -> Lookup:
         """Return what the cache has for a goal on the page. Nothing is done or counted."""
+        return (await self._look_up(page, goal, {}))[0]
+
+    async def _look_up(
+        self, page: Page, goal: str, given: Mapping[str, str]
+    ) -> tuple[Lookup, Mapping[str, str]]:
+        """Return what the cache has for a goal, and the values: the given ones and those of the goal."""
         match = await self._recognizer.recognize(goal, page.url, least=self._config.least_confidence)
         scenario = name_goal(goal) if match is None else match.scenario
+        said = extract_variables(goal, scenario).values if self._config.extract_variables else {}
+        known = {**said, **given}
         if not self._config.enabled:
-            return Lookup(scenario=scenario, match=match, reason="the cache is switched off")
-        entry, reason = await self._choose(page, scenario)
-        return Lookup(scenario=scenario, match=match, entry=entry, reason=reason)
+            return Lookup(scenario=scenario, match=match, reason="the cache is switched off"), known
+        choice = await choose_for_page(self._store, self._config, page, scenario, known)
+        return Lookup(
+            scenario=scenario, match=match, entry=choice.entry, reason=choice.reason, unused=choice.unused,
+            used=choice.used,
+        ), known  # fmt: skip
 
     async def look_up_address(self, goal: str, url: str) -> tuple[str, tuple[CacheEntry, ...]]:
         """Return the scenario of a goal, and its entries that can be used for a URL, without a page."""
@@ -328,7 +346,7 @@ class ActionCache:
                 if (old := await self._store.get(replaced, expired=True)) is not None:
                     made = attrs.evolve(made, statistics=attrs.evolve(old.statistics, failed_in_row=0))
                 await self._store.expire(replaced)
-            entry = await self._store.put(made)
+            entry = await self._store.put(made, replace_narrower=True)
         if self._config.statistics:
             await self._store.count({REPAIRED if repairs else PLANNED: 1})
         self._remember(goal, found)
@@ -368,42 +386,9 @@ class ActionCache:
             await self._store.count(figures)
         return report
 
-    async def _find(self, page: Page, scenario_or_key: str | CacheKey) -> CacheEntry:
-        """Return the entry that is meant. Raises CacheMissError."""
-        if not self._config.enabled:
-            raise CacheMissError("anything", page.url, "the cache is switched off")
-        if isinstance(scenario_or_key, CacheKey):
-            entry = await self._store.get(scenario_or_key)
-            wanted = scenario_or_key.scenario
-        elif is_id(scenario_or_key):
-            entry = await self.get(scenario_or_key)
-            wanted = f"entry {scenario_or_key}"
-        else:
-            entry, reason = await self._choose(page, scenario_or_key)
-            if entry is None:
-                raise CacheMissError(scenario_or_key, page.url, reason)
-            return entry
-        if entry is None or entry.expires_at <= self._now():
-            raise CacheMissError(wanted, page.url, "there is no such entry, or it has expired")
-        return entry
-
-    async def _choose(self, page: Page, scenario: str) -> tuple[CacheEntry | None, str]:
-        """Return the entry of a scenario for the page as it is now, or why there is none."""
-        found = await self._store.find(scenario, page.url)
-        if not found:
-            # What begins with a navigation of its own can begin anywhere.
-            found = await self._store.find_from_anywhere(scenario)
-        if not found:
-            return None, "there is no entry for this address, or it has expired"
-        sound, reason = choose_usable(found, self._config)
-        if reason:
-            return None, reason
-        size = await read_viewport(page) if len(sound) > 1 else None
-        return min(sound, key=lambda each: (each.key.viewport != size, "L3 L2 L1".index(each.level))), ""
-
     async def _resolve(self, entry: CacheEntry, variables: Mapping[str, str] | None) -> Values:
         return await resolve_values(
-            entry.key.variables, values=variables, ask=self._ask, sensitive=entry.sensitive
+            sorted(used_variables(entry)), values=variables, ask=self._ask, sensitive=entry.sensitive
         )
 
     def _remember(self, goal: str, found: Lookup) -> None:

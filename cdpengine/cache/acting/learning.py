@@ -7,7 +7,6 @@ blank page begins where that goes, and can be replayed from anywhere. A repair k
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 
 import attrs
 
@@ -48,12 +47,17 @@ class Learning:
 
 @attrs.frozen(kw_only=True)
 class Lookup:
-    """What the cache has for a goal on a page: the entry, or why there is none."""
+    """What the cache has for a goal on a page: the entry, or why there is none.
+
+    `unused` are the variables that were given and that no entry uses; the nearest one uses `used`.
+    """
 
     scenario: str
     match: ScenarioMatch | None = None
     entry: CacheEntry | None = None
     reason: str = ""
+    unused: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
 
 
 def learn_entry(
@@ -153,17 +157,6 @@ def name_goal(goal: str) -> str:
     return f"goal_{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 
-def choose_usable(found: Sequence[CacheEntry], config: CacheConfig) -> tuple[list[CacheEntry], str]:
-    """Return those entries that the options and their last runs let be used, or why there are none."""
-    if not found:
-        return [], "there is no entry for this address, or it has expired"
-    of_level = [entry for entry in found if entry.level in config.levels]
-    if not of_level:
-        return [], f"an entry of level {found[0].level} is there, and the options leave that out"
-    sound = [entry for entry in of_level if entry.statistics.failed_in_row < config.failures]
-    return sound, "" if sound else f"its last {of_level[0].statistics.failed_in_row} runs failed"
-
-
 def _find_address(recording: Recording) -> str:
     first = recording.steps[0]
     goes = isinstance(first, Step) and isinstance(first.request, Navigate)
@@ -172,8 +165,3 @@ def _find_address(recording: Recording) -> str:
         assert isinstance(first.request, Navigate)
         return first.request.url
     return recording.url
-
-
-def is_id(text: str) -> bool:
-    """Say whether a text is the id of an entry, and no scenario's name."""
-    return len(text) == 32 and all(each in "0123456789abcdef" for each in text)

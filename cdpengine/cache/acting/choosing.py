@@ -1,0 +1,127 @@
+"""Choosing: which of the entries of a scenario is replayed, by the variables that were given.
+
+Rule: an entry is chosen only if it uses every given variable. A flow without a variable for the user's name would
+log in as the user of the recording, whatever name was given.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+
+import attrs
+
+from cdpengine import Page
+from cdpengine.cache.config import CacheConfig
+from cdpengine.cache.entries import CacheEntry, CacheKey, Viewport, step_variables
+from cdpengine.cache.recording.elements import read_viewport
+from cdpengine.cache.store import CacheStore
+from cdpengine.cache.variables import ENVIRONMENT_PREFIX
+from cdpengine.errors import CacheMissError, UnusedVariablesError
+
+
+@attrs.frozen(kw_only=True)
+class Choice:
+    """The chosen entry, or why there is none.
+
+    `unused` are the given variables that no entry uses; the nearest one uses `used`.
+    """
+
+    entry: CacheEntry | None = None
+    reason: str = ""
+    unused: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+
+
+def choose_usable(found: Sequence[CacheEntry], config: CacheConfig) -> tuple[list[CacheEntry], str]:
+    """Return those entries that the options and their last runs let be used, or why there are none."""
+    if not found:
+        return [], "there is no entry for this address, or it has expired"
+    of_level = [entry for entry in found if entry.level in config.levels]
+    if not of_level:
+        return [], f"an entry of level {found[0].level} is there, and the options leave that out"
+    sound = [entry for entry in of_level if entry.statistics.failed_in_row < config.failures]
+    return sound, "" if sound else f"its last {of_level[0].statistics.failed_in_row} runs failed"
+
+
+def used_variables(entry: CacheEntry) -> frozenset[str]:
+    """Return the variables that the steps of an entry use. Its key may name more."""
+    return frozenset(name for step in entry.all_steps() for name in step_variables(step))
+
+
+def choose_entry(
+    found: Sequence[CacheEntry], given: Collection[str], config: CacheConfig, size: Viewport | None
+) -> Choice:
+    """Return the entry to replay: one that uses all given variables and needs the fewest others.
+
+    found: the most exact address first. size: of the page; an entry of that size comes before others.
+    """
+    sound, reason = choose_usable(found, config)
+    if reason:
+        return Choice(reason=reason)
+    wanted = frozenset(given)
+    used = {entry.key.id: used_variables(entry) for entry in sound}
+    fitting = [entry for entry in sound if wanted <= used[entry.key.id]]
+    if not fitting:
+        nearest = min((used[entry.key.id] for entry in sound), key=lambda names: len(wanted - names))
+        unused = tuple(sorted(wanted - nearest))
+        reason = f"no entry uses these variables: {', '.join(unused)}"
+        return Choice(reason=reason, unused=unused, used=tuple(sorted(nearest)))
+
+    def rank(entry: CacheEntry) -> tuple[int, bool, int]:
+        missing = (name for name in used[entry.key.id] - wanted if not _in_environment(name))
+        return sum(1 for _ in missing), entry.key.viewport != size, "L3 L2 L1".index(entry.level)
+
+    return Choice(entry=min(fitting, key=rank))
+
+
+async def choose_for_page(
+    store: CacheStore, config: CacheConfig, page: Page, scenario: str, given: Collection[str]
+) -> Choice:
+    """Return the entry of a scenario for the page as it is now, or why there is none."""
+    found = await store.find(scenario, page.url)
+    if not any(used_variables(entry).issuperset(given) for entry in found):
+        # An entry that begins with a navigation can begin anywhere.
+        known = {entry.key.id for entry in found}
+        anywhere = await store.find_from_anywhere(scenario)
+        found += tuple(entry for entry in anywhere if entry.key.id not in known)
+    size = await read_viewport(page) if len(found) > 1 else None
+    return choose_entry(found, given, config, size)
+
+
+async def find_entry(
+    store: CacheStore,
+    config: CacheConfig,
+    page: Page,
+    scenario_or_key: str | CacheKey,
+    given: Collection[str],
+    *,
+    now: float,
+) -> CacheEntry:
+    """Return the entry of a scenario, a key or an id. Raises CacheMissError and UnusedVariablesError."""
+    if not config.enabled:
+        raise CacheMissError("anything", page.url, "the cache is switched off")
+    if isinstance(scenario_or_key, str) and not _is_id(scenario_or_key):
+        choice = await choose_for_page(store, config, page, scenario_or_key, given)
+        if choice.unused:
+            raise UnusedVariablesError(choice.unused, choice.used, scenario_or_key)
+        if choice.entry is None:
+            raise CacheMissError(scenario_or_key, page.url, choice.reason)
+        return choice.entry
+    entry = await store.get(scenario_or_key)
+    if entry is None or entry.expires_at <= now:
+        named = f"entry {scenario_or_key}" if isinstance(scenario_or_key, str) else scenario_or_key.scenario
+        raise CacheMissError(named, page.url, "there is no such entry, or it has expired")
+    used = used_variables(entry)
+    if unused := set(given) - used:
+        raise UnusedVariablesError(sorted(unused), sorted(used), entry.key.scenario)
+    return entry
+
+
+def _is_id(text: str) -> bool:
+    """Return whether a string is the id of an entry, and not the name of a scenario."""
+    return len(text) == 32 and all(each in "0123456789abcdef" for each in text)
+
+
+def _in_environment(name: str) -> bool:
+    return f"{ENVIRONMENT_PREFIX}{name.upper()}" in os.environ
