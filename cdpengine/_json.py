@@ -53,6 +53,34 @@ def replace_all_unpaired(value: Any) -> Any:
     return _map_strings(value, lambda text: replace_unpaired(text) if isinstance(text, str) else text)
 
 
+def has_unpaired(text: str) -> bool:
+    """Whether a string has an unpaired surrogate."""
+    return not text.isascii() and _UNPAIRED.search(text) is not None
+
+
+def has_unpaired_escape(text: str) -> bool:
+    """Whether the text of a JSON document has an escape of an unpaired surrogate."""
+    return any(found[1] for found in _ESCAPE.finditer(text))
+
+
+def hide_unpaired(value: Any) -> Any:
+    """Return a copy of a value with marks for unpaired surrogates, for another library's encoder and decoder.
+
+    `show_unpaired` undoes this, in the same process.
+    """
+    return _map_strings(value, _marks.hide)
+
+
+def show_unpaired(value: Any) -> Any:
+    """Return a copy of a value with the unpaired surrogates that `hide_unpaired` replaced by marks."""
+    return _map_strings(value, _marks.show)
+
+
+def is_too_deep(error: msgspec.DecodeError) -> bool:
+    """Whether JSON was refused because it is nested too deeply."""
+    return str(error) == _TOO_DEEP
+
+
 def to_bytes(text: str) -> bytes:
     """Return the UTF-8 of a JSON document, with an escape for each unpaired surrogate."""
     try:
@@ -240,6 +268,9 @@ class _Marks:
     def to_escapes(self, raw: bytes) -> bytes:
         """Return JSON with escapes in place of the marks."""
         return self._find_bytes.sub(rb"\\u\1", raw)
+
+
+_marks = _Marks()
 
 
 def _map_strings(value: Any, change: Callable[[Any], Any]) -> Any:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import shutil
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from cdpengine.errors import InvalidArgumentError
 from cdpengine.service.guard import Message, Receive, Refused, Send, answer
 from cdpengine.service.mcp_answers import say
 from cdpengine.service.mcp_server import McpSettings, ToolServer
+from cdpengine.service.mcp_transport.messages import Accepted, Refusal, read_message, refuse_duplicate
 from cdpengine.service.outputs import Outputs, open_outputs
 from cdpengine.service.sessions import check_name
 from cdpengine.service.settings import ServiceSettings
@@ -86,6 +87,8 @@ class McpEndpoint:
     _manager: StreamableHTTPSessionManager = attrs.field(init=False)
     _tools: OrderedDict[str, ToolServer] = attrs.field(factory=OrderedDict)
     """Of the sessions that were used last, as many as there may be clients."""
+    _asked: set[tuple[str, str] | None] = attrs.field(factory=set)
+    """Sessions and ids of requests without an answer: the SDK would mix up the answers of two that are alike."""
 
     def __attrs_post_init__(self) -> None:
         self._manager = StreamableHTTPSessionManager(
@@ -111,8 +114,25 @@ class McpEndpoint:
             await answer(send, Refused(400, "invalidArgument", str(error), "Correct the URL."))
             return
         statuses: list[int] = []
+        body: list[Message] = []
+        asked: tuple[str, str] | None = None
+        if scope["method"] == "POST":
+            content = await _read_body(receive)  # its size and time are bounded by the guard
+            if content is None:
+                return
+            read = read_message(content)
+            if isinstance(read, Accepted) and call.is_its_own and read.id is not None:
+                asked = call.session, str(read.id)
+            if asked in self._asked:
+                read = refuse_duplicate(read.id)
+            if isinstance(read, Refusal):
+                await _refuse(send, read)
+                return
+            body.append({"type": "http.request", "body": read.text.encode(), "more_body": False})
 
         async def noting_the_end() -> Message:
+            if body:
+                return body.pop()
             message = await receive()
             if message["type"] == "http.disconnect":
                 call.leave()
@@ -122,10 +142,21 @@ class McpEndpoint:
             statuses.append(message.get("status", 0))
             await send(message)
 
-        await self._manager.handle_request(scope, noting_the_end, noting_the_status)
+        with self._noting(asked):
+            await self._manager.handle_request(scope, noting_the_end, noting_the_status)
         if scope["method"] == "DELETE" and statuses[:1] == [200] and call.is_its_own:
             await self._forget(call.session)
             await self._close_session(call.session)
+
+    @contextmanager
+    def _noting(self, asked: tuple[str, str] | None) -> Iterator[None]:
+        """Note a request while it has no answer."""
+        if asked is not None:
+            self._asked.add(asked)
+        try:
+            yield
+        finally:
+            self._asked.discard(asked)
 
     def _tools_of(self, session: str) -> ToolServer:
         """Return what does the calls of a session; its long answers are in a folder of its own."""
@@ -162,6 +193,28 @@ class McpEndpoint:
             finally:
                 call.scopes.discard(scope)
         return say("the client left before the answer", failed=True)  # which nobody reads
+
+
+async def _read_body(receive: Receive) -> bytes | None:
+    """Return the body of a request, or None if the client is gone."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+async def _refuse(send: Send, refusal: Refusal) -> None:
+    """Answer a message that the SDK does not get. One that has no answer gets the same status and no content."""
+    content = b"" if refusal.silent else refusal.to_json()
+    headers = [(b"content-length", str(len(content)).encode())]
+    if content:
+        headers.append((b"content-type", b"application/json"))
+    await send({"type": "http.response.start", "status": 400, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
 
 
 def session_of(scope: Mapping[str, Any]) -> str:

@@ -9,20 +9,14 @@ its call nor the next.
 from __future__ import annotations
 
 import base64
-import os
-import stat
-import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Self
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
-import anyio
 import attrs
 import mcp_types as types
 import trio
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
-from mcp.server.stdio import stdio_server
 
 from cdpengine import _json
 from cdpengine._snapshot.render.render import estimate_tokens
@@ -43,6 +37,8 @@ from cdpengine.service.mcp_answers import (
     with_effects,
 )
 from cdpengine.service.mcp_tools import Tool, choose_tools, input_schema, parse_reading
+from cdpengine.service.mcp_transport.messages import show_arguments
+from cdpengine.service.mcp_transport.stdio import open_standard_streams
 from cdpengine.service.outputs import Outputs
 
 Perform = Callable[[Mapping[str, Any]], Awaitable[ActResponse]]
@@ -131,7 +127,7 @@ class ToolServer:
                     )
 
             nursery.start_soon(report)
-            answers.append(await self.call(params.name, params.arguments or {}))
+            answers.append(await self.call(params.name, show_arguments(params.arguments or {})))
             nursery.cancel_scope.cancel()
         return answers[0]
 
@@ -234,79 +230,5 @@ class ToolServer:
 async def run_on_stdio(perform: Perform, settings: McpSettings, outputs: Outputs | None = None) -> None:
     """Serve one client over standard input and output, until it closes its end, or this is cancelled."""
     server = ToolServer(perform, settings, outputs).server()
-    with _standard_streams() as (lines, writer):
-        async with stdio_server(lines, writer) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-# --- standard input and output -------------------------------------------------------------------------------
-
-_PIECE = 1 << 20
-
-
-@attrs.define(eq=False)
-class _Lines:
-    """Standard input, line by line. A thread that reads it could not be cancelled; this can."""
-
-    _stream: trio.abc.ReceiveStream
-    _rest: bytearray = attrs.field(factory=bytearray)
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> str:
-        searched = 0
-        while (end := self._rest.find(b"\n", searched)) < 0:
-            searched = len(self._rest)
-            more = await self._stream.receive_some(_PIECE)
-            if not more:
-                raise StopAsyncIteration
-            self._rest += more
-        line = self._rest[:end].decode("utf-8", "replace")
-        del self._rest[: end + 1]
-        return line
-
-
-@attrs.define(eq=False)
-class _Writer:
-    """Standard output."""
-
-    _stream: trio.abc.SendStream
-
-    async def write(self, text: str) -> None:
-        try:
-            await self._stream.send_all(text.encode("utf-8"))
-        except trio.BrokenResourceError:  # the client is gone: its input ends, too
-            raise anyio.ClosedResourceError from None
-
-    async def flush(self) -> None:
-        await trio.lowlevel.checkpoint()
-
-
-@contextmanager
-def _standard_streams() -> Iterator[tuple[Any, Any]]:
-    """Give standard input and output for the protocol alone: what else is printed meanwhile goes to the errors.
-
-    Where they are files, or on Windows, the SDK's own are taken, which threads read and write.
-    """
-    if sys.platform == "win32" or not all(map(_can_be_waited_for, (0, 1))):
-        yield None, None
-    else:
-        kept = os.dup(0), os.dup(1)
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        os.close(null)
-        os.dup2(2, 1)
-        streams = [trio.lowlevel.FdStream(os.dup(each)) for each in kept]
-        try:
-            yield _Lines(streams[0]), _Writer(streams[1])
-        finally:
-            for stream, descriptor, standard in zip(streams, kept, (0, 1), strict=True):
-                stream.close()
-                os.dup2(descriptor, standard)
-                os.close(descriptor)
-
-
-def _can_be_waited_for(descriptor: int) -> bool:
-    mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+    async with open_standard_streams() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())

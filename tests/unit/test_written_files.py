@@ -35,7 +35,7 @@ PLACES = {
         "mkdtemp": 1, "os.open": 3,
     }),
     "service/settings.py": (f"{PRIVATE} for the token, 0700 for its folder", {"mkdir": 1, "write_private": 1}),
-    "service/mcp_server.py": ("none: the null device", {"os.open": 1}),
+    "service/mcp_transport/stdio.py": ("none: the null device", {"os.open": 1}),
     "service/outputs.py": (f"{PRIVATE}; 0700 for the folder, also where it is temporary", {
         "mkdir": 1, "new_file": 1, "os.open": 1,
     }),

@@ -1,0 +1,1 @@
+"""What carries messages of MCP: their check, and standard input and output."""
