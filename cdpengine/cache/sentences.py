@@ -150,7 +150,23 @@ def _is_line(text: str) -> bool:
     return 0 < len(text) <= 256 and text.isprintable() and text.strip() == text
 
 
-_WORD = rf"[A-Za-z0-9._@+\-]+(?![^\s{_HAN},，。；;、!！?？])|[{_HAN}]+"
+_BRACKETS = {
+    "(": ")",
+    "[": "]",
+    "{": "}",
+    "<": ">",
+    "（": "）",
+    "【": "】",
+    "《": "》",
+    "〈": "〉",
+    "〔": "〕",
+    "［": "］",
+}
+_LISTS = {"「": "」", "『": "』"}
+"""Quotes that may also stand around a list of values, as brackets do."""
+
+_ENDS = re.escape("".join(_BRACKETS) + "".join(_BRACKETS.values()))
+_WORD = rf"[A-Za-z0-9._@+\-]+(?![^\s{_HAN},，。；;、!！?？:：=＝」』{_ENDS}])|[{_HAN}]+"
 _TOKEN = r"[!-~]+"  # noqa: S105 - printable ASCII without spaces, not a secret
 _CLAUSE = r"[^\n,，。；;、!！?？]+"
 
@@ -159,6 +175,7 @@ _USERNAME = VariableRule(
     words=(
         "username", "user name", "user id", "user", "account name", "account", "login name", "log in as",
         "login as", "sign in as", "logged in as", "用户名", "用户", "账号", "帐号", "账户", "帐户", "以",
+        "用戶名", "使用者名稱", "帳號", "帳戶",
     ),
     value=_WORD,
     check=lambda text: _is_line(text) and len(text) <= 128,
@@ -166,7 +183,7 @@ _USERNAME = VariableRule(
 )  # fmt: skip
 _PASSWORD = VariableRule(
     name="password",
-    words=("password", "passwd", "pwd", "pass phrase", "passphrase", "密码", "口令"),
+    words=("password", "passwd", "pwd", "pass phrase", "passphrase", "pass", "密码", "口令", "密碼"),
     value=_TOKEN,
     check=_is_line,
 )
@@ -306,6 +323,7 @@ def _find_values(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[V
     named = list(_find_names(text, rules))
     for place, (start, end, rule) in enumerate(named):
         until = named[place + 1][0] if place + 1 < len(named) else len(text)
+        until = min(until, _end_of_brackets(text, start, end))
         least = named[place - 1][1] if place else 0
         value = _value_before(text, least, start, rule, text[start:end]) or _value_behind(
             text, end, until, rule
@@ -329,25 +347,73 @@ def _expression(words: tuple[str, ...]) -> re.Pattern[str]:
 
 def _find_names(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[int, int, VariableRule]]:
     """Yield where values are named, and by which rule; a longer name hides what is in it. Not in quotes."""
-    quoted = [found.span() for found in re.finditer(rf"(?<![A-Za-z0-9])(?:{_QUOTED})", text)]
+    quoted = [
+        found.span()
+        for found in re.finditer(rf"(?<![A-Za-z0-9])(?:{_QUOTED})", text)
+        if not (found[0][0] in _LISTS and _is_list(found[0], rules))
+    ]
     found_names = [
-        (found.start(), found.end(), rule)
+        (start, end, rule)
         for rule in rules
-        for found in _expression(rule.words).finditer(text)
-        if not any(start < found.start() < end for start, end in quoted)
+        for start, end in _find_words(text, rule)
+        if not any(opening < start < closing for opening, closing in quoted)
     ]
     last = 0
     for start, end, rule in sorted(found_names, key=lambda each: (each[0], -each[1])):
         if start >= last:
-            # A word right behind ":" or "=" is a value, and names none: "username: account".
-            if re.search(r"[:：=]\s*$", text[last:start]) and not re.match(r"\s*[:：=]", text[end:]):
+            # A word right behind a name and ":" is a value, and names none: "username: account".
+            is_value = last and _MARKED.fullmatch(text, last, start) and not _MARK.match(text, end)
+            if is_value and not text[:last].lower().endswith("as"):
                 continue
             last = end
             yield start, end, rule
 
 
+_MARK = re.compile(r"\s*[:：=＝]")
+_MARKED = re.compile(r"\s*[:：=＝]\s*")
+_SIGNS_IN = re.compile(
+    r"\b(?:log|sign)(?:\s+me)?\s*(?:in|on)(?:to)?\b[^,.;:!?，。；：！？]{0,80}$", re.IGNORECASE
+)
+_AS = re.compile(
+    r"(?<![A-Za-z])as(?=\s+(?!soon\b|well\b|usual\b|before\b|fast\b|quickly\b|if\b))", re.IGNORECASE
+)
+
+
+def _find_words(text: str, rule: VariableRule) -> Iterator[tuple[int, int]]:
+    """Yield where words of a rule stand. "pass" needs a mark behind it; "as" needs "log in" before it."""
+    for found in _expression(rule.words).finditer(text):
+        if found[0].lower() != "pass" or _MARK.match(text, found.end()):
+            yield found.span()
+    if rule.name == "username":
+        for found in _AS.finditer(text):
+            if _SIGNS_IN.search(text, max(0, found.start() - 120), found.start()):
+                yield found.span()
+
+
+def _is_list(quoted: str, rules: tuple[VariableRule, ...]) -> bool:
+    """Return whether a quotation is a list of named values, and no value itself."""
+    inner = quoted[1:-1]
+    return any(_MARK.match(inner, end) for rule in rules for _, end in _find_words(inner, rule))
+
+
+def _end_of_brackets(text: str, start: int, end: int) -> int:
+    """Return where the brackets around these characters close; the end of the text where there are none."""
+    open_: list[str] = []
+    pairs = {**_BRACKETS, **_LISTS}
+    for each in text[:start]:
+        if each in pairs:
+            open_.append(pairs[each])
+        elif open_ and each == open_[-1]:
+            open_.pop()
+    if not open_:
+        return len(text)
+    closing = re.compile(rf"{re.escape(open_[-1])}(?![A-Za-z0-9])").search(text, end)
+    return len(text) if closing is None else closing.start()
+
+
 _LINK = re.compile(
-    r"\s*(?:(?P<mark>[:：=])|是|为|设为|改为|改成|(?:is|to|as|of)(?![A-Za-z0-9_]))?\s*", re.IGNORECASE
+    r"\s*(?:(?P<mark>[:：=＝])|是|为|设为|设置为|设置成|改为|改成|(?:is|to|as|of)(?![A-Za-z0-9_]))?\s*",
+    re.IGNORECASE,
 )
 
 
@@ -364,21 +430,32 @@ def _value_behind(text: str, end: int, until: int, rule: VariableRule) -> str | 
     if found is None:
         return None
     value = _end_value(found[0])
-    if not value or (link["mark"] is None and value.lower() in _NO_VALUES):
+    if re.search(r"\w", value) is None and not link["mark"]:
+        return None
+    if not value or (
+        link["mark"] is None
+        and (value.lower() in _NO_VALUES or (rule is not _QUERY and _PART_OF_NAME.match(value)))
+    ):
         return None
     return value
+
+
+_PART_OF_NAME = re.compile("设置|资料|中心|信息|安全|登录|登陆|管理")
+"""Words that make another name of the one before them: "账号设置"."""
 
 
 def _end_value(value: str) -> str:
     """Return a value without what joins the next part of the sentence to it."""
     value = value.rstrip()
+    if len(value) > 2 and _BRACKETS.get(value[0]) == value[-1]:
+        value = value[1:-1].strip()
     value = (
         re.sub(r"[,，。；;、!！?？.]+$", "", value)
         if re.search(r"[A-Za-z0-9\u3400-\u9fff]", value)
         else value
     )
     return re.sub(
-        rf"(?:\s+(?:and|with|then|on\s+\S+\.\S+)|(?<=[\s{_HAN}])(?:和|与|并|然后))$", "", value
+        rf"(?:\s+(?:and\s+then\s.*|and|with|then|on\s+\S+\.\S+)|(?<=[\s{_HAN}])(?:和|与|并|然后))$", "", value
     ).strip()
 
 

@@ -26,7 +26,7 @@ from cdpengine.cache import (
     make_entry,
     make_key,
 )
-from cdpengine.errors import DeadlineExceededError
+from cdpengine.errors import CacheMissError, DeadlineExceededError
 
 pytestmark = pytest.mark.chrome
 
@@ -97,7 +97,77 @@ async def test_a_planner_that_does_not_answer_is_ended_in_time(
     async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG) as cache:
         with trio.fail_after(20):
             done = await cache.perform(page, "log in", planner=never, timeout=1)
-        assert (done.outcome, done.reason) == ("failed", "the time was over")
+        assert (done.outcome, done.reason) == ("failed", "the planner did not answer in time")
+
+
+async def fails(*_: Any) -> Any:
+    await trio.lowlevel.checkpoint()
+    raise ConnectionError("the model is down")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (fails, "raised ConnectionError"),
+        (5, "no plan"),
+        ("click", "no plan"),
+        ([{"kind": "nonsense"}], "no plan"),
+    ],
+)
+async def test_a_planner_that_fails_is_in_the_report(
+    page: Page, site: CacheSite, tmp_path: Path, answer: Any, reason: str
+) -> None:
+    async def plan(*_: Any) -> Any:
+        await trio.lowlevel.checkpoint()
+        return answer
+
+    LOGIN.reset(site, "a")
+    await page.goto(site.url + LOGIN.start)
+    async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG) as cache:
+        done = await cache.perform(page, "log in", planner=answer if callable(answer) else plan)
+        assert done.outcome == "failed"
+        assert reason in done.reason
+        assert await cache.list() == ()
+    assert site.touched == []
+
+
+@pytest.mark.parametrize("classify", [fails, never])
+async def test_a_goal_is_reached_without_the_classifier(
+    page: Page, site: CacheSite, tmp_path: Path, classify: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    LOGIN.reset(site, "a")
+    await page.goto(site.url + LOGIN.start)
+    async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG, classifier=classify) as cache:
+        await cache.store.put(entry_of(page, "login", Step(request=Check(ref="t1"), targets={"t1": BOX})))
+        done = await cache.perform(page, "log in, then search for shoes", timeout=3)
+        assert done.outcome == "replayed", done.reason
+        assert len(done.remarks) == 1
+        assert "the classifier" in done.remarks[0]
+    assert site.touched == ["login.remember"]
+
+
+async def test_what_asks_for_nothing_does_nothing(page: Page, site: CacheSite, tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    async def plan(goal: str, _snapshot: Snapshot) -> list[ActRequest]:
+        asked.append(goal)
+        await trio.lowlevel.checkpoint()
+        return []
+
+    LOGIN.reset(site, "a")
+    await page.goto(site.url + LOGIN.start)
+    async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG) as cache:
+        entry = await cache.store.put(
+            entry_of(page, "login", Step(request=Check(ref="t1"), targets={"t1": BOX}))
+        )
+        for goal in ("how do I log in?", "do not log in", "take a screenshot of the login page", "如何登录"):
+            done = await cache.perform(page, goal, planner=plan)
+            assert (done.outcome, done.ok, done.scenario, done.entry) == ("known", False, "login", entry)
+            found = await cache.look_up(page, goal)
+            assert (found.acts, found.entry) == (False, entry)
+        assert (await cache.perform(page, "what is the weather?", planner=plan)).outcome == "known"
+        assert (await cache.statistics()).misses == 0
+    assert asked == site.touched == []
 
 
 @pytest.mark.parametrize("call", ["perform", "execute"])
@@ -124,8 +194,8 @@ async def test_a_classifier_that_does_not_answer_is_not_waited_for(
 
     await page.goto(site.url + LOGIN.start)
     async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG, classifier=classify) as cache:
-        with trio.fail_after(20), pytest.raises(DeadlineExceededError):
-            await cache.perform(page, "something else", timeout=0.3)
+        with trio.fail_after(20), pytest.raises(CacheMissError, match="classifier did not answer"):
+            await cache.perform(page, "something else", timeout=2)
 
 
 async def test_what_was_learned_with_other_variables_replaces_what_failed(

@@ -26,7 +26,7 @@ from cdpengine.cache.acting.choosing import (
 from cdpengine.cache.acting.learning import (
     Learning,
     Lookup,
-    is_replaced,
+    keep_plan,
     learn_entry,
     learn_plan,
     name_goal,
@@ -54,7 +54,9 @@ from cdpengine.cache.entries import (
 )
 from cdpengine.cache.entry_json import Export, ImportReport
 from cdpengine.cache.entry_table import ScenarioSummary, StoreLimits
-from cdpengine.cache.recognition import (
+from cdpengine.cache.recognizing.recognition import (
+    ASKS_NOTHING,
+    CLASSIFYING,
     SCENARIO_RULES,
     Classifier,
     RecognitionHistory,
@@ -64,7 +66,7 @@ from cdpengine.cache.recognition import (
 from cdpengine.cache.recording.recording import record_steps
 from cdpengine.cache.replaying.execution import ExecutionOptions, execute_entry
 from cdpengine.cache.replaying.report import ExecutionReport
-from cdpengine.cache.sentences import extract_variables
+from cdpengine.cache.sentences import Extraction, extract_variables
 from cdpengine.cache.store import CacheStore
 from cdpengine.cache.variables import AskForSecret, Values, resolve_values
 from cdpengine.errors import CacheMissError, InvalidArgumentError, UnusedVariablesError
@@ -248,11 +250,30 @@ class ActionCache:
         Why a goal was not reached is in the report. Raises CacheMissError where nothing is known and no planner is
         there, UnusedVariablesError where variables are given or said that no entry uses and no planner is there,
         UndefinedVariablesError before anything is done that needs a variable without a value,
-        DeadlineExceededError where a classifier or values do not come in time, and what the planner raises.
+        and DeadlineExceededError where values do not come in time. A planner or a classifier that fails is in the
+        report. A question, a negation and a remark do nothing: the outcome is "known".
         """
         deadline = trio.current_time() + timeout
         with within("find out what the goal means", timeout):
-            found, known = await self._look_up(page, goal, variables or {})
+            found, known = await self._look_up(page, goal, variables or {}, patience=timeout / 2)
+        if not found.acts:
+            return PerformReport(
+                outcome="known", scenario=found.scenario, match=found.match, entry=found.entry,
+                reason=ASKS_NOTHING,
+            )  # fmt: skip
+        done = await self._perform(page, goal, planner, found, known, deadline)
+        return attrs.evolve(done, remarks=found.remarks)
+
+    async def _perform(
+        self,
+        page: Page,
+        goal: str,
+        planner: Planner | None,
+        found: Lookup,
+        known: Mapping[str, str],
+        deadline: float,
+    ) -> PerformReport:
+        """Replay what is known for a goal, or have the planner reach it."""
         report: ExecutionReport | None = None
         if found.entry is not None and self._config.auto_use:
             with within("find the values for what is known", time_left(deadline)):
@@ -261,7 +282,8 @@ class ActionCache:
                 await self._store.count(count_hit(found.entry.level))
             report = await self._replay(page, found.entry, values, timeout=time_left(deadline))
             if report.ok:
-                self._remember(goal, found)
+                if found.match is not None:  # a goal of no known scenario is known by its very words
+                    self._history.add(goal, found.scenario)
                 return PerformReport(
                     outcome="replayed", scenario=found.scenario, match=found.match, replay=report,
                     entry=found.entry,
@@ -272,9 +294,8 @@ class ActionCache:
             if report is None and found.unused:
                 raise UnusedVariablesError(found.unused, found.used, found.scenario)
             if report is None:
-                raise CacheMissError(
-                    found.scenario, page.url, found.reason or "entries are not used by themselves"
-                )
+                reason = found.reason or "entries are not used by themselves"
+                raise CacheMissError(found.scenario, page.url, "; ".join([reason, *found.remarks]))
             return PerformReport(
                 outcome="failed", scenario=found.scenario, match=found.match, replay=report, reason=report.reason
             )  # fmt: skip
@@ -285,25 +306,26 @@ class ActionCache:
         return (await self._look_up(page, goal, {}))[0]
 
     async def _look_up(
-        self, page: Page, goal: str, given: Mapping[str, str]
+        self, page: Page, goal: str, given: Mapping[str, str], *, patience: float = CLASSIFYING
     ) -> tuple[Lookup, Mapping[str, str]]:
         """Return what the cache has for a goal, and the values: the given ones and those of the goal."""
-        match = await self._recognizer.recognize(goal, page.url, least=self._config.least_confidence)
-        scenario = name_goal(goal) if match is None else match.scenario
-        said = extract_variables(goal, scenario).values if self._config.extract_variables else {}
-        known = {**said, **given}
+        least = self._config.least_confidence
+        seen = await self._recognizer.understand(goal, page.url, least=least, patience=patience)
+        scenario = name_goal(goal) if seen.match is None else seen.match.scenario
+        extracts = self._config.extract_variables and seen.acts
+        said = extract_variables(goal, scenario) if extracts else Extraction(values={})
+        known = {**said.values, **given}
+        found = Lookup(scenario=scenario, match=seen.match, acts=seen.acts, remarks=seen.remarks)
         if not self._config.enabled:
-            return Lookup(scenario=scenario, match=match, reason="the cache is switched off"), known
-        choice = await choose_for_page(self._store, self._config, page, scenario, known)
-        return Lookup(
-            scenario=scenario, match=match, entry=choice.entry, reason=choice.reason, unused=choice.unused,
-            used=choice.used,
-        ), known  # fmt: skip
+            return attrs.evolve(found, reason="the cache is switched off"), known
+        choice = await choose_for_page(self._store, self._config, page, scenario, {*known, *said.refused})
+        found = attrs.evolve(found, entry=choice.entry, unused=choice.unused, used=choice.used)
+        return attrs.evolve(found, reason=choice.reason if seen.acts else ASKS_NOTHING), known
 
     async def look_up_address(self, goal: str, url: str) -> tuple[str, tuple[CacheEntry, ...]]:
         """Return the scenario of a goal, and its entries that can be used for a URL, without a page."""
-        match = await self._recognizer.recognize(goal, url, least=self._config.least_confidence)
-        scenario = name_goal(goal) if match is None else match.scenario
+        seen = await self._recognizer.understand(goal, url, least=self._config.least_confidence)
+        scenario = name_goal(goal) if seen.match is None else seen.match.scenario
         found = await self._store.find(scenario, url) or await self._store.find_from_anywhere(scenario)
         return scenario, tuple(choose_usable(found, self._config)[0])
 
@@ -341,15 +363,12 @@ class ActionCache:
             made = learn_plan(
                 recording, found, before, stopped_at, cost=cost, now=self._now(), config=self._config
             )
-            replaced = None if report is None or found.entry is None else found.entry.key
-            if replaced is not None and is_replaced(replaced, made.key):
-                if (old := await self._store.get(replaced, expired=True)) is not None:
-                    made = attrs.evolve(made, statistics=attrs.evolve(old.statistics, failed_in_row=0))
-                await self._store.expire(replaced)
-            entry = await self._store.put(made, replace_narrower=True)
+            failed = None if report is None or found.entry is None else found.entry.key
+            entry = await keep_plan(self._store, made, failed)
         if self._config.statistics:
             await self._store.count({REPAIRED if repairs else PLANNED: 1})
-        self._remember(goal, found)
+        if found.match is not None:
+            self._history.add(goal, found.scenario)
         return PerformReport(
             outcome="repaired" if repairs else "planned", scenario=found.scenario, match=found.match,
             replay=report, responses=result.responses, entry=entry,
@@ -390,11 +409,6 @@ class ActionCache:
         return await resolve_values(
             sorted(used_variables(entry)), values=variables, ask=self._ask, sensitive=entry.sensitive
         )
-
-    def _remember(self, goal: str, found: Lookup) -> None:
-        """Remember what a sentence was about. One of no known scenario means what it says, and nothing alike."""
-        if found.match is not None:
-            self._history.add(goal, found.scenario)
 
     # --- what there is ---------------------------------------------------------------------------------------
 

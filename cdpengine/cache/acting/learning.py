@@ -24,9 +24,10 @@ from cdpengine.cache.entries import (
     make_entry,
     make_key,
 )
-from cdpengine.cache.recognition import ScenarioMatch
+from cdpengine.cache.recognizing.recognition import ScenarioMatch
 from cdpengine.cache.recording.recording import Recording
 from cdpengine.cache.sentences import mask_values
+from cdpengine.cache.store import CacheStore
 
 _UNKNOWN = Viewport(width=1280, height=720)
 """The viewport that is taken where the page did not say its own."""
@@ -49,13 +50,17 @@ class Learning:
 class Lookup:
     """What the cache has for a goal on a page: the entry, or why there is none.
 
-    `unused` are the variables that were given and that no entry uses; the nearest one uses `used`.
+    `acts`: whether the goal may ask for something; a question, a negation and a remark do not. `remarks` say what
+    failed while it was recognised. `unused` are the variables that were given and that no entry uses; the nearest
+    one uses `used`.
     """
 
     scenario: str
     match: ScenarioMatch | None = None
     entry: CacheEntry | None = None
     reason: str = ""
+    acts: bool = True
+    remarks: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     used: tuple[str, ...] = ()
 
@@ -145,10 +150,14 @@ def learn_plan(
     )
 
 
-def is_replaced(before: CacheKey, now: CacheKey) -> bool:
-    """Say whether what was learned now, with other variables, stands in the place of an entry that has failed."""
-    same_place = attrs.evolve(before, variables=now.variables) == now
-    return same_place and before != now
+async def keep_plan(store: CacheStore, made: CacheEntry, failed: CacheKey | None) -> CacheEntry:
+    """Keep the entry of a plan. It takes the place of an entry that failed there with other variables."""
+    same_place = failed is not None and attrs.evolve(failed, variables=made.key.variables) == made.key
+    if failed is not None and same_place and failed != made.key:
+        if (old := await store.get(failed, expired=True)) is not None:
+            made = attrs.evolve(made, statistics=attrs.evolve(old.statistics, failed_in_row=0))
+        await store.expire(failed)
+    return await store.put(made, replace_narrower=True)
 
 
 def name_goal(goal: str) -> str:

@@ -19,7 +19,7 @@ from cdpengine.act import ActRequest, ActResponse, dispatch
 from cdpengine.act.actor import Actor
 from cdpengine.act.parsing import parse_request
 from cdpengine.cache.entries import CacheEntry
-from cdpengine.cache.recognition import ScenarioMatch
+from cdpengine.cache.recognizing.recognition import ScenarioMatch
 from cdpengine.cache.replaying.report import ExecutionReport
 from cdpengine.cache.templates import request_variables
 from cdpengine.cache.variables import Values
@@ -30,6 +30,9 @@ FAILED_IN_ROW = 3
 
 LOOKING = 30.0
 """Seconds that the page may take to be read for the planner."""
+
+ANSWERING = 60.0
+"""Seconds that a planner has for one answer."""
 
 MOST_REQUESTS = 100
 """How many requests one answer may have."""
@@ -52,8 +55,11 @@ Refs are those of that snapshot. The requests are all that is needed, unless the
 `done`: then it is asked again after them. No requests, or None: there is nothing left to do."""
 
 
-Outcome = Literal["replayed", "planned", "repaired", "failed"]
-"""How a goal was reached: from the cache, by the planner, by the planner where a replay stopped, or not at all."""
+Outcome = Literal["replayed", "planned", "repaired", "known", "failed"]
+"""How a goal was reached: from the cache, by the planner, by the planner where a replay stopped, or not at all.
+
+"known": the goal asked for nothing, nothing was done, and the report has what is known of it.
+"""
 
 
 @attrs.frozen(kw_only=True)
@@ -61,7 +67,8 @@ class PerformReport:
     """How a goal was reached, or why not.
 
     `replay` is the report of the replay, where there was one; `responses` are those to the planner's requests.
-    `entry` is what was kept of it.
+    `entry` is what was kept of it; for the outcome "known", what there is. `remarks` say what failed on the way,
+    such as a classifier.
     """
 
     outcome: Outcome
@@ -71,11 +78,12 @@ class PerformReport:
     responses: tuple[ActResponse, ...] = attrs.field(default=(), repr=False)
     entry: CacheEntry | None = attrs.field(default=None, repr=False)
     reason: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Whether the goal was reached."""
-        return self.outcome != "failed"
+        return self.outcome not in ("known", "failed")
 
 
 @attrs.frozen(kw_only=True)
@@ -97,9 +105,9 @@ async def follow_plan(
 ) -> PlanResult:
     """Ask the planner and do what it answers, until the goal is reached, it fails, or the time is over.
 
-    deadline: on trio's clock. What the planner raises leaves as it is. Raises InvalidArgumentError for an answer
-    that is no plan, and UndefinedVariablesError before anything of a plan is done that names a variable without a
-    value.
+    deadline: on trio's clock. A planner that raises, or that does not answer within 60 s, ends it, and the reason
+    says so; an answer that is no plan counts as one that failed. Raises UndefinedVariablesError before anything of
+    a plan is done that names a variable without a value.
     """
     with unseen():
         return await _follow(page, goal, planner, resolve, rounds, deadline)
@@ -111,15 +119,32 @@ async def _follow(
     actor = Actor(page.browser, page.browser.context_of(page))
     responses: list[ActResponse] = []
     failed_in_row = tokens = 0
+    wrong = ""
     values = await resolve(())
     for _ in range(rounds):
         with trio.move_on_at(deadline) as asking:
             snapshot = await page.snapshot(timeout=LOOKING)
             tokens += snapshot.stats.tokens
-            plan = _read_plan(await planner(goal, snapshot))
         if asking.cancelled_caught:
             break
-        parsed = [parse_request(request) for request in plan.requests]
+        with trio.move_on_at(min(deadline, trio.current_time() + ANSWERING)) as asking:
+            try:
+                answer: object = await planner(goal, snapshot)
+            except Exception as error:  # noqa: BLE001 - a caller's own code; the report says so
+                failure = f"the planner raised {type(error).__name__}"
+                return PlanResult(responses=tuple(responses), done=False, reason=failure, tokens=tokens)
+        if asking.cancelled_caught:
+            failure = "the planner did not answer in time"
+            return PlanResult(responses=tuple(responses), done=False, reason=failure, tokens=tokens)
+        try:
+            plan = _read_plan(answer)
+            parsed = [parse_request(request) for request in plan.requests]
+        except InvalidArgumentError as error:
+            wrong, failed_in_row = f"the planner's answer is no plan: {error}", failed_in_row + 1
+            if failed_in_row == FAILED_IN_ROW:
+                break
+            continue
+        wrong = ""
         values = await resolve(name for request in parsed for name in request_variables(request))
         done = await _do(actor, page, [values.fill_request(each) for each in parsed], responses, deadline)
         if done and (plan.done or not plan.requests):
@@ -128,7 +153,9 @@ async def _follow(
         if failed_in_row == FAILED_IN_ROW or trio.current_time() >= deadline:
             break
     reason = f"the planner was asked {rounds} times"
-    if failed_in_row and responses and responses[-1].error is not None:
+    if wrong:
+        reason = wrong
+    elif failed_in_row and responses and responses[-1].error is not None:
         reason = f"{responses[-1].kind} failed: {responses[-1].error.message}"
     elif trio.current_time() >= deadline:
         reason = "the time was over"
@@ -150,12 +177,15 @@ async def _do(
     return True
 
 
-def _read_plan(answer: PlannedRequests) -> Plan:
-    plan = answer if isinstance(answer, Plan) else Plan(tuple(answer or ()))
+def _read_plan(answer: object) -> Plan:
+    """Return the plan of an answer. Raises InvalidArgumentError for an answer that is none."""
+    what = "answer of the planner"
+    requests = answer.requests if isinstance(answer, Plan) else () if answer is None else answer
+    if isinstance(requests, (str, bytes, Mapping)) or not isinstance(requests, Iterable):
+        raise InvalidArgumentError(what, f"a {type(requests).__name__}", "a Plan, or a list of requests")
+    plan = Plan(tuple(requests), answer.done if isinstance(answer, Plan) else True)
     if len(plan.requests) > MOST_REQUESTS:
-        raise InvalidArgumentError(
-            "answer of the planner", f"{len(plan.requests)} requests", f"at most {MOST_REQUESTS}"
-        )
+        raise InvalidArgumentError(what, f"{len(plan.requests)} requests", f"at most {MOST_REQUESTS}")
     return plan
 
 

@@ -135,9 +135,11 @@ async def _look_up(cache: ActionCache, run: Performance, request: CacheLookup) -
     result: dict[str, Any] = {"scenario": found.scenario}
     if found.match is not None:
         result |= {"confidence": found.match.confidence, "method": found.match.method}
-    return result | (
-        {"reason": found.reason} if found.entry is None else {"entry": _to_json(_describe(found.entry))}
-    )
+    if found.reason:
+        result["reason"] = found.reason
+    if found.remarks:
+        result["remarks"] = list(found.remarks)
+    return result | ({} if found.entry is None else {"entry": _to_json(_describe(found.entry))})
 
 
 async def _start(cache: ActionCache, run: Performance, request: StartLearning) -> None:

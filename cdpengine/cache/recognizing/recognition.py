@@ -2,9 +2,10 @@
 
 Rule: words are words. An English phrase is found between the limits of words, a Chinese one where no longer one
 that means something else stands ("退出登录" is logout). What is in quotes, and what is searched for, is content
-and no instruction. A negated phrase ("do not log in", "不要登录") counts for nothing. Rules that are sure come
-first, then a classifier, then earlier sentences that were alike, then rules that are less sure. A URL alone is a
-hint, and never enough by itself unless less is asked for.
+and no instruction. A phrase that asks for nothing ("do not log in", "the login page") counts for nothing: see
+`instructions`. Rules that are sure come first, then a classifier, then earlier sentences that were alike, then
+rules that are less sure. A classifier that fails or takes too long is passed over. A URL alone is a hint, and
+never enough by itself unless less is asked for.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from functools import lru_cache
 from typing import Literal
 
 import attrs
+import trio
 
 from cdpengine.cache.addresses import normalize_url
+from cdpengine.cache.recognizing.instructions import CLAUSE, asks_nothing, is_instruction
 from cdpengine.cache.sentences import LONGEST_SENTENCE, QUOTES, mask_values
 from cdpengine.errors import InvalidArgumentError
 
@@ -26,8 +29,18 @@ Method = Literal["words", "words and url", "url", "classifier", "history"]
 SURE, LEAST_CLASSIFIED, LEAST_ALIKE = 90, 70, 60
 """The confidence from which rules, a classifier and the history are taken, from 0 to 100."""
 
-_AMBIGUOUS, _BY_URL, _AGREES = 25, 50, 5
-"""What a second scenario in one sentence takes away; what a URL alone is worth; what one that agrees adds."""
+_AMBIGUOUS, _BY_URL, _AGREES, _SPOKEN_OF = 25, 50, 5, 40
+"""What a second scenario in one sentence takes away; what a URL alone is worth; what one that agrees adds.
+
+The last is the confidence of a scenario that a sentence only speaks of.
+"""
+
+ASKS_NOTHING = "the sentence asks for nothing: it is a question, a negation or a remark"
+
+CLASSIFYING = 5.0
+"""Seconds that a classifier has for an answer."""
+
+_SCENARIO = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 
 
 @attrs.frozen(kw_only=True)
@@ -36,6 +49,7 @@ class ScenarioRule:
 
     `words` are phrases in small letters, `paths` parts of URLs' paths, such as "login", each between the limits of
     words. `confidence` is that of a phrase. `takes_content`: what follows its phrases is what is looked for.
+    `is_place`: it is a part of the site that "open" and "go to" lead to.
     """
 
     scenario: str
@@ -43,6 +57,7 @@ class ScenarioRule:
     paths: tuple[str, ...] = ()
     confidence: int = SURE
     takes_content: bool = False
+    is_place: bool = False
 
 
 SCENARIO_RULES: tuple[ScenarioRule, ...] = (
@@ -87,6 +102,7 @@ SCENARIO_RULES: tuple[ScenarioRule, ...] = (
             "login settings", "search settings", "payment settings",
         ),
         paths=("settings", "preferences", "profile"),
+        is_place=True,
     ),
     ScenarioRule(
         scenario="form_fill",
@@ -100,16 +116,7 @@ SCENARIO_RULES: tuple[ScenarioRule, ...] = (
 )  # fmt: skip
 """The scenarios that are known from the start. Further rules can be put beside them."""
 
-NEGATIONS = (
-    "do not", "don't", "don’t", "dont", "never", "without", "not", "no need to", "instead of", "rather than",
-    "avoid", "不要", "不用", "不需要", "无需", "无须", "别", "没有", "没", "不", "取消", "避免",
-)  # fmt: skip
-"""What turns a phrase right behind it into its opposite; a few words may stand between."""
-
 _HAN = r"\u3400-\u9fff"
-_CLAUSE = re.compile(
-    r"[,，。；;!！?？\n]|\.(?=\s|$)|\b(?:and|then|but|after|before)\b|然后|再|并|之后|但|接着", re.IGNORECASE
-)
 _QUOTED = re.compile(
     r"(?<![A-Za-z0-9])(?:"
     + "|".join(rf"{opening}[^{closing}]*{closing}" for opening, closing in QUOTES.items())
@@ -162,7 +169,13 @@ def match_rules(
 
 
 def _match_words(sentence: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[ScenarioRule, str]]:
+    """Return the rules whose phrases ask for their scenario, with these phrases, in order."""
     text = _QUOTED.sub(lambda quoted: "\0" * len(quoted[0]), sentence)
+    return [(rule, text[start:end]) for start, end, rule, asked in _find_phrases(text, rules) if asked]
+
+
+def _find_phrases(text: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[int, int, ScenarioRule, bool]]:
+    """Return the phrases of rules outside of content, and whether each asks for something, in order."""
     spans = [
         (found.start(), found.end(), rule)
         for rule in rules
@@ -174,16 +187,35 @@ def _match_words(sentence: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[S
         if all(end <= other_start or start >= other_end for other_start, other_end, _ in taken):
             taken.append((start, end, rule))
     content_until = 0
-    matches: list[tuple[ScenarioRule, str]] = []
+    found_phrases: list[tuple[int, int, ScenarioRule, bool]] = []
     for start, end, rule in sorted(taken, key=lambda each: each[0]):
         if start < content_until:
             continue
-        if rule.takes_content:
-            pause = _CLAUSE.search(text, end)
+        asked = is_instruction(text, start, end, content=rule.takes_content, place=rule.is_place)
+        if rule.takes_content and asked:
+            pause = CLAUSE.search(text, end)
             content_until = pause.start() if pause is not None else len(text)
-        if not _is_negated(text, start):
-            matches.append((rule, text[start:end]))
-    return matches
+        found_phrases.append((start, end, rule, asked))
+    return found_phrases
+
+
+def match_remark(sentence: str, *, rules: Iterable[ScenarioRule] = SCENARIO_RULES) -> ScenarioMatch | None:
+    """Return the scenario that a sentence speaks of without asking for anything; None for other sentences.
+
+    Its name is "" for a question about nothing that is known.
+    """
+    text = _QUOTED.sub(lambda quoted: "\0" * len(quoted[0]), sentence[:LONGEST_SENTENCE])
+    found = _find_phrases(text, tuple(rules))
+    if any(asked for *_, asked in found) or not asks_nothing(
+        text, [(start, end) for start, end, *_ in found]
+    ):
+        return None
+    if not found:
+        return ScenarioMatch(scenario="", confidence=0, method="words")
+    start, end, rule, _ = found[0]
+    return ScenarioMatch(
+        scenario=rule.scenario, confidence=_SPOKEN_OF, method="words", matched=text[start:end]
+    )
 
 
 @lru_cache(maxsize=1_000)
@@ -192,24 +224,6 @@ def _phrase(phrase: str) -> re.Pattern[str]:
         return re.compile(re.escape(phrase))
     words = r"\s+".join(map(re.escape, phrase.split()))
     return re.compile(rf"(?<![A-Za-z0-9_@/.-]){words}(?![A-Za-z0-9_@/-]|\.\w)", re.IGNORECASE)
-
-
-_NEGATED = re.compile(
-    r"(?:(?<![A-Za-z])(?:"
-    + "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in NEGATIONS if word.isascii() or "’" in word)
-    + r")(?:\s+[a-z']+){0,2}\s+|(?:"
-    + "|".join(word for word in NEGATIONS if not word.isascii() and "’" not in word)
-    + rf")[{_HAN}]{{0,2}}\s*)$",
-    re.IGNORECASE,
-)
-
-
-def _is_negated(text: str, start: int) -> bool:
-    """Say whether what begins there is negated, in its own clause."""
-    clause = 0
-    for pause in _CLAUSE.finditer(text, 0, start):
-        clause = pause.end()
-    return _NEGATED.search(text[clause:start]) is not None
 
 
 def _match_path(url: str | None, rules: tuple[ScenarioRule, ...]) -> ScenarioMatch | None:
@@ -276,6 +290,19 @@ def _tokens(sentence: str) -> frozenset[str]:
 # --- all of it -----------------------------------------------------------------------------------------------
 
 
+@attrs.frozen(kw_only=True)
+class Recognition:
+    """What a sentence is about. `match` is None where nothing is sure enough.
+
+    `acts`: whether the sentence may ask for something. A question, a negation and a remark do not; their `match`
+    is the scenario that they speak of. `remarks` say what failed on the way.
+    """
+
+    match: ScenarioMatch | None
+    acts: bool = True
+    remarks: tuple[str, ...] = ()
+
+
 class ScenarioRecognizer:
     """Recognises scenarios by rules, a classifier and earlier sentences."""
 
@@ -297,33 +324,69 @@ class ScenarioRecognizer:
         """Return the scenario of a sentence; None where nothing is as sure as `least`.
 
         Rules come first where they are sure (90); then the classifier (70), the history (60), and the rules again.
-        Raises InvalidArgumentError for an answer of the classifier that is of another kind; what the classifier
-        raises leaves as it is.
+        A classifier that raises, takes longer than 5 s or answers with nonsense is passed over. A sentence that
+        asks for nothing has no scenario.
         """
+        found = await self.understand(sentence, url, least=least)
+        return found.match if found.acts else None
+
+    async def understand(
+        self, sentence: str, url: str | None = None, *, least: int = 60, patience: float = CLASSIFYING
+    ) -> Recognition:
+        """Return what a sentence is about, also where it asks for nothing, and what failed on the way.
+
+        patience: seconds that the classifier has, at most 5.
+        """
+        remark = match_remark(sentence, rules=self._rules)
+        if remark is not None:
+            return Recognition(match=remark if remark.scenario else None, acts=False)
         by_rules = match_rules(sentence, url, rules=self._rules)
         if by_rules is not None and by_rules.confidence >= SURE:
-            return by_rules
+            return Recognition(match=by_rules)
         found: ScenarioMatch | None = None
+        remarks: tuple[str, ...] = ()
         if self._classifier is not None:
-            found = await self._classify(self._classifier, sentence, url)
+            found, failure = await self._classify(self._classifier, sentence, url, min(patience, CLASSIFYING))
+            remarks = (failure,) if failure else ()
         if found is None and self._history is not None:
             found = self._history.match(sentence)
             if found is not None and found.confidence < LEAST_ALIKE:
                 found = None
         chosen = found or by_rules
-        return chosen if chosen is not None and chosen.confidence >= least else None
+        sure = chosen is not None and chosen.confidence >= least
+        return Recognition(match=chosen if sure else None, remarks=remarks)
 
-    async def _classify(self, classifier: Classifier, sentence: str, url: str | None) -> ScenarioMatch | None:
+    async def _classify(
+        self, classifier: Classifier, sentence: str, url: str | None, patience: float
+    ) -> tuple[ScenarioMatch | None, str]:
+        """Return the classifier's answer, if it is sure, or how the classifier failed."""
         scenarios = tuple(dict.fromkeys(rule.scenario for rule in self._rules))
         try:
             address = None if url is None else normalize_url(url)
         except InvalidArgumentError:
             address = None
-        answer = await classifier(mask_values(sentence), address, scenarios)
+        with trio.move_on_after(patience) as asking:
+            try:
+                answer: object = await classifier(mask_values(sentence), address, scenarios)
+            except Exception as error:  # noqa: BLE001 - a caller's own code; the rules decide then
+                return None, f"the classifier raised {type(error).__name__}, and was passed over"
+        if asking.cancelled_caught:
+            return None, f"the classifier did not answer within {patience:g} s, and was passed over"
         if answer is None:
-            return None
-        if not isinstance(answer, ScenarioMatch):
-            raise InvalidArgumentError("classifier", f"a {type(answer).__name__}", "a ScenarioMatch or None")
-        if not 0 <= answer.confidence <= 100:
-            raise InvalidArgumentError("confidence of the classifier", str(answer.confidence), "0 to 100")
-        return attrs.evolve(answer, method="classifier") if answer.confidence >= LEAST_CLASSIFIED else None
+            return None, ""
+        if not _is_match(answer):
+            return None, "the classifier's answer is no ScenarioMatch with a confidence of 0 to 100"
+        assert isinstance(answer, ScenarioMatch)
+        sure = answer.confidence >= LEAST_CLASSIFIED
+        return attrs.evolve(answer, method="classifier") if sure else None, ""
+
+
+def _is_match(answer: object) -> bool:
+    """Return whether a classifier's answer can be a scenario."""
+    return (
+        isinstance(answer, ScenarioMatch)
+        and isinstance(answer.confidence, (int, float))
+        and 0 <= answer.confidence <= 100
+        and isinstance(answer.scenario, str)
+        and _SCENARIO.fullmatch(answer.scenario) is not None
+    )

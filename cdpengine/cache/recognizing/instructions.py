@@ -1,0 +1,190 @@
+"""Instructions: whether a sentence asks for an action, or only speaks about it. Pure.
+
+Rule: only an instruction acts. A question, a negation, a condition, and a word that names a part of a page ("the
+login page") ask for nothing. A polite question ("could you log in?") is an instruction. In doubt nothing acts.
+"""
+
+from __future__ import annotations
+
+import re
+
+NEGATIONS = (
+    "do not", "don't", "don’t", "dont", "never", "without", "not", "no need to", "instead of", "rather than",
+    "avoid", "cannot", "can't", "can’t", "couldn't", "couldn’t", "won't", "won’t", "wouldn't", "shouldn't",
+    "mustn't", "didn't", "doesn't", "unable to", "failed to", "fails to", "refuse to", "stop", "skip", "forgot to",
+    "不要", "不用", "不需要", "无需", "无须", "别", "没有", "没", "不", "取消", "避免", "勿", "无法", "没法",
+    "禁止", "拒绝", "忘记", "忘了",
+)  # fmt: skip
+"""Words that turn a phrase right behind them into its opposite; a few words may stand between."""
+
+_HAN = r"\u3400-\u9fff"
+CLAUSE = re.compile(
+    r"[,，。；;!！?？\n]|\.(?=\s|$)|\b(?:and|then|but|after|before)\b|然后|再|并|之后|但|接着", re.IGNORECASE
+)
+"""The ends of clauses."""
+
+_SENTENCE = re.compile(r"[。！？；\n]|[.!?;]+(?=\s|$)")
+
+
+def _one_of(words: str) -> str:
+    return "(?:" + "|".join(word.replace(" ", r"\s+") for word in words.split(", ")) + ")"
+
+
+def _compile(expression: str) -> re.Pattern[str]:
+    return re.compile(expression, re.IGNORECASE)
+
+
+_NEGATED = _compile(
+    r"(?:(?<![A-Za-z])(?:"
+    + "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in NEGATIONS if re.match("[a-z]", word))
+    + r")(?:\s+(?!forget\b)[a-z']+){0,2}\s+|(?:"
+    + "|".join(word for word in NEGATIONS if not re.match("[a-z]", word))
+    + rf")[{_HAN}]{{0,2}}\s*)$"
+)
+
+# --- questions -----------------------------------------------------------------------------------------------
+
+_OPENING = r"^\s*(?:(?:hi|hello|hey|ok|okay|now|so|then|and|also|first|please|well|你好|请问?|麻烦)[\s,，]*)*"
+_PEOPLE = _one_of(
+    "i, we, one, it, he, she, they, users?, people, someone, anyone, guests?, the, this, that, my, there"
+)
+_AUXILIARY = _one_of("is, are, was, were, do, does, did, can, could, should, will, would, has, have")
+_POLITE = _compile(
+    _OPENING
+    + r"(?:(?:can|could|would|will)\s+you\b"
+    + r"|[你您]?(?:能|可以|能否|能不能|可否|可不可以|是否可以)请?[你您]?(?:帮|给|替|请))"
+)
+_ASKS = _compile(
+    _OPENING
+    + rf"(?:(?:how|what|what's|why|who|whose|which)\b|(?:when|where)\s+{_AUXILIARY}\b"
+    + r"|(?:is|are|was|were|am|does|did|isn't|aren't|doesn't|didn't)\b"
+    + rf"|(?:do|don't|can|could|can't|may|might|should|shall|must|will|would|has|have|had)\s+(?:{_PEOPLE}|you)\b)"
+)
+_ASKS_WITHIN = _compile(
+    r"\b(?:how|whether|why)\b[^,，]*$"
+    r"|\b(?:where|when|what|which|who)\s+(?:to|do|does|can|i|you|we|one|happens)\b[^,，]*$"
+)
+_ASKS_IN_CHINESE = re.compile(
+    "如何|怎么|怎样|怎麼|为什么|为何|为啥|哪里|哪儿|哪个|在哪|什么|谁|是否|多少|是不是|有没有|要不要|需不需要"
+    r"|能不能|可不可以|[吗嗎么呢]\s*$"
+)
+
+
+def _is_question(sentence: str, place: int, ending: str, *, content: bool) -> bool:
+    """Return whether a sentence asks, instead of instructing, by the phrase at `place`.
+
+    `content`: what follows the phrase is content, and its words do not count.
+    """
+    if _POLITE.match(sentence):
+        return False
+    before = sentence[:place]
+    if _ASKS.match(sentence) or _ASKS_WITHIN.search(before):
+        return True
+    if content and not before.strip():
+        return False
+    return bool(re.search("[?？]", ending) or _ASKS_IN_CHINESE.search(sentence))
+
+
+# --- what stands before and behind a phrase --------------------------------------------------------------------
+
+_DESCRIBES = _compile(
+    r"\b(?:screenshot|screen\s+shot|picture|photo|capture|describe|summari[sz]e|explain|read|inspect|analy[sz]e"
+    r"|review|count|text\s+of|title\s+of|wait\s+(?:for|until)|check\s+(?:if|whether|that)|verify|look\s+at|tell\s+me"
+    r"|compare|extract)\b|截图|截屏|截一?[张个]|拍|描述|总结|概括|解释|说明|告诉|检查|等待|阅读|读取|看看|看一下|分析"
+)
+_BEFORE = _compile(
+    r"(?<![A-Za-z])(?:"
+    r"(?:if|when|whenever|before|after|once|until|unless|while|since|because|that)\s+"
+    r"(?:(?:i|you|we|they|he|she|it|one|users?|people|someone)\s+)?"
+    r"(?:(?:can|could|must|have\s+to|has\s+to|need\s+to|want\s+to|do|try\s+to|already)\s+)?"
+    r"|(?:users?|people|they|he|she|it|one|visitors?|customers?|everyone|anyone|someone|nobody|members?|guests?)\s+"
+    r"(?:can|could|may|might|should|must|will|would|has\s+to|have\s+to|needs?\s+to)\s+(?:(?:also|only|then|now)\s+)?"
+    r"|you\s+(?:can|could|may|might)\s+(?:(?:also|only|then|now)\s+)?"
+    r"|(?:i|we)\s+(?:can|could|did|tried\s+to|used\s+to|already)\s+"
+    r"|(?:buttons?|links?|ways?|options?|page|form|place|ability|steps|instructions|attempts?|able|possible|required"
+    r"|impossible|easy|hard|difficult|failed|tried)\s+to\s+"
+    r")$"
+    rf"|(?:如果|若|当|一旦|每次|只有|除非|用户|已经?|正在)[{_HAN}]{{0,2}}\s*$"
+)
+_NOUNS = (
+    "page, screen, form, button, link, fields?, box, bar, icon, dialog, window, view, tab, menu, panel, section, "
+    "results?, filters?, feature, function, options?, requirements?, errors?, attempts?, session, process, flow, "
+    "history, status, problems?, issues?, steps, prompt, modal, popup, message, widget, cookie, state, "
+    "api, engines?"
+)
+_PART = _compile(
+    rf"[\s-]*(?:results?\s+)?{_one_of(_NOUNS)}\b(?!\s+for\b)"
+    "|\\s*(?:页面|页|界面|按钮|表单|框(?!架)|栏(?!目)|链接|入口|窗口|图标|结果)"
+)
+_REMARK = _compile(
+    r"\s+(?:is|are|was|were|did|does|didn't|doesn't|isn't|wasn't|has|had|hasn't|fail(?:s|ed)?)\b"
+    "|\\s*(?:失败|不了|不上|不到|很慢|太慢|出错|有问题)"
+)
+_LONGER_REMARK = _compile(
+    r"\s+(?:works?|worked|takes?|took|shows?|looks?|needs?|requires?|should|must|may|can|cannot|can't|could|would"
+    r"|will|won't|broke|breaks|because)\b"
+    "|\\s*(?:功能|状态|流程|方式|方法|要求|成功|错误|后(?!台)|以后|之后|前(?![台端])|以前|之前|时(?![代间])|的时候|才|过|了(?!解)"
+    "|是|需要|会(?!员)|记录|宝)"
+)
+_DETERMINED = _compile(r"\b(?:the|an?|this|that|my|your|our|its|their|each|every|no|last|next)\s+$")
+_STARTS = _compile(
+    r"\b(?:do|perform|run|start|complete|finish|proceed|go|continue|make|execute|submit|repeat|use)\b"
+)
+_OPENS = _compile(r"\b(?:open|go|visit|navigate|show)\b|打开|进入|前往|去|到")
+_LOOK = _compile(
+    r"\s+(?:the|this|that|these|those|what|how|why)\b(?!\s+(?:cart|basket|bag|orders?|items?)\b)"
+)
+
+
+def is_instruction(text: str, start: int, end: int, *, content: bool = False, place: bool = False) -> bool:
+    """Return whether the phrase at these characters asks for what it names.
+
+    content: what follows the phrase is content. place: it names a part of the site that can be opened.
+    """
+    from_, to, ending = _sentence_around(text, start, end)
+    if _is_question(text[from_:to], start - from_, ending, content=content):
+        return False
+    clause = max((pause.end() for pause in CLAUSE.finditer(text, 0, start)), default=0)
+    before, behind, phrase = text[clause:start], text[end:to], text[start:end].lower()
+    if _NEGATED.search(before) or _BEFORE.search(text[from_:start]) or _DESCRIBES.search(before):
+        return False
+    if _REMARK.match(behind) or (not content and _LONGER_REMARK.match(behind)):
+        return False
+    is_form = content and re.match(r"\s*(?:form\b|表单)", behind)
+    if _PART.match(behind) and not is_form and not (place and _OPENS.search(before)):
+        return False
+    if phrase.isalpha() and not place and _DETERMINED.search(before) and not _STARTS.search(before):
+        return False
+    return not (re.fullmatch(r"check\s+out", phrase) and _LOOK.match(behind))
+
+
+def asks_nothing(text: str, spoken_of: list[tuple[int, int]]) -> bool:
+    """Return whether no clause of a text asks for anything: each is a question, or only speaks of something.
+
+    spoken_of: the phrases that are no instruction.
+    """
+    begin = 0
+    found = False
+    pauses = [(pause.start(), pause.end()) for pause in CLAUSE.finditer(text)]
+    for pause, after in [*pauses, (len(text), len(text))]:
+        clause = text[begin:pause]
+        if re.search(r"\w", clause):
+            from_, to, ending = _sentence_around(text, begin, pause)
+            asks = _is_question(text[from_:to], 0, ending, content=False)
+            if not asks and not any(begin <= start < pause for start, _ in spoken_of):
+                return False
+            found = True
+        begin = after
+    return found
+
+
+def _sentence_around(text: str, start: int, end: int) -> tuple[int, int, str]:
+    """Return where the sentence around these characters begins and ends, and its punctuation."""
+    from_, to, ending = 0, len(text), ""
+    for pause in _SENTENCE.finditer(text):
+        if pause.end() <= start:
+            from_ = pause.end()
+        elif pause.start() >= end:
+            to, ending = pause.start(), pause[0]
+            break
+    return from_, to, ending
