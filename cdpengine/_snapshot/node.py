@@ -78,7 +78,8 @@ class Document:
 
     `source` and `reason` say where they came from and why from there; `nodes_seen` counts what the source looked
     at, `milliseconds` is the time by step. `cut` says that the source stopped before the end, for want of time or
-    (`deep`) because the elements are nested too deep; `cut_short` and `cut_because` say which.
+    (`deep`) because the elements are nested too deep; `cut_short` and `cut_because` say which. `unread` counts the
+    elements that it did not come to.
     `parts_reused` counts parts whose nodes are those of an earlier document. `viewport` is the width and height of
     the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility tree, kept on
     request, and `loose` are nodes made for what only that tree has. `renderer_id` names the process that the
@@ -113,22 +114,26 @@ class Document:
     kind: str = ""
     content_type: str = ""
     deep: bool = False
+    unread: int = 0
 
     @property
     def cut_short(self) -> str:
         """Why the document was read only in part, in two words: "too deep", "too large" or "too late"."""
         if self.deep:
             return "too deep"
-        return "too large" if self.nodes_seen >= LARGE else "too late"
+        return "too large" if self.nodes_seen + self.unread >= LARGE else "too late"
 
     @property
     def cut_because(self) -> str:
         """Why the document was read only in part, as it is shown."""
         if self.deep:
             return "because its elements are nested too deep"
-        if self.nodes_seen >= LARGE:
-            return f"because it is too large ({self.nodes_seen} elements in time)"
-        return f"because it was read too late ({self.nodes_seen} elements in time)"
+        read = f"{self.nodes_seen} elements in time"
+        if self.unread:
+            read += f", {self.unread} not"
+        if self.cut_short == "too large":
+            return f"because it is too large ({read})"
+        return f"because it was read too late ({read})"
 
     def once_more(self) -> Document:
         """Return a document of the same nodes, that may have another session, source, reason and time."""

@@ -158,19 +158,6 @@ async def test_twenty_thousand_fragment_links_are_read_from_the_dom(page: cdpeng
     assert not document.cut
 
 
-@pytest.mark.slow
-async def test_fifty_thousand_buttons_are_read_whole_from_the_dom(page: cdpengine.Page) -> None:
-    """A search of the whole document for each button's labels would read 1 of 7 of these in the time."""
-    await page.set_content("<!doctype html>")
-    await page.evaluate(
-        "document.body.innerHTML = '<p><button>x</button></p>'.repeat(50000); document.body.offsetHeight",
-        timeout=30,
-    )
-    document = await read_dom((await request_for(page)).within(20))
-    assert not document.cut
-    assert sum(node.role == "button" for node in walk(document.roots)) == 50_000
-
-
 async def test_labels_of_the_dom_are_those_of_the_tree(page: cdpengine.Page) -> None:
     await page.set_content(
         "<label for=a>First</label><input id=a><label for=a>Second</label><label>Around <select></select></label>"

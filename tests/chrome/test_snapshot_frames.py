@@ -324,10 +324,10 @@ async def test_a_document_read_in_part_says_whether_it_is_too_deep_too_large_or_
     url = serve(httpserver, main=frames + DEEP, near=DEEP, far=DEEP)
     await used_page.goto(url)
 
-    async def read(short: str, long: str) -> None:
+    async def read(short: str, long: str, inner: str = "") -> None:
         for source in ("computed", "dom"):
             snapshot = await used_page.snapshot(source=source)
-            assert [gap.partition("in part, ")[2] for gap in snapshot.gaps] == [long] * 3
+            assert [gap.partition("in part, ")[2] for gap in snapshot.gaps] == [long] + [inner or long] * 2
             marks = [line for line in snapshot.text.splitlines() if line.startswith("- iframe")]
             assert len(marks) == 2
             assert all(line.endswith(f"[partly read, {short}]") for line in marks)
@@ -342,6 +342,27 @@ async def test_a_document_read_in_part_says_whether_it_is_too_deep_too_large_or_
     )
     await used_page.goto(url + "2")
     monkeypatch.setattr("cdpengine._snapshot.sources.walk._LONGEST", 0.0)
-    await read("too late", "because it was read too late (64 elements in time)")
+    late = "because it was read too late (64 elements in time, {} not)"
+    await read("too late", late.format(41), late.format(39))
     monkeypatch.setattr("cdpengine._snapshot.node.LARGE", 64)
-    await read("too large", "because it is too large (64 elements in time)")
+    large = "because it is too large (64 elements in time, {} not)"
+    await read("too large", large.format(41), large.format(39))
+
+
+async def test_a_walk_leaves_time_to_number_what_is_new(
+    page: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = 4_000
+    await page.set_content("<!doctype html><title>t</title>" + "<p><button>x</button></p>" * count)
+    for source in ("computed", "dom"):
+        monkeypatch.setattr("cdpengine._snapshot.sources.walk._AFTER_READING", 1e9)
+        some = await page.snapshot(source=source)
+        shown = len(some.refs)
+        assert 0 < shown < count
+        [gap] = some.gaps
+        read, unread = map(int, re.findall(r"\d+", gap))
+        assert read + unread == 2 * count + 4  # html, head, title and body
+        monkeypatch.undo()
+        whole = await page.snapshot(source=source)
+        assert not whole.gaps
+        assert len(whole.refs) == count

@@ -74,6 +74,7 @@ class Walk(msgspec.Struct, gc=False):
     seen: int = 0
     cut: bool = False
     deep: bool = False
+    unread: int = 0
     last: int = 0
     number: int = 0
     same: bool = False
@@ -355,6 +356,7 @@ def _nodes_of(
         source="computed",
         cut=walk.cut,
         deep=walk.deep,
+        unread=walk.unread,
         viewport=walk.viewport,
         kind=describe_kind(walk.type, walk.size),
         content_type=walk.type,

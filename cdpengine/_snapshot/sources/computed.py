@@ -17,6 +17,7 @@ from functools import cache, partial
 from typing import Any
 
 import attrs
+import trio
 
 from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import context_gone
@@ -81,9 +82,11 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
     Raises as `read_computed` does.
     """
     started = time.perf_counter()
+    end = trio.current_time() + request.seconds
     waited = False
     customs: CustomElements | None = None
     for remaining in reversed(range(TRIES)):
+        request = request.within(max(0.0, end - trio.current_time()))
         try:
             held = kit is None and _may_reuse(request)
             installed = await install_walk(request, kit, partial(_first_request, request, held, waited))

@@ -8,7 +8,7 @@
 // It returns an array of the document, kept by its remote object id, whose `walk` is one function of one request: so the
 // answer to the installation also says which document it is of. Its `element` gives the element of a number, for actions. Nothing is left in the world's global scope but what
 // secret_field.js keeps, and `cdpengineWalk`, which makes the walk, in documents that came with it (see walk.py).
-//   { do: "walk", milliseconds, boxes, clickables, pointer, mark, known, held }, element   what is in the element, or all, as
+//   { do: "walk", milliseconds, after, boxes, clickables, pointer, mark, known, held }, element   what is in the element, or all, as
 //                              a string of JSON: see the end of walk(). With a number `held`, parts that say the same
 //                              as in the walk of that number, the last one, are only named; null: nothing is to be kept.
 //                              { number, same: true, last } where all of it is what that walk said
@@ -16,7 +16,7 @@
 //                              { notPlain: true, last } with `plain`, where the document is not: see walk_plain.js
 //                              With `mark`, elements whose numbers are not known are marked, see walk_marks.js, and the
 //                              answer has `marks`
-//   { do: "clickables", milliseconds, known }, element   the numbers of what is clickable there, in order, as a string
+//   { do: "clickables", milliseconds, after, known }, element   the numbers of what is clickable there, in order, as a string
 //   { do: "hear", numbers, ids, captures, gone, refuted }, element, ...   elements that listen to presses: those with
 //                              these numbers, then the given ones, each with its own id; ids of those that do no more;
 //                              and the numbers of those that were presumed to, and do not. Answers how many of all
@@ -68,7 +68,7 @@
 
   const owner = document;
   let help = null; // a kit for what Chrome has no roles and names of
-  const { checkVisibility } = Element.prototype;
+  const { checkVisibility, querySelectorAll } = Element.prototype;
   const isSkipped = (at) => !checkVisibility.call(at, WITH_BOX) && checkVisibility.call(at);
   const frameCount = () => Number(Reflect.get(globalThis, "length")); // of any process, in shadow trees too
   const bits = new Map(Object.entries(tables.bits));
@@ -108,6 +108,7 @@
     return number;
   }
 
+  const elementCount = (start) => (start instanceof Element ? querySelectorAll.call(start, "*") : query(document, "*")).length;
   const elementOf = (number) => kept.get(number) || numbered.get(number)?.deref();
 
   // Takes note of who listens to presses, and of who does no more.
@@ -153,7 +154,13 @@
   // With `request.found`, a list, no more is done than to put the numbers of what is clickable there.
   function walk(request, start) {
     forget(request.known);
-    const deadline = performance.now() + request.milliseconds;
+    const began = performance.now();
+    const deadline = began + request.milliseconds;
+    // What is new has to be numbered afterwards, which takes `request.after` times as long as to read it.
+    const isLate = () => {
+      const now = performance.now();
+      return now + (request.after * (now - began) * kept.size) / (seen || 1) > deadline;
+    };
     const globals = () => `${ofDocument("baseURI")} ${ofDocument("designMode")} ${request.clickables}`;
     const only = request.found;
     const beyond = []; // with `only`: numbers of what Chrome's tree lacks, each with that of what is in its place there
@@ -415,7 +422,7 @@
           captionOf.push(label, control);
           controls.set(control, name);
         }
-        if (performance.now() > deadline) cut = true;
+        if (isLate()) cut = true;
         return;
       }
       const [seenBefore, labelsBefore, captionsBefore] = [seen, labels.length, captionOf.length];
@@ -463,7 +470,7 @@
     }
 
     function elementAndInside(at, depth, level) {
-      if ((++seen & 63) === 0 && performance.now() > deadline) {
+      if ((++seen & 63) === 0 && isLate()) {
         cut = true;
         return;
       }
@@ -740,6 +747,7 @@
       seen,
       cut,
       deep,
+      unread: cut && !deep ? Math.max(0, elementCount(start) - seen) : 0,
       last,
       ...columns, // see walk_columns.js
       labels,

@@ -75,6 +75,12 @@ _LONGEST = 24 * 3600.0
 _KEPT_BACK = 0.1
 """The part of its time that the walk in the page leaves to what comes after it."""
 
+_AFTER_READING = 4
+"""How many times as long as to read an element it takes to number it, and to make its line.
+
+Measured: 2 to 3.5 on 20,000 and 80,000 elements.
+"""
+
 
 @attrs.frozen(eq=False)
 class Kept:
@@ -433,7 +439,7 @@ def _post_first(request: FrameRequest, context: ExecutionContext, what: Mapping[
 
 def _within_time(request: FrameRequest, what: Mapping[str, Any], known: int) -> dict[str, Any]:
     milliseconds = min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000
-    return {**what, "milliseconds": milliseconds, "known": known}
+    return {**what, "milliseconds": milliseconds, "after": _AFTER_READING, "known": known}
 
 
 async def walk_said(call: PendingCall) -> str | None:
