@@ -166,7 +166,7 @@ _LISTS = {"「": "」", "『": "』"}
 """Quotes that may also stand around a list of values, as brackets do."""
 
 _ENDS = re.escape("".join(_BRACKETS) + "".join(_BRACKETS.values()))
-_WORD = rf"[A-Za-z0-9._@+\-]+(?![^\s{_HAN},，。；;、!！?？:：=＝」』{_ENDS}])|[{_HAN}]+"
+_WORD = rf"[A-Za-z0-9._@+\-]+(?![^\s{_HAN},，。；;、!！?？:：=＝」』／｜{_ENDS}])|[{_HAN}]+"
 _TOKEN = r"[!-~]+"  # noqa: S105 - printable ASCII without spaces, not a secret
 _CLAUSE = r"[^\n,，。；;、!！?？]+"
 
@@ -430,6 +430,8 @@ def _value_behind(text: str, end: int, until: int, rule: VariableRule) -> str | 
     if found is None:
         return None
     value = _end_value(found[0])
+    if rule is _QUERY and (place := _PLACE_SEARCHED.match(value)):
+        value = place[1].strip("".join(QUOTES) + "”’」』")
     if re.search(r"\w", value) is None and not link["mark"]:
         return None
     if not value or (
@@ -439,6 +441,13 @@ def _value_behind(text: str, end: int, until: int, rule: VariableRule) -> str | 
         return None
     return value
 
+
+_PLACE_SEARCHED = re.compile(
+    r"(?:(?:(?:the|this|our|your|my)\s+)?(?:web\s*site|site|page|catalog(?:ue)?|shop|store|web|internet|database|list"
+    r"|products?|library|docs|documentation)|\S+\.[a-z]+)\s+for\s+(.+)",
+    re.IGNORECASE,
+)
+"""What stands between "search" and the query in "search the site for shoes"."""
 
 _PART_OF_NAME = re.compile("设置|资料|中心|信息|安全|登录|登陆|管理")
 """Words that make another name of the one before them: "账号设置"."""

@@ -22,6 +22,7 @@ from cdpengine.cache import (
     match_rules,
     resolve_values,
 )
+from cdpengine.cache.recognizing import instructions, recognition
 from cdpengine.cache.sentences import VARIABLE_RULES, mask_values
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
 
@@ -123,6 +124,21 @@ def test_no_sentence_is_too_odd(sentence: str, scenario: str) -> None:
         assert value == value.strip() != ""
 
 
+@pytest.mark.parametrize("unit", ["登录", "log in ", "login as ", "(user: bob, ", "「"])
+def test_a_sentence_of_many_phrases_is_looked_at_in_part(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    real = instructions.is_instruction
+
+    def count(text: str, start: int, end: int, **more: bool) -> bool:
+        seen.append(start)
+        return real(text, start, end, **more)
+
+    monkeypatch.setattr(recognition, "is_instruction", count)
+    match_rules(unit * 2_000)
+    extract_variables(unit * 2_000, "login")
+    assert len(seen) <= 50
+
+
 def test_a_masked_sentence_has_no_values() -> None:
     masked = mask_values(
         'log in as ada with password hunter2, 密码:canary, note "x y", card 4111 1111 1111 1112'
@@ -208,7 +224,7 @@ def test_rules_are_data() -> None:
 SENTENCES = Path(__file__).parent / "data" / "sentences"
 
 
-@pytest.mark.parametrize("half", ["shown", "held_out"])
+@pytest.mark.parametrize("half", ["shown", "held_out", "later"])
 def test_the_table_of_sentences(half: str) -> None:
     """Each line: a sentence, its scenario ("" for one that must start nothing), and its values."""
     wrong = []

@@ -99,6 +99,8 @@ _BEFORE = _compile(
     r"(?:(?:can|could|must|have\s+to|has\s+to|need\s+to|want\s+to|do|try\s+to|already)\s+)?"
     r"|(?:users?|people|they|he|she|it|one|visitors?|customers?|everyone|anyone|someone|nobody|members?|guests?)\s+"
     r"(?:can|could|may|might|should|must|will|would|has\s+to|have\s+to|needs?\s+to)\s+(?:(?:also|only|then|now)\s+)?"
+    r"|(?:users|people|customers|visitors|members|guests|they|i|we)\s+(?:(?:always|usually|often|only)\s+)?"
+    r"|(?:says?|said|reads|saying|labell?ed|called|named|titled)\s+"
     r"|you\s+(?:can|could|may|might)\s+(?:(?:also|only|then|now)\s+)?"
     r"|(?:i|we)\s+(?:can|could|did|tried\s+to|used\s+to|already)\s+"
     r"|(?:buttons?|links?|ways?|options?|page|form|place|ability|steps|instructions|attempts?|able|possible|required"

@@ -40,6 +40,9 @@ ASKS_NOTHING = "the sentence asks for nothing: it is a question, a negation or a
 CLASSIFYING = 5.0
 """Seconds that a classifier has for an answer."""
 
+_MOST_PHRASES = 50
+"""Phrases of a sentence that are looked at, so that no sentence takes long."""
+
 _SCENARIO = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 
 
@@ -182,6 +185,7 @@ def _find_phrases(text: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[int,
         for phrase in rule.words
         for found in _phrase(phrase).finditer(text)
     ]
+    spans = sorted(spans, key=lambda each: each[0])[:_MOST_PHRASES]
     taken: list[tuple[int, int, ScenarioRule]] = []
     for start, end, rule in sorted(spans, key=lambda each: (each[0] - each[1], each[0])):  # the longest first
         if all(end <= other_start or start >= other_end for other_start, other_end, _ in taken):
