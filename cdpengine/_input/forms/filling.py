@@ -153,7 +153,8 @@ class Filling:
             again = await self._prepare(select=True)
             if again.kind == "text" and not again.reason:
                 self.guard.note_armed(self.inspection.used.library)
-                outcome, held = await self._type_keys(typed, first="Delete")
+                # What looked like a mask may have been an ordinary text.
+                outcome, held = await self._type_keys(self.text, first="Delete")
         if held is None or held.taken:
             return outcome
         raise refusal(self.node, "the control, or the page's script, made something else of it", held.holds)

@@ -15,7 +15,7 @@
 
   // Whether a field that got the focus looks like one of a mask; `value` is what it held before.
   function isMasked(field, value) {
-    if (DOM.localName(field) !== "input") return false;
+    if (DOM.localName(field) !== "input" || !isTypable(field)) return false;
     const named = field.getAttributeNames().some((name) => /mask/i.test(name));
     const { placeholder } = field;
     const shown = hasBlanks(value) || BEGUN.test(value) || hasBlanks(placeholder) || PATTERN.test(placeholder);

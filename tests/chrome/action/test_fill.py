@@ -417,3 +417,22 @@ async def test_a_handler_of_the_focus_that_replaces_the_document_is_named(form: 
     aim = await form.node("#at")
     with pytest.raises(NotInteractableError, match="the page removed it when it got the focus"):
         await getattr(form.page, name)(aim, "a", timeout=20)
+
+
+@pytest.mark.parametrize("kind", ["password", "text", "search", "email", "url"])
+async def test_a_value_that_looks_like_a_mask_is_replaced(page: cdpengine.Page, kind: str) -> None:
+    """Blanks and signs in a row are what masks show; ordinary texts and passwords have them, too."""
+    await page.set_content(f"<input type={kind}>")
+    field = await page.find(css="input")
+    texts = [
+        "a__b, c (d)",
+        "^{#/#}=x",
+        "x, y; (z) ^{=}",
+        "__init__.py",
+        "f(x) = {1}, #/#",
+        "31/1m-x",
+        "plain, (text)",
+    ]
+    for text in texts:
+        await page.fill(field, text)
+        assert await page.evaluate("document.querySelector('input').value") == text
