@@ -7,19 +7,28 @@ page with many cookies cannot push a password out.
 
 from __future__ import annotations
 
-import base64
-import html
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import ceil
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote
 
 import attrs
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
 from cdpengine import _json
+from cdpengine.debug.recording.written_forms import (
+    URLS,
+    by_number,
+    escape_in_html,
+    in_base64,
+    in_json,
+    in_url,
+    lower_hexadecimal,
+    utf8,
+    wide_digits,
+)
 
 REDACTED = "[redacted]"
 _REDACTED = REDACTED.encode()
@@ -48,6 +57,9 @@ _HEAD = 32
 
 _LEAST_EDGE = 4
 """Bytes of a secret at the end of one piece of a stream, or at the beginning of the next, that are taken out."""
+
+LEAST_BEGUN = 3
+"""Bytes of the beginning of a secret from which on they are taken out where its stream is known from its start."""
 
 
 @attrs.frozen
@@ -91,7 +103,7 @@ class _SameHead:
         if self.beginnings:
             piece = data[start : start + self.longest]
             place = bisect_left(self.beginnings, piece)
-            reached = max(_common(piece, near) for near in self.beginnings[max(0, place - 1) : place + 1])
+            reached = max(common(piece, near) for near in self.beginnings[max(0, place - 1) : place + 1])
         for whole in self.wholes:  # the longest first
             if len(whole) <= reached:
                 break
@@ -124,7 +136,7 @@ class _Index:
                 yield start, start + reached
 
 
-def _common(one: bytes, other: bytes) -> int:
+def common(one: bytes, other: bytes) -> int:
     """Return how many bytes two texts have in common at their beginning."""
     same, most = 0, min(len(one), len(other))
     while same < most:
@@ -149,6 +161,8 @@ class _Edges:
                 tails.setdefault(form[-_LEAST_EDGE:], []).append(form)
                 self.longest = max(self.longest, len(form))
         self.by_head, self.by_tail = list(heads.values()), list(tails.values())
+        self.sorted = sorted(set().union(*self.by_head))
+        self.shortest = {form[:size] for form in self.sorted for size in range(1, _LEAST_EDGE)}
         self.heads = _automaton(list(heads)) if heads else None
         self.tails = _automaton(list(tails)) if tails else None
 
@@ -222,7 +236,7 @@ class KnownSecrets:
         indexes = self._indexes()
         if not indexes:
             return False
-        data = text if isinstance(text, bytes) else _utf8(text)
+        data = text if isinstance(text, bytes) else utf8(text)
         return any(index.is_in(data) for index in indexes)
 
     def parts(self, data: bytes, ends: Sequence[int]) -> Iterator[int]:
@@ -235,7 +249,7 @@ class KnownSecrets:
         """Return a text without them."""
         if not self._indexes():
             return text
-        data = _utf8(text)
+        data = utf8(text)
         clean = self.replace_bytes(data)
         return text if clean is data else clean.decode("utf-8", "surrogatepass")
 
@@ -275,6 +289,30 @@ class KnownSecrets:
             return _REDACTED
         inner = data[start : len(data) - end]
         return (_REDACTED if start else b"") + inner + (_REDACTED if end else b"")
+
+    def begun(self, data: bytes) -> int:
+        """Return how many bytes at the end of some may begin a secret: most that begin any form; 0: none."""
+        edges = self._edges()
+        if edges.heads is None:
+            return 0
+        last = data[max(0, len(data) - edges.longest + 1) :]
+        for _, at, _ in edges.heads.find_matches_as_indexes(last, overlapping=True):
+            place = bisect_right(edges.sorted, last[at:])
+            if place < len(edges.sorted) and edges.sorted[place].startswith(last[at:]):
+                return len(last) - at
+        ends = (size for size in range(_LEAST_EDGE - 1, 0, -1) if last[-size:] in edges.shortest)
+        return min(len(last), next(ends, 0))
+
+    def reach_over(self, before: bytes, data: bytes) -> int:
+        """Return how many bytes at the beginning of some belong to secrets that begin in what stands before."""
+        joined = before + data[: self._edges().longest]
+        ends = (
+            _whole_letter(joined, end)
+            for index in self._indexes()
+            for start, end in index.places(joined)
+            if start < len(before) < end
+        )
+        return max(ends, default=len(before)) - len(before)
 
     def _edges(self) -> _Edges:
         if self._known_edges is None or self._known_edges[0] != self.version:
@@ -338,40 +376,29 @@ def _split_seen(secret: str) -> frozenset[str]:
 
 # --- forms -------------------------------------------------------------------------------------------------------
 
-_URI = "-_.!~*'()"  # left alone by encodeURIComponent (ECMA-262)
-_WHOLE_URI = ";,/?:@&=+$#" + _URI  # by encodeURI
-_FORM = "*-._"  # by application/x-www-form-urlencoded (URL standard)
-_URLS: tuple[Callable[[str], str], ...] = (
-    lambda text: quote(text, safe=""),
-    quote,
-    lambda text: quote(text, safe=_URI),
-    lambda text: quote(text, safe=_WHOLE_URI),
-    lambda text: quote_plus(text, safe=_FORM),
-)
-
 
 @lru_cache(1_000)
 def forms_of(secret: str) -> frozenset[_Form]:
     """Return how a text may be written, in UTF-8, and how much of each form is enough to know it by."""
     rest, secret = secret, secret[:_PIECE]
-    data = _utf8(secret)
-    texts = {secret, *_escape_in_html(secret)}
-    urls = {_in_url(write, secret) for write in _URLS}
-    texts |= urls | {_lower_hexadecimal(url) for url in urls} | {quote(url, safe="") for url in urls}
+    data = utf8(secret)
+    texts = {secret, *escape_in_html(secret)}
+    urls = {in_url(write, secret) for write in URLS}
+    texts |= urls | {lower_hexadecimal(url) for url in urls} | {quote(url, safe="") for url in urls}
     wide: tuple[bytes, ...] = ()
     if len(secret) >= LONG_ENOUGH:  # encoded, a shorter one would be found by chance
         wide = (secret.encode("utf-16-le", "surrogatepass"), secret.encode("utf-16-be", "surrogatepass"))
         for each in (data, *wide):
-            once = _in_base64(each)
+            once = in_base64(each)
             texts |= {each.decode("latin-1"), *once}
-        texts |= {twice for each in _in_base64(data) for twice in _in_base64(each.encode())}
-        texts |= {data.hex(), data.hex().upper(), *_by_number(secret), *_wide_digits(secret)}
-    in_json = {form for text in texts for form in _in_json(text)}
-    again = {form for text in _in_json(secret) for form in _in_json(text)}
+        texts |= {twice for each in in_base64(data) for twice in in_base64(each.encode())}
+        texts |= {data.hex(), data.hex().upper(), *by_number(secret), *wide_digits(secret)}
+    escaped = {form for text in texts for form in in_json(text)}
+    again = {form for text in in_json(secret) for form in in_json(text)}
     for _ in range(2):  # a page's text that is JSON already, in what a script returned as JSON
         again |= {_json.encode_text(text)[1:-1] for text in again}
-    again |= {form for each in wide for text in _in_json(each.decode("latin-1")) for form in _in_json(text)}
-    written = {*map(_utf8, texts | in_json | again), *wide}
+    again |= {form for each in wide for text in in_json(each.decode("latin-1")) for form in in_json(text)}
+    written = {*map(utf8, texts | escaped | again), *wide}
     share = min(1.0, _ENOUGH / max(1, len(secret)))
     forms = {_Form(form, min(len(form), max(_ENOUGH, ceil(len(form) * share)))) for form in written}
     return frozenset(forms | set(_from_words_on(rest)))
@@ -383,8 +410,8 @@ def _from_words_on(secret: str) -> Iterator[_Form]:
         for start in _places_to_begin(secret):
             rest = secret[start : start + _PIECE]
             shown = {rest, _json.encode_ascii(rest)[1:-1], _json.encode_text(rest)[1:-1]}
-            for form in shown | _wide_digits(rest):
-                written = _utf8(form)
+            for form in shown | wide_digits(rest):
+                written = utf8(form)
                 yield _Form(written, min(len(written), _ENOUGH))
 
 
@@ -392,87 +419,3 @@ def _places_to_begin(secret: str) -> Iterator[int]:
     """Give where each word begins, and places within one that is longer than what is looked for together."""
     for word in _WORD.finditer(secret):
         yield from range(word.start(), word.end(), _PIECE // 2)
-
-
-def _wide_digits(secret: str) -> set[str]:
-    """Return a text as hexadecimal digits of UTF-16, as PDF writes titles."""
-    digits = {secret.encode(f"utf-16-{order}", "surrogatepass").hex() for order in ("le", "be")}
-    return digits | {each.upper() for each in digits}
-
-
-def _by_number(secret: str) -> set[str]:
-    """Return a text letter by letter: percent-encoded, as escapes of JSON, as references of HTML, as bytes."""
-    data = _utf8(secret)
-    units = [f"{unit:04x}" for unit in memoryview(secret.encode("utf-16-le", "surrogatepass")).cast("H")]
-    escapes = "".join(rf"\u{unit}" for unit in units)
-    percent = "".join(f"%{byte:02X}" for byte in data)
-    return {
-        percent,
-        percent.lower(),
-        escapes,
-        "".join(rf"\u{unit.upper()}" for unit in units),
-        escapes.replace("\\", "\\\\"),
-        "".join(f"&#{ord(letter)};" for letter in secret),
-        "".join(f"&#x{ord(letter):x};" for letter in secret),
-        ",".join(map(str, data)),
-        ", ".join(map(str, data)),
-    }
-
-
-def _in_url(write: Callable[[str], str], text: str) -> str:
-    return write(_json.replace_unpaired(text))  # as browsers do
-
-
-def _lower_hexadecimal(text: str) -> str:
-    return re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), text)
-
-
-def _escape_in_html(text: str) -> set[str]:
-    """Return the ways of the HTML standard's serialization, and of libraries."""
-    in_text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    spaces = text.replace("&", "&amp;").replace("\u00a0", "&nbsp;")
-    in_value = spaces.replace('"', "&quot;")
-    escaped = html.escape(text)
-    forms = {in_text, in_text.replace("\u00a0", "&nbsp;"), in_value}
-    forms |= {in_value.replace("<", "&lt;").replace(">", "&gt;"), spaces, escaped}
-    forms |= {escaped.replace("&#x27;", "&#39;"), escaped.replace("&#x27;", "'")}
-    forms |= {escaped.replace("&quot;", "&#34;").replace("&#x27;", "&#39;")}
-    return forms
-
-
-def _in_base64(data: bytes) -> set[str]:
-    """Return, for each offset of the first byte, the base64 that does not depend on the bytes around."""
-    forms = set()
-    for before in range(3):
-        encoded = base64.b64encode(bytes(before) + data).decode()
-        first = (0, 2, 3)[before]  # characters that also hold bits of what stands before
-        whole = (before + len(data)) * 8 // 6  # characters that hold no bits of what stands behind
-        form = encoded[first:whole]
-        forms |= {form, form.replace("+", "-").replace("/", "_")}
-    return forms
-
-
-_PLAIN = re.compile(r"[\w%+/=;#,.\- ]*", re.ASCII)
-"""Texts that JSON writes as they are, or with its slashes escaped."""
-
-
-def _in_json(text: str) -> set[str]:
-    """Return how JSON writes a text: non-ASCII letters and signs of markup escaped or not, in either case."""
-    if _PLAIN.fullmatch(text):
-        return {text, text.replace("/", "\\/")}
-    plain = _json.encode_text(text)[1:-1]
-    escaped = _json.encode_ascii(text)[1:-1]
-    forms = {plain, escaped, escaped.replace("/", "\\/"), plain.replace("/", "\\/")}
-    if "<" in text or ">" in text or "&" in text:
-        for form in list(forms):
-            signs = form.replace("<", "\\u003c").replace(">", "\\u003e")
-            forms |= {form.replace("<", "\\u003c"), signs, signs.replace("&", "\\u0026")}
-    return forms | {re.sub(r"\\u[0-9a-f]{4}", _upper_escape, form) for form in forms if "\\u" in form}
-
-
-def _upper_escape(found: re.Match[str]) -> str:
-    return "\\u" + found[0][2:].upper()
-
-
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

@@ -23,6 +23,7 @@ import attrs
 
 from cdpengine.debug.recording.content_streams import MOST_STREAMS, Piece, StreamName
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
+from cdpengine.debug.recording.secret_pieces import StreamMatcher
 from cdpengine.debug.recording.secret_text import redact_text
 
 LARGEST = 16_000_000
@@ -52,6 +53,8 @@ _VALUE_HEAD, _VALUE_END = 2_000, 100
 """Characters of a begun secret that are remembered: it is one already, whatever its length."""
 
 _GZIP = b"\x1f\x8b"
+_ZLIB = (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
+_COMPRESSED = (_GZIP, *_ZLIB)
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _REDACTED = REDACTED.encode()
 
@@ -112,6 +115,9 @@ class BodyRedactor:
 
     _inflating: dict[StreamName, zlib._Decompress] = attrs.field(factory=dict)
     """What unpacks the streams that are compressed."""
+
+    _matching: dict[StreamName, StreamMatcher] = attrs.field(factory=dict)
+    """What finds known secrets that are cut between the pieces of a stream."""
 
     def redact_fields(
         self, payload: dict[str, Any], names: Sequence[str], *, piece: Piece | None
@@ -184,7 +190,19 @@ class BodyRedactor:
     # --- pieces of streams -----------------------------------------------------------------------------------
 
     def _redact_piece(self, data: bytes, piece: Piece) -> bytes:
-        """Return a piece of a stream without secrets, also those that began in the piece before it."""
+        """Return a piece of a stream without secrets, also those that began in pieces before it."""
+        begins = piece.place == "first" or (piece.place == "message" and piece.stream not in self._ends)
+        matcher = None if begins else self._matching.get(piece.stream)
+        clean = self._redact_by_look(data, piece)
+        if piece.stream not in self._ends:
+            self._matching.pop(piece.stream, None)
+            return clean
+        if matcher is None:
+            matcher = self._matching[piece.stream] = StreamMatcher(self.known)
+        return matcher.take(data).take_out(data, clean)
+
+    def _redact_by_look(self, data: bytes, piece: Piece) -> bytes:
+        """Return a piece without what is known or looks secret in it, seen with the end of the piece before it."""
         last = self._ends.pop(piece.stream, None)
         inflating = self._inflating.pop(piece.stream, None)
         if piece.place == "first" or (last is None and piece.place == "message"):
@@ -227,13 +245,14 @@ class BodyRedactor:
         if len(self._ends) > MOST_STREAMS:
             forgotten, _ = self._ends.popitem(last=False)
             self._inflating.pop(forgotten, None)
+            self._matching.pop(forgotten, None)
 
     # --- whole bodies ----------------------------------------------------------------------------------------
 
     def redact_bytes(self, data: bytes) -> bytes:
         """Return bytes without the secrets in them; the same object where there is none."""
-        if data.startswith(_GZIP):
-            return self._redact_compressed(data)
+        if data.startswith(_COMPRESSED) and (clean := self._redact_compressed(data)) is not None:
+            return clean
         encoding = "utf-16" if data.startswith(_BYTE_ORDER_MARKS) else "utf-8"
         try:
             text = data.decode(encoding)
@@ -241,8 +260,8 @@ class BodyRedactor:
             return self._redact_binary(data)
         if "\0" in text:
             return self._redact_binary(data)
-        clean = self.text(text)
-        return data if clean == text else clean.encode(encoding)
+        shown = self.text(text)
+        return data if shown == text else shown.encode(encoding)
 
     def _redact_binary(self, data: bytes) -> bytes:
         data = self.known.replace_bytes(data)
@@ -252,13 +271,16 @@ class BodyRedactor:
         clean = redact_text(text)
         return data if clean == text else clean.encode("latin-1")
 
-    def _redact_compressed(self, data: bytes) -> bytes:
-        """Return compressed bytes, or a word in their place where there are secrets in what they hold."""
-        decompressor = zlib.decompressobj(wbits=31)
+    def _redact_compressed(self, data: bytes) -> bytes | None:
+        """Return compressed bytes, or a word in their place where there are secrets in what they hold.
+
+        None: they are not compressed.
+        """
+        decompressor = zlib.decompressobj(wbits=47)  # gzip or zlib
         try:
             plain = decompressor.decompress(data, LARGEST)
         except zlib.error:
-            return self.known.replace_bytes(data)
+            return None
         if decompressor.unconsumed_tail or self.redact_bytes(plain) is not plain:
             return _REDACTED
         return data
