@@ -366,3 +366,17 @@ async def test_a_walk_leaves_time_to_number_what_is_new(
         whole = await page.snapshot(source=source)
         assert not whole.gaps
         assert len(whole.refs) == count
+
+
+async def test_a_part_of_a_frame_that_was_never_drawn(
+    used_page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    unseen = "<div id=part role=group aria-label=Part><button>In</button></div><button>Out</button>"
+    far = "<div style='height: 3000px'></div><iframe src='OTHER/unseen'></iframe>"
+    await used_page.goto(serve(httpserver, main=f"<button>Top</button>{far}", unseen=unseen))
+    snapshot = await used_page.snapshot(root=await used_page.find("#part"), source="ax")
+    assert outline(snapshot) == ['- group "Part"', '  - button "In"']
+    hidden = "<iframe style='display: none' src='OTHER/unseen'></iframe>"
+    await used_page.goto(serve(httpserver, main2=hidden) + "2")
+    snapshot = await used_page.snapshot(root=await used_page.find("#part"), source="ax")
+    assert outline(snapshot) == ["# nothing to show in the accessibility tree of this document"]

@@ -14,6 +14,7 @@ sees and the tree leaves out comes from the DOM (_snapshot/sources/ax_grafts.py)
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -49,6 +50,12 @@ from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
 _LOOKING = 0.8
 """The part of the frame's time after which clickables are not waited for."""
 
+_LONGEST_QUERY = 1.0
+"""Seconds in which a part is answered for, at most a quarter of the frame's time.
+
+In a frame of another origin Chrome answers once that is drawn, which may be never; the whole tree it has at once.
+"""
+
 
 async def read_ax(request: FrameRequest) -> Document:
     """Return the frame's document as Chrome's accessibility tree has it. Closed shadow roots are in it.
@@ -63,15 +70,18 @@ async def read_ax(request: FrameRequest) -> Document:
         method, params = "Accessibility.queryAXTree", {"backendNodeId": request.root}
     await trio.lowlevel.checkpoint_if_cancelled()
     call = request.session.post(method, **params)
+    reply: msgspec.Raw | bytes | None = None
     try:
         clickables, unknown = await _clickables(request)
-        reply = await call.raw()
+        longest = math.inf if request.root is None else min(_LONGEST_QUERY, request.seconds / 4)
+        with trio.move_on_after(longest):
+            reply = await call.raw()
     finally:
         call.abandon()
     within: frozenset[int] | None = None
-    if request.root is not None and not _holds(reply, request.root):
+    if reply is None or (request.root is not None and not _holds(reply, request.root)):
         # Chrome answers with nothing for an element that has no node of its own in the tree (a `span`, what is
-        # hidden); what is in it is found in the whole tree.
+        # hidden), and never in a frame that is not drawn; what is in it is found in the whole tree.
         params = {"backendNodeId": request.root, "depth": -1, "pierce": True}
         described = await request.session.request("DOM.describeNode", params, DescribeNodeReply)
         within = _backend_ids(described.node)
