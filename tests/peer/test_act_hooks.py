@@ -48,6 +48,10 @@ class Hook:
     async def _do(self) -> None:
         if self.does == "fail":
             raise CacheUnavailableError("a file", "read", "the disk is full")
+        if self.does == "raise":
+            raise KeyError("hunter2")
+        if self.does == "raise a group":
+            raise ExceptionGroup("tasks", [ValueError("hunter2")])
         if self.does == "hang":
             await trio.sleep_forever()
 
@@ -82,7 +86,7 @@ async def test_what_is_refused_reaches_no_hook(request_: dict[str, Any], seen: l
     assert hook.seen == seen
 
 
-@pytest.mark.parametrize("does", ["fail", "hang"])
+@pytest.mark.parametrize("does", ["fail", "raise", "raise a group", "hang"])
 async def test_a_hook_that_fails_or_hangs_changes_nothing(
     does: str, autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -93,8 +97,18 @@ async def test_a_hook_that_fails_or_hangs_changes_nothing(
     assert len(response.cached) == 1
     assert other.seen == ["before tabs", "after tabs True"]
     assert [record.getMessage().partition(":")[0][:30] for record in caplog.records] == [
-        "a hook of tabs failed" if does == "fail" else "a hook of tabs took more than "
+        "a hook of tabs took more than " if does == "hang" else "a hook of tabs failed"
     ] * 2
+    assert "hunter2" not in caplog.text
+
+
+async def test_a_hook_that_returns_no_response_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    async def forget(_actor: Actor, _request: ActRequest, _response: ActResponse) -> Any:
+        return None
+
+    made = Actor(NoBrowser(), hooks=(DispatchHook(after=forget),))  # type: ignore[arg-type]
+    assert (await dispatch(made, {"kind": "tabs"})).ok
+    assert "expected an ActResponse" in caplog.text
 
 
 async def test_a_cancelled_request_is_cancelled_in_its_hook_too() -> None:

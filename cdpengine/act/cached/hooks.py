@@ -1,7 +1,8 @@
 """What runs around each request of an actor, and what a cache is to requests.
 
-Rule: hooks see a request that was parsed and let through, and the response to it. They have a time of their own,
-and one that fails or takes longer leaves the response as it is: what was done on the page was done.
+Rule: hooks see a request that was parsed and let through, and the response to it. They have a time of their own.
+A hook that raises any exception, takes longer or returns no response leaves the response as it is: what was done on
+the page was done. The log names the failure.
 """
 
 from __future__ import annotations
@@ -61,7 +62,14 @@ async def call_after(actor: Actor, request: ActRequest, response: ActResponse) -
     for hook in actor.hooks:
         if hook.after is not None:
             async with _bounded(request):
-                response = await hook.after(actor, request, response)
+                response = _checked(await hook.after(actor, request, response))
+    return response
+
+
+def _checked(response: ActResponse) -> ActResponse:
+    """Return the response of a hook. Raises InvalidArgumentError for anything else, such as a forgotten return."""
+    if not isinstance(response, ActResponse):
+        raise InvalidArgumentError("result of a hook", f"a {type(response).__name__}", "an ActResponse")
     return response
 
 
@@ -70,8 +78,10 @@ async def _bounded(request: ActRequest) -> AsyncIterator[None]:
     with trio.move_on_after(HOOK_TIME) as scope:
         try:
             yield
-        except EngineError as error:
-            _log.warning("a hook of %s failed: %s", request.kind, error)
+        except Exception as error:  # noqa: BLE001 - hooks are the caller's code, and the action is done
+            # The text of another exception may hold a value of the request: a KeyError is its key.
+            reason = str(error) if isinstance(error, EngineError) else type(error).__name__
+            _log.warning("a hook of %s failed: %s", request.kind, reason)
     if scope.cancelled_caught:
         _log.warning("a hook of %s took more than %s s, and was ended", request.kind, HOOK_TIME)
 
