@@ -50,6 +50,11 @@ def normalize_url(url: str, *, tracking: Collection[str] = TRACKING_PARAMETERS) 
     return f"{form}{f'?{query}' if query else ''}{_fragment(parts.fragment)}"
 
 
+def has_address(url: str) -> bool:
+    """Return whether a page with this URL can have entries: a blank tab and a document of a program cannot."""
+    return url.partition(":")[0].lower() in SCHEMES
+
+
 def generalize_url(url: str) -> str:
     """Return the pattern of all pages like this one: what looks like an id in the path is any segment.
 

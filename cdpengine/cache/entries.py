@@ -17,7 +17,7 @@ from typing import Any, Literal
 import attrs
 
 from cdpengine import _json
-from cdpengine.act import ActRequest, Drag, Fill, Navigate, NewTab, Wait
+from cdpengine.act import ActRequest, Drag, Fill, Navigate, NewTab, Resize, Wait
 from cdpengine.act.parsing import parse_request
 from cdpengine.act.requests import LoadStateName
 from cdpengine.cache.addresses import UrlPattern, normalize_url
@@ -325,6 +325,15 @@ class CacheEntry:
     def holds_typed_text(self) -> bool:
         """Whether a text that is entered stands in a step itself, and not as a variable."""
         return any(holds_typed_text(step.request) for step in self.all_steps())
+
+
+def begins_with(steps: Iterable[Step | StepGroup]) -> ActRequest | None:
+    """Return the first request of steps that does more than resize the viewport; None without one."""
+    for each in steps:
+        for step in each.steps if isinstance(each, StepGroup) else (each,):
+            if not isinstance(step.request, Resize):
+                return step.request
+    return None
 
 
 def make_entry(

@@ -16,7 +16,7 @@ from cdpengine import _json
 from cdpengine.act import Navigate
 from cdpengine.cache.addresses import UrlPattern, normalize_url
 from cdpengine.cache.encryption import Cipher, missing_key
-from cdpengine.cache.entries import CacheEntry, EntryStatistics, Step
+from cdpengine.cache.entries import CacheEntry, EntryStatistics, begins_with
 from cdpengine.cache.entry_json import entry_to_json, parse_entry
 from cdpengine.errors import CacheDamagedError, InvalidArgumentError
 
@@ -57,9 +57,8 @@ def weight_of(address: str) -> int:
 
 
 def begins_anywhere(entry: CacheEntry) -> bool:
-    """Say whether an entry goes to its page by itself."""
-    first = entry.steps[0]
-    return isinstance(first, Step) and isinstance(first.request, Navigate)
+    """Return whether an entry navigates to its page before it does anything there."""
+    return isinstance(begins_with(entry.steps), Navigate)
 
 
 def add_functions(connection: sqlite3.Connection) -> None:

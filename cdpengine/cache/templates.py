@@ -83,7 +83,7 @@ def holds_typed_text(request: ActRequest) -> bool:
     Names of keys, such as "Enter" and "Control+A", are no texts.
     """
     return any(
-        secret and any(_has_text(text) for text in _texts(value) if name != "key" or len(text) == 1)
+        secret and any(has_text(text) for text in _texts(value) if name != "key" or len(text) == 1)
         for name, value, secret in _fields(request)
     )
 
@@ -115,7 +115,8 @@ def _check_values(names: tuple[str, ...], values: Mapping[str, str]) -> None:
             raise InvalidArgumentError(f"value of {name}", f"a {type(values[name]).__name__}", "a text")
 
 
-def _has_text(template: str) -> bool:
+def has_text(template: str) -> bool:
+    """Return whether a template has text beside its variables, other than blanks."""
     return _TOKEN.sub(lambda found: "$" if found[1] is None else "", template).strip() != ""
 
 

@@ -134,6 +134,19 @@ async def test_an_atomic_group_that_fails_is_rolled_back(
         assert await log_of(page) == ["click one"]
 
 
+async def test_a_rollback_that_fails_is_named_in_the_reason(
+    page: cdpengine.Page, serve: Callable[..., str]
+) -> None:
+    entry = await grouped(page, serve(GROUPED))
+    await page.evaluate("undo.remove()")
+    report = await execute(page, entry)
+    assert "step 0.1: missing" in report.reason
+    assert "its rollback failed, so the group is done in part: step 0.0: missing" in report.reason
+    assert report.reason in report.to_table()
+    assert [each.status for each in report.steps] == ["done", "failed", "failed", "skipped"]
+    assert await log_of(page) == ["click one"]
+
+
 async def test_a_group_of_which_nothing_was_begun_is_not_rolled_back(
     page: cdpengine.Page, serve: Callable[..., str]
 ) -> None:
@@ -164,3 +177,21 @@ async def test_a_cancelled_group_is_rolled_back_and_the_cancellation_leaves(
     assert nursery.cancel_scope.cancelled_caught
     assert ended == []
     assert await log_of(page) == ["click one", "click undo"]
+
+
+async def test_a_rollback_that_fails_after_a_cancellation_is_logged(
+    page: cdpengine.Page, serve: Callable[..., str], caplog: pytest.LogCaptureFixture
+) -> None:
+    entry = await grouped(page, serve(GROUPED))
+    group = entry.steps[0]
+    assert isinstance(group, StepGroup)
+    entry = attrs.evolve(
+        entry, steps=(attrs.evolve(group, steps=(group.steps[0], step(Wait(text="Never")))),)
+    )
+    await page.evaluate("undo.remove()")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(execute, page, entry)
+        await page.wait_for(expression="done.length === 1")
+        nursery.cancel_scope.cancel()
+    assert "its rollback failed, so the group is done in part" in caplog.text
+    assert await log_of(page) == ["click one"]

@@ -210,3 +210,21 @@ def test_a_target_is_cleaned_of_secrets_in_all_of_its_fields(secret: str) -> Non
     assert secret not in repr(cleaned)
     named = clean_target(Target(role="button", name="Hi ada $$", item="ada 7"), Templating(VALUES))
     assert (named.name, named.item) == ("Hi ${user} $$", "${user} 7")
+
+
+def test_without_typed_text_each_entered_text_is_a_variable() -> None:
+    templating = Templating({"user": "ada"}, keep_typed=False)
+    assert templating.entered("ada", FieldFacts(tag="input", name="login", editable=True)) == "${user}"
+    assert templating.entered("red shoes", FieldFacts(tag="input", name="q", editable=True)) == "${q}"
+    assert (
+        templating.entered("ada@a.example", FieldFacts(tag="input", label="E-mail", editable=True))
+        == "${e_mail}"
+    )
+    assert templating.entered("blue hats", FieldFacts(tag="input", name="q", editable=True)) == "${q_2}"
+    assert templating.entered("red shoes", FieldFacts(tag="input", name="again", editable=True)) == "${q}"
+    assert templating.entered(" ", FieldFacts(tag="input", name="blank", editable=True)) == " "
+    assert templating.character("j") == "${key}"
+    assert templating.replaced == ["q", "e_mail", "q_2", "key"]
+    assert templating.used == {"user", "q", "e_mail", "q_2", "key"}
+    assert templating.sensitive == set()
+    assert templating.shown("Results for red shoes") == "Results for ${q}"

@@ -136,6 +136,10 @@ WARNINGS = {
     ("debug/replaying/replay_server.py", "not replayed: %s"): "record anew, or let the program ask as it did",
     ("debug/replaying/replay_server.py", "client %d of the replay sent s"): "see to the client",
     ("cache/entry_table.py", "an entry of the cache is skipp"): "delete it, or put another in its place",
+    (
+        "cache/replaying/execution.py",
+        "a cancelled run of %s: step %d",
+    ): "undo by hand what the rollback did not",
     ("act/cached/hooks.py", "a hook of %s failed: %s"): "mend the hook, or leave it out",
     ("act/cached/hooks.py", "a hook of %s took more than %s"): "have the hook do less",
     ("_api/scopes/awaitable_scope.py", None): "await it, or enter it",

@@ -1,8 +1,8 @@
 """What runs around each request of an actor, and what a cache is to requests.
 
 Rule: hooks see a request that was parsed and let through, and the response to it. They have a time of their own.
-A hook that raises any exception, takes longer or returns no response leaves the response as it is: what was done on
-the page was done. The log names the failure.
+A hook that raises any exception, takes longer or returns no response leaves the response as it is: what was done
+on the page was done. The log names the failure.
 """
 
 from __future__ import annotations

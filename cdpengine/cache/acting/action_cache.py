@@ -166,7 +166,7 @@ class ActionCache:
 
         scenario: its name, such as "login".
         variables: values by name; where one of them is entered, chosen or gone to, the variable is kept. A secret
-            that is not among them becomes a variable of its own.
+            that is not among them becomes a variable of its own; without a key, so does every typed text.
         level: what the entry covers. description, tags, variant: kept with it.
 
         The entry is kept at the end of the block, unless that ends with an error; `Learning.entry` has it then.
@@ -177,7 +177,7 @@ class ActionCache:
             scenario, "https://a.example/", Viewport(width=1, height=1), variables or (), variant=variant
         )
         began = trio.current_time()
-        async with record_steps(page, variables=variables) as recording:
+        async with record_steps(page, variables=variables, keep_typed=self._store.encrypted) as recording:
             learning = Learning(recording=recording)
             yield learning
         if recording.steps and learning.keep:
@@ -345,7 +345,7 @@ class ActionCache:
         async def resolve(names: Iterable[str]) -> Values:
             return await resolve_values(names, values=known, ask=self._ask)
 
-        async with record_steps(page, variables=known) as recording:
+        async with record_steps(page, variables=known, keep_typed=self._store.encrypted) as recording:
             result = await follow_plan(
                 page, goal, planner, resolve, rounds=self._config.rounds, deadline=deadline
             )

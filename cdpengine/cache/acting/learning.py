@@ -7,10 +7,12 @@ blank page begins where that goes, and can be replayed from anywhere. A repair k
 from __future__ import annotations
 
 import hashlib
+import re
 
 import attrs
 
 from cdpengine.act import Navigate
+from cdpengine.cache.addresses import UrlPattern, has_address
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import (
     CacheEntry,
@@ -21,6 +23,7 @@ from cdpengine.cache.entries import (
     Step,
     StepGroup,
     Viewport,
+    begins_with,
     make_entry,
     make_key,
 )
@@ -28,6 +31,7 @@ from cdpengine.cache.recognizing.recognition import ScenarioMatch
 from cdpengine.cache.recording.recording import Recording
 from cdpengine.cache.sentences import mask_values
 from cdpengine.cache.store import CacheStore
+from cdpengine.errors import InvalidArgumentError
 
 _UNKNOWN = Viewport(width=1280, height=720)
 """The viewport that is taken where the page did not say its own."""
@@ -166,11 +170,15 @@ def name_goal(goal: str) -> str:
     return f"goal_{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 
-def _find_address(recording: Recording) -> str:
-    first = recording.steps[0]
-    goes = isinstance(first, Step) and isinstance(first.request, Navigate)
-    if goes and not recording.url.startswith(("http:", "https:", "file:")):
-        assert isinstance(first, Step)
-        assert isinstance(first.request, Navigate)
-        return first.request.url
-    return recording.url
+def _find_address(recording: Recording) -> str | UrlPattern:
+    """Return the address where an entry begins. Raises InvalidArgumentError where its pages have none."""
+    if has_address(recording.url):
+        return recording.url
+    goes = begins_with(recording.steps)
+    if not isinstance(goes, Navigate) or not has_address(goes.url):
+        raise InvalidArgumentError(
+            "page of the recording", "a blank tab or a document of a program", "a page of http, https or file"
+        )
+    if "${" not in goes.url:
+        return goes.url
+    return UrlPattern(re.sub(r"\$\{\w+\}", "*", goes.url))

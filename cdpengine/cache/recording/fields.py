@@ -111,6 +111,12 @@ def secret_name(facts: FieldFacts) -> str | None:
     return None
 
 
+def variable_name(facts: FieldFacts) -> str:
+    """Return the name of a variable for what is entered into a field that is not secret."""
+    names = (_identifier(text) for text in (facts.name, facts.id, facts.label))
+    return next((name for name in names if name), "text")
+
+
 def _spaced(text: str) -> str:
     """Return a name as words: cardNumber and card_number are "card number"."""
     return re.sub(r"[\s_.\-\[\]]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)).strip()[:200]

@@ -22,6 +22,7 @@ from cdpengine._page.dialogs import default_answer
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
 from cdpengine._page.side_effects import SideEffects
 from cdpengine.act.reading_requests import Dialog, FileChooser
+from cdpengine.cache.addresses import has_address
 from cdpengine.cache.changes import PageFeatures, read_features
 from cdpengine.cache.entries import MOST_STEPS, Step, Viewport
 from cdpengine.cache.recording.elements import DESCRIBING, ElementReader, read_viewport
@@ -80,13 +81,19 @@ class Recording:
 
 @asynccontextmanager
 async def record_steps(
-    page: Page, *, variables: Mapping[str, str] | None = None, sensitive: Iterable[str] = ()
+    page: Page,
+    *,
+    variables: Mapping[str, str] | None = None,
+    sensitive: Iterable[str] = (),
+    keep_typed: bool = True,
 ) -> AsyncIterator[Recording]:
     """Record what is done on the page while the block runs: by its verbs, and by a person in its window.
 
     variables: values by name. A text that is entered, chosen or gone to and that is such a value, or holds it,
         becomes the variable. The values are dropped at the end of the block.
     sensitive: names of variables that are shown nowhere, beside those that `is_sensitive_name` says.
+
+    keep_typed: False keeps no text that is entered: each becomes a variable that is named after its field.
 
     Each verb of the page waits until the page has been read before it, in all tasks: 0.2 seconds on most pages,
     some 3 where it does not answer, 8 at most. The end waits at most 4 seconds for what the last step led to. An
@@ -96,7 +103,7 @@ async def record_steps(
     """
     if (error := page.session.error()) is not None:
         raise error
-    recorder = _Recorder(page, Templating(variables or {}, sensitive))
+    recorder = _Recorder(page, Templating(variables or {}, sensitive, keep_typed=keep_typed))
     running = page._core.target.running  # noqa: SLF001 - the recording works on the page below its verbs
     with running.record() as effects:
         recorder.effects = effects
@@ -175,6 +182,8 @@ class _Recorder:
         recording.steps = tuple(draft.as_step() for draft in self._drafts)
         recording.variables = tuple(sorted(used))
         recording.sensitive = tuple(sorted(used & self._templating.sensitive))
+        if replaced := self._templating.replaced:
+            self.note("record", f"typed texts are not kept; they are the variables {', '.join(replaced)}")
         recording.notes = tuple(self._notes)
         recording.tokens = self._reader.tokens
         self._templating.forget()
@@ -264,6 +273,8 @@ class _Recorder:
 
     def _add(self, draft: Draft, place: int) -> None:
         draft.place = place
+        if not self._drafts and draft.before is not None:
+            self._begin_at(draft.before)
         if isinstance(draft.request, FileChooser):
             self._drafts.insert(len(self._drafts) - 1, draft)  # before what opened it
             return
@@ -284,6 +295,13 @@ class _Recorder:
         self._drafts.append(draft)
         if draft.typing is not None:
             self._note_secret(draft.typing)
+
+    def _begin_at(self, view: PageView) -> None:
+        """Have a recording that began in a blank tab begin at the page of its first step."""
+        url = hide_secrets(view.url)
+        if has_address(url) and not has_address(self.recording.url):
+            self.recording.url = url.partition("?")[0] if self._templating.holds_secret(url) else url
+            self.recording.features = None if view.snapshot is None else read_features(view.snapshot)
 
     def _note_secret(self, typing: Typing) -> None:
         if secret_name(typing.element.facts) is not None:

@@ -243,7 +243,7 @@ def is_paste(key: str) -> bool:
     )
 
 
-def _press(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+def _press(given: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
     key = given["key"]
     element = elements.get("target")
     if element is None and given["target"] is not None:
@@ -258,9 +258,11 @@ def _press(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft
                 text="", element=element, unknown=secret_name(element.facts) is not None, pasted=True
             )
             return Draft(targets={"t1": element.target}, typing=typing, entering=True)
+    if given["target"] is None and typed_character(key) is not None and element is None:
+        raise CannotBeStep("a character was typed, and it is not known into which field")
+    if len(key) == 1:
+        key = templating.character(key)
     if given["target"] is None:
-        if typed_character(key) is not None and element is None:
-            raise CannotBeStep("a character was typed, and it is not known into which field")
         return Draft(request=Press(key=key), element=element)
     return attrs.evolve(_on(Press, key=key)(elements), element=element)
 

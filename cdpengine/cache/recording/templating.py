@@ -18,8 +18,8 @@ from urllib.parse import unquote_plus
 import attrs
 
 from cdpengine.cache.addresses import generalize_url
-from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name
-from cdpengine.cache.templates import check_name, escape
+from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name, variable_name
+from cdpengine.cache.templates import check_name, escape, has_text
 from cdpengine.cache.variables import is_sensitive_name
 from cdpengine.errors import InvalidArgumentError
 
@@ -62,10 +62,13 @@ class _Marks:
 class Templating:
     """Makes templates of the texts of one recording. `values` are the variables that were given.
 
-    `used` has the variables that stand in templates, `sensitive` those that are shown nowhere.
+    `keep_typed` False keeps no entered text: each becomes a variable that is named after its field. `replaced` has
+    these names. `used` has the variables that stand in templates, `sensitive` those that are shown nowhere.
     """
 
-    def __init__(self, values: Mapping[str, str], sensitive: Iterable[str] = ()) -> None:
+    def __init__(
+        self, values: Mapping[str, str], sensitive: Iterable[str] = (), *, keep_typed: bool = True
+    ) -> None:
         for name, value in values.items():
             check_name(name)
             if not isinstance(value, str):
@@ -75,6 +78,8 @@ class Templating:
         self._made: set[str] = set()
         self.sensitive = {name for name in self._values if is_sensitive_name(name)} | set(sensitive)
         self.used: set[str] = set()
+        self.replaced: list[str] = []
+        self._keep_typed = keep_typed
         self._pending = ""
 
     def __repr__(self) -> str:
@@ -98,7 +103,19 @@ class Templating:
             return self._variable(self._secret(text, secret))
         if (name := self._whole(text, facts)) is not None:
             return self._variable(name)
-        return self._replace(text, [(value, name) for value, name in self._parts(facts)])
+        before = set(self.used)
+        template = self._replace(text, [(value, name) for value, name in self._parts(facts)])
+        if self._keep_typed or not has_text(template):
+            return template
+        self.used = before
+        name = self._free_name(variable_name(facts))
+        self._values[name] = text
+        self.replaced.append(name)
+        return self._variable(name)
+
+    def character(self, key: str) -> str:
+        """Return the template of a single character that is pressed: itself, unless no typed text is kept."""
+        return key if self._keep_typed else self.entered(key, FieldFacts(name="key"))
 
     def entered_unknown(self, facts: FieldFacts) -> str:
         """Return the template of what was entered into a secret field and is not known.
@@ -122,13 +139,16 @@ class Templating:
         return name
 
     def _new(self, called: str) -> str:
-        known = self._values.keys() | self._made
-        name = next(
-            each for each in [called, *(f"{called}_{n}" for n in range(2, 10_000))] if each not in known
-        )
+        name = self._free_name(called)
         self._made.add(name)
         self.sensitive.add(name)
         return name
+
+    def _free_name(self, called: str) -> str:
+        known = self._values.keys() | self._made
+        return next(
+            each for each in [called, *(f"{called}_{n}" for n in range(2, 10_000))] if each not in known
+        )
 
     def _variable(self, name: str) -> str:
         self.used.add(name)

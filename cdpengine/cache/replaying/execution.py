@@ -9,7 +9,7 @@ is not raised.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -18,6 +18,7 @@ import attrs
 import trio
 
 from cdpengine._budget import check_timeout, within
+from cdpengine._logs import get_logger
 from cdpengine._snapshot.given_refs import unseen
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.act import Actor, ActRequest, Drag, Fill, Navigate, NewTab
@@ -33,23 +34,30 @@ from cdpengine.cache.changes import (
     judge_change,
     read_features,
 )
-from cdpengine.cache.entries import CacheEntry, Step, StepGroup, step_variables
+from cdpengine.cache.entries import CacheEntry, Step, StepGroup, begins_with
 from cdpengine.cache.replaying.conditions import wait_for_condition, watch_changes
 from cdpengine.cache.replaying.evidence import gather_evidence
 from cdpengine.cache.replaying.finding import TargetMatch, find_target
+from cdpengine.cache.replaying.places import (
+    Place,
+    check_range,
+    check_variables,
+    describe_step,
+    places_of,
+)
 from cdpengine.cache.replaying.probing import WantedElement, forget_page, has_counts, probe_page
 from cdpengine.cache.replaying.report import ExecutionReport, StepResult
 from cdpengine.cache.variables import Values
 from cdpengine.errors import (
     DeadlineExceededError,
     EngineError,
-    InvalidArgumentError,
-    UndefinedVariablesError,
     shown_url,
 )
 
 if TYPE_CHECKING:
     from cdpengine import Page
+
+_log = get_logger("cdpengine.cache")
 
 _PATIENCE = 2.0
 """Seconds that an element of a step may take to appear, where no post-condition has waited for it."""
@@ -104,10 +112,10 @@ async def execute_entry(
     back, in at most 8 s, and leaves as itself.
     """
     deadline = trio.current_time() + check_timeout(timeout)
-    first, end = _range(entry, options.get("from_index", 0), options.get("to_index"))
+    first, end = check_range(entry, options.get("from_index", 0), options.get("to_index"))
     chosen = entry.steps[first:end]
     values = attrs.evolve(values, sensitive=values.sensitive | frozenset(entry.sensitive))
-    _check_variables(chosen, values)
+    check_variables(chosen, values)
     run = _Run(
         page=page,
         entry=entry,
@@ -124,46 +132,6 @@ async def execute_entry(
             return await (run.plan(first, chosen) if plan else run.execute(first, chosen))
     finally:
         forget_page(run.page)
-
-
-def _range(entry: CacheEntry, first: int, end: int | None) -> tuple[int, int]:
-    count = len(entry.steps)
-    last = count if end is None else end
-    if isinstance(first, bool) or not isinstance(first, int) or not 0 <= first < count:
-        raise InvalidArgumentError("from_index", repr(first)[:40], f"0 to {count - 1}")
-    if isinstance(last, bool) or not isinstance(last, int) or not first < last <= count:
-        raise InvalidArgumentError("to_index", repr(end)[:40], f"{first + 1} to {count}, or None")
-    return first, last
-
-
-def _check_variables(chosen: Sequence[Step | StepGroup], values: Values) -> None:
-    needed = [name for step in _all_steps(chosen) for name in step_variables(step)]
-    if missing := [name for name in dict.fromkeys(needed) if name not in values.names]:
-        raise UndefinedVariablesError(missing)
-
-
-def _all_steps(chosen: Sequence[Step | StepGroup]) -> Iterator[Step]:
-    for each in chosen:
-        if isinstance(each, StepGroup):
-            yield from each.steps
-            yield from each.rollback
-        else:
-            yield each
-
-
-@attrs.frozen(kw_only=True)
-class _Place:
-    """Where a step is in its entry."""
-
-    index: int
-    number: int | None = None
-    rollback: bool = False
-
-
-def _places(index: int, each: Step | StepGroup) -> list[tuple[_Place, Step]]:
-    if isinstance(each, StepGroup):
-        return [(_Place(index=index, number=number), step) for number, step in enumerate(each.steps)]
-    return [(_Place(index=index), each)]
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -206,7 +174,7 @@ class _Run:
                     break
         begun = {(result.index, result.number) for result in self.results}
         for index, each in enumerate(chosen, first):
-            for place, step in _places(index, each):
+            for place, step in places_of(index, each):
                 if reason and (place.index, place.number) not in begun:
                     self.results.append(self._result(place, step, status="skipped"))
         spent = (trio.current_time() - started) * 1000
@@ -230,8 +198,7 @@ class _Run:
 
     async def _check_page(self, first: int, chosen: Sequence[Step | StepGroup]) -> str:
         """Return why the page is not the one that the entry is for; "" where it is."""
-        begins = next(_all_steps(chosen)).request
-        if first > 0 or isinstance(begins, (Navigate, NewTab)):
+        if first > 0 or isinstance(begins_with(chosen), (Navigate, NewTab)):
             return ""
         try:
             if not self.entry.key.pattern.matches(self.page.url) and not self.force:
@@ -266,7 +233,7 @@ class _Run:
         self.acted = False
         began = len(self.results)
         try:
-            for place, step in _places(index, each):
+            for place, step in places_of(index, each):
                 result = await self._do(place, step)
                 self.results.append(result)
                 if result.error is not None:
@@ -275,22 +242,29 @@ class _Run:
                 return ""
         except trio.Cancelled:
             if isinstance(each, StepGroup):
+                left = "its rollback did not end in time"
                 with trio.CancelScope(shield=True, deadline=trio.current_time() + _ROLLING_BACK):
-                    await self._roll_back(index, each, began)
+                    left = await self._roll_back(index, each, began)
+                if left:
+                    _log.warning("a cancelled run of %s: step %d: %s", self.entry.key, index, left)
             raise
-        if isinstance(each, StepGroup):
-            await self._roll_back(index, each, began)
-        return f"step {result.place}: {result.error}"
+        reason = f"step {result.place}: {result.error}"
+        if isinstance(each, StepGroup) and (left := await self._roll_back(index, each, began)):
+            reason = f"{reason}; {left}"
+        return reason
 
-    async def _roll_back(self, index: int, group: StepGroup, began: int) -> None:
-        """Do what a group has for that, if any of its steps was begun. One that fails does not keep the others."""
+    async def _roll_back(self, index: int, group: StepGroup, began: int) -> str:
+        """Do the rollback of a group, if any of its steps was begun; return what of it failed, "" for nothing.
+
+        A step that fails does not keep the others from being done.
+        """
         if not (group.atomic and group.rollback and self.acted):
-            return
+            return ""
         deadline, self.deadline = self.deadline, trio.current_time() + _ROLLING_BACK
         try:
             undone = []
             for number, step in enumerate(group.rollback):
-                undone.append(await self._do(_Place(index=index, number=number, rollback=True), step))
+                undone.append(await self._do(Place(index=index, number=number, rollback=True), step))
             if all(result.error is None for result in undone):
                 self.results[began:] = [
                     attrs.evolve(result, status="rolled back") if result.status == "done" else result
@@ -299,10 +273,12 @@ class _Run:
             self.results += undone
         finally:
             self.deadline = deadline
+        failed = [f"step {result.place}: {result.error}" for result in undone if result.error is not None]
+        return f"its rollback failed, so the group is done in part: {'; '.join(failed)}" if failed else ""
 
     # --- one step ------------------------------------------------------------------------------------------
 
-    async def _do(self, place: _Place, step: Step) -> StepResult:
+    async def _do(self, place: Place, step: Step) -> StepResult:
         started = trio.current_time()
         matches: Mapping[str, TargetMatch] = {}
         error: str | None = None
@@ -324,14 +300,14 @@ class _Run:
             error=None if error is None else self.values.hide(error),
         )
 
-    def _result(self, place: _Place, step: Step, *, status: Any) -> StepResult:
+    def _result(self, place: Place, step: Step, *, status: Any) -> StepResult:
         return StepResult(
             index=place.index,
             number=place.number,
             rollback=place.rollback,
             kind=step.request.kind,
             label=step.label,
-            what=_describe(step),
+            what=describe_step(step),
             status=status,
         )
 
@@ -421,7 +397,7 @@ class _Run:
                     matches[slot] = find_target(snapshot, target, self.values)
         return {slot: matches[slot] for slot in step.targets}
 
-    def _note_healed(self, place: _Place, step: Step, matches: Mapping[str, TargetMatch]) -> None:
+    def _note_healed(self, place: Place, step: Step, matches: Mapping[str, TargetMatch]) -> None:
         found = {
             slot: match.found
             for slot, match in matches.items()
@@ -453,7 +429,7 @@ class _Run:
         """Find the elements of the steps that can be found now, and do nothing."""
         started = trio.current_time()
         reason = await self._check_page(first, chosen)
-        places = [each for index, item in enumerate(chosen, first) for each in _places(index, item)]
+        places = [each for index, item in enumerate(chosen, first) for each in places_of(index, item)]
         stopped: int | None = None
         away = bool(reason)
         for number, (place, step) in enumerate(places):
@@ -489,11 +465,3 @@ class _Run:
 def _why_not(matches: Mapping[str, TargetMatch]) -> str | None:
     """Return why a step cannot be done; None where all of its elements were found."""
     return next((f"{match.level}: {match.reason}" for match in matches.values() if match.ref is None), None)
-
-
-def _describe(step: Step) -> str:
-    """Return what a step does, in words: templates stay templates."""
-    targets = [
-        f"{each.role} {each.name[:60]!r}" if each.name else each.role for each in step.targets.values()
-    ]
-    return " ".join([step.request.kind, ", ".join(targets)]).strip()

@@ -1,0 +1,63 @@
+"""Places: which steps of an entry a run does, where each of them is, and what it does in words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from cdpengine.cache.entries import CacheEntry, Step, StepGroup, step_variables
+from cdpengine.cache.variables import Values
+from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
+
+
+def check_range(entry: CacheEntry, first: int, end: int | None) -> tuple[int, int]:
+    """Return the range of steps, as in a slice. Raises InvalidArgumentError for one that is not there."""
+    count = len(entry.steps)
+    last = count if end is None else end
+    if isinstance(first, bool) or not isinstance(first, int) or not 0 <= first < count:
+        raise InvalidArgumentError("from_index", repr(first)[:40], f"0 to {count - 1}")
+    if isinstance(last, bool) or not isinstance(last, int) or not first < last <= count:
+        raise InvalidArgumentError("to_index", repr(end)[:40], f"{first + 1} to {count}, or None")
+    return first, last
+
+
+def check_variables(chosen: Sequence[Step | StepGroup], values: Values) -> None:
+    """Raise UndefinedVariablesError with all variables of the steps that have no value."""
+    needed = [name for step in all_steps(chosen) for name in step_variables(step)]
+    if missing := [name for name in dict.fromkeys(needed) if name not in values.names]:
+        raise UndefinedVariablesError(missing)
+
+
+def all_steps(chosen: Sequence[Step | StepGroup]) -> Iterator[Step]:
+    """Yield the steps, those of groups and of their rollbacks included, in order."""
+    for each in chosen:
+        if isinstance(each, StepGroup):
+            yield from each.steps
+            yield from each.rollback
+        else:
+            yield each
+
+
+@attrs.frozen(kw_only=True)
+class Place:
+    """Where a step is in its entry."""
+
+    index: int
+    number: int | None = None
+    rollback: bool = False
+
+
+def places_of(index: int, each: Step | StepGroup) -> list[tuple[Place, Step]]:
+    """Return the steps of an item of an entry, each with its place."""
+    if isinstance(each, StepGroup):
+        return [(Place(index=index, number=number), step) for number, step in enumerate(each.steps)]
+    return [(Place(index=index), each)]
+
+
+def describe_step(step: Step) -> str:
+    """Return what a step does, in words: templates stay templates."""
+    targets = [
+        f"{each.role} {each.name[:60]!r}" if each.name else each.role for each in step.targets.values()
+    ]
+    return " ".join([step.request.kind, ", ".join(targets)]).strip()
