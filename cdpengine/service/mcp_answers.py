@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import mimetypes
-import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ import attrs
 import mcp_types as types
 
 from cdpengine import _json, errors
+from cdpengine._pictures.sizes import size_of
 from cdpengine._plain import to_plain
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine.act import KINDS, ActResponse
@@ -30,7 +30,7 @@ LONGEST_SIDE = 1568
 """Pixels of the longer side of a picture in an answer. Models make larger ones smaller, or refuse them (8,000)."""
 
 LARGEST_PICTURE = 1_000_000
-"""Bytes of a PNG in an answer; of a larger one the answer has a JPEG."""
+"""Bytes of a picture in an answer. Of a larger PNG the answer has a JPEG."""
 
 _NOTE_TOKENS = 60
 """What the line about a file takes, about."""
@@ -65,7 +65,7 @@ class Answers:
         content.append(types.ImageContent(data=shown["base64"], mime_type=f"image/{shown['format']}"))
         if smaller is not None:
             data = base64.b64decode(full["base64"])
-            width, height = size_of_png(data)
+            width, height = size_of(data)
             note = await self._keep("screenshot", f".{full['format']}", data)
             content.append(_text(f"made smaller, from {width} x {height} pixels: {note}"))
         return types.CallToolResult(content=content)
@@ -95,12 +95,6 @@ class Answers:
             return f"cut: all of it is {size}, which could not be written to a file: {os_reason(error)}"
         how = "" if chars is None else f'; the tool output reads a part: {{"file": "{path.name}"}}'
         return f"all of it, {size}, is in {path}{how}"
-
-
-def size_of_png(data: bytes) -> tuple[int, int]:
-    """Return the width and height of a PNG, in pixels (PNG specification, 11.2.2: the header comes first)."""
-    width, height = struct.unpack_from(">II", data, 16)
-    return width, height
 
 
 def say(words: str, *, failed: bool = False) -> types.CallToolResult:

@@ -19,6 +19,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 
 from cdpengine import _json
+from cdpengine._pictures.sizes import size_of
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine._version import __version__
 from cdpengine.act import ActResponse
@@ -32,7 +33,6 @@ from cdpengine.service.mcp_answers import (
     describe,
     describe_failure,
     say,
-    size_of_png,
     structure,
     with_effects,
 )
@@ -182,9 +182,9 @@ class ToolServer:
     async def _show(self, request: Mapping[str, Any], full: Mapping[str, Any]) -> types.CallToolResult:
         """Return a picture; one that is too large for a model is taken again, smaller, and kept as a file."""
         is_heavy = full["bytes"] > LARGEST_PICTURE
-        if not is_heavy and max(size_of_png(base64.b64decode(full["base64"]))) <= LONGEST_SIDE:
+        if not is_heavy and max(size_of(base64.b64decode(full["base64"]))) <= LONGEST_SIDE:
             return await self._answers.show(full)
-        image_format = "jpeg" if is_heavy else "png"
+        image_format = "jpeg" if is_heavy and full["format"] == "png" else full["format"]
         smaller = await self._ask({**request, "maxSide": LONGEST_SIDE, "format": image_format})
         if smaller.error is not None:
             return say(describe_failure(smaller), failed=True)

@@ -25,9 +25,10 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from pytest_httpserver import HTTPServer
 
+from cdpengine._pictures.sizes import size_of
 from cdpengine.act import KINDS, ActingRequest, ActRequest
 from cdpengine.service.app import Service
-from cdpengine.service.mcp_answers import cut, size_of_png
+from cdpengine.service.mcp_answers import cut
 from cdpengine.service.mcp_server import McpSettings, ToolServer
 from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS, choose_tools, input_schema
 from cdpengine.service.outputs import open_outputs
@@ -185,15 +186,27 @@ async def test_a_picture_fits_a_model_and_the_file_has_it_whole(shared_endpoint:
         Client(ToolServer(partial(service.perform, "mcp"), McpSettings(), outputs).server()) as client,
     ):
         await client.call_tool("navigate", {"url": f"data:text/html,{long}"})
-        for asked in ({"fullPage": True}, {"fullPage": True, "labels": True}):
+        quality = {"fullPage": True, "quality": 60}
+        for asked in (
+            {"fullPage": True},
+            {"fullPage": True, "labels": True},
+            {**quality, "format": "jpeg"},
+            {**quality, "format": "webp"},
+        ):
+            image_format = asked.get("format", "png")
             answer = await client.call_tool("screenshot", asked)
             (image,) = [block for block in answer.content if isinstance(block, types.ImageContent)]
-            assert max(size_of_png(base64.b64decode(image.data))) == 1568
-            named = re.search(r"made smaller, from \d+ x (\d+) pixels: .* is in (\S+\.png)", text_of(answer))
+            assert image.mime_type == f"image/{image_format}"
+            assert max(size_of(base64.b64decode(image.data))) == 1568
+            note = rf"made smaller, from \d+ x (\d+) pixels: .* is in (\S+\.{image_format})"
+            named = re.search(note, text_of(answer))
             assert named is not None
-            assert size_of_png(Path(named[2]).read_bytes())[1] == int(named[1]) > 4000
-        answer = await client.call_tool("screenshot", {})
-        assert [block.type for block in answer.content] == ["image"]
+            assert size_of(Path(named[2]).read_bytes())[1] == int(named[1]) > 4000
+        for asked in ({}, {"format": "jpeg", "quality": 60}, {"format": "webp", "quality": 60}):
+            answer = await client.call_tool("screenshot", asked)
+            (shown,) = answer.content
+            assert isinstance(shown, types.ImageContent)
+            assert size_of(base64.b64decode(shown.data)) == (1280, 720)
 
 
 HUNG = (
