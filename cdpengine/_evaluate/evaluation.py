@@ -49,7 +49,7 @@ from cdpengine._page.scripts.page_functions import (
     object_of_node,
     post_resolve,
 )
-from cdpengine._protocol.calls import SharedCall
+from cdpengine._protocol.calls import SharedCall, was_terminated
 from cdpengine._protocol.domains.runtime import EvaluateReply
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
@@ -259,7 +259,7 @@ class Evaluator:
             limit = {"timeout": (remaining + _CHROME_MARGIN) * 1000} if remaining < _LONGEST else {}
             return expression_command(session, expression, context_id, how=_HOW | limit, group=run.group)
 
-        return await self._send(run, session, command, budget)
+        return await self._send(run, session, command, budget, is_own=script.own)
 
     async def _call(
         self, run: _Run, session: Session, script: Script, frame: Frame, budget: Budget
@@ -273,7 +273,7 @@ class Evaluator:
             for each in script.objects
         ]
         command = objects[0].command(script.function(), *objects, how=_HOW, group=run.group)
-        return await self._send(run, session, lambda: command, budget)
+        return await self._send(run, session, lambda: command, budget, is_own=script.own)
 
     async def _context_of(self, session: Session, frame: Frame, script: Script) -> ExecutionContext | None:
         """Return the frame's context in the script's world, None for the session's default one.
@@ -302,20 +302,24 @@ class Evaluator:
         return context
 
     async def _send(
-        self, run: _Run, session: Session, command: Callable[[], Command], budget: Budget
+        self, run: _Run, session: Session, command: Callable[[], Command], budget: Budget, *, is_own: bool
     ) -> EvaluateReply:
         await trio.lowlevel.checkpoint_if_cancelled()
-        run.call = await self.page.running.turn_of(session).post(command, waits=lambda: budget.step(_WAITS))
-        self.counters.sent()
-        try:
-            return await run.call.decoded(EvaluateReply)
-        except RemoteError as error:
-            if "same JavaScript world" in error.message:
-                expected = "nodes of one document"
-                raise InvalidArgumentError(
-                    what="nodes", given="nodes of several frames", expected=expected
-                ) from None
-            raise explain_refusal(error) from None
+        tries = _OWN_TRIES if is_own else 1
+        while True:
+            run.call = await self.page.running.turn_of(session).post(
+                command, waits=lambda: budget.step(_WAITS)
+            )
+            self.counters.sent()
+            try:
+                return await run.call.decoded(EvaluateReply)
+            except RemoteError as error:
+                tries -= 1
+                if tries and was_terminated(
+                    error
+                ):  # by a termination that was meant for another page's script
+                    continue
+                raise explain_refusal(error) from None
 
 
 async def _resolve(
@@ -339,6 +343,9 @@ async def _resolve(
             became="replaced" if replaced else "removed",
         ) from None
 
+
+_OWN_TRIES = 8
+"""How often a script of the engine's own is sent, while terminations hit it. They only read."""
 
 _WAITS = "waiting for an evaluation of the same page that was sent before and keeps the page busy"
 

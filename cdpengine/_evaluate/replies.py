@@ -18,13 +18,14 @@ from cdpengine._evaluate.values import LARGEST_EXACT, deserialize
 from cdpengine._javascript import own, script
 from cdpengine._page.scripts.node_lists import deep
 from cdpengine._page.scripts.page_functions import OBJECT, ObjectGroup, RemoteHandle
-from cdpengine._protocol.calls import PendingCall, pending_group
+from cdpengine._protocol.calls import NEIGHBOR_STOPPED, PendingCall, pending_group
 from cdpengine._protocol.domains.runtime import EvaluateReply, ExceptionDetails, RemoteObject
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     EngineError,
     EvaluationFailedError,
     EvaluationTerminatedError,
+    InvalidArgumentError,
     ProtocolError,
     RemoteError,
     ValueTooLargeError,
@@ -33,8 +34,8 @@ from cdpengine.errors import (
 _SPECIAL_NUMBERS = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "-0": "-0.0"}
 
 _ENDED = {
-    "Internal error": "a termination hit every script of this page's process, this one too",
-    "Execution was terminated": "a termination hit every script of this page's process, this one too",
+    "Internal error": NEIGHBOR_STOPPED,
+    "Execution was terminated": NEIGHBOR_STOPPED,
     "Inspected target navigated or closed": "the page navigated away or was closed",
     "Execution context was destroyed.": "the page navigated away",
     "Cannot find context with specified id": "the page navigated away",
@@ -66,6 +67,9 @@ def explain_refusal(error: RemoteError) -> EngineError:
     """Turn Chrome's refusal of an evaluation into what it means; one not known here stays as it is."""
     if reason := _ENDED.get(error.message):
         return EvaluationTerminatedError(reason=reason)
+    if "same JavaScript world" in error.message:
+        expected = "nodes of one document"
+        return InvalidArgumentError(what="nodes", given="nodes of several frames", expected=expected)
     if error.message == "Promise was collected":
         return EvaluationFailedError(
             text="its promise can never settle: nothing holds it any more", threw=False

@@ -23,7 +23,13 @@ import trio
 
 from cdpengine._protocol.instruments import Span
 from cdpengine._protocol.messages import OBJECT, Call, Reply, decode_error, decode_payload
-from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
+from cdpengine.errors import (
+    EngineError,
+    EvaluationTerminatedError,
+    ProtocolError,
+    RemoteError,
+    UndecodableReplyError,
+)
 
 if TYPE_CHECKING:
     from cdpengine._protocol.connection import Connection
@@ -34,14 +40,38 @@ T = TypeVar("T")
 _Raw = msgspec.Raw | bytes
 
 
+_REPEATS = 8
+"""How often a call of the engine's own is sent again after terminations."""
+
+NEIGHBOR_STOPPED = "the script of another page in the same renderer process was stopped, and this one with it"
+
+
+_TERMINATED = ("Execution was terminated", "Internal error")
+"""Chrome's words. It says the second where the termination hit the writing of the value."""
+
+
+def was_terminated(error: Exception) -> bool:
+    """Whether Chrome refused a call because a termination ended its script."""
+    return isinstance(error, RemoteError) and error.message in _TERMINATED
+
+
+@attrs.define
+class _Own:
+    """What sends a call of the engine's own function again."""
+
+    params: Mapping[str, Any]
+    repeats: int
+
+
 class PendingCall:
     """A command given to the writer. Await `result()` or `decoded()`; or `abandon()` it."""
 
-    __slots__ = ("_connection", "_error", "_raw", "_task", "call")
+    __slots__ = ("_connection", "_error", "_own", "_raw", "_task", "call")
 
     def __init__(self, connection: Connection, call: Call) -> None:
         self._connection = connection
         self.call = call
+        self._own: _Own | None = None
         self._raw: _Raw | None = None
         self._error: BaseException | None = None
         self._task: trio.lowlevel.Task | None = None
@@ -51,6 +81,16 @@ class PendingCall:
     def done(self) -> bool:
         """Whether the outcome is known, or nobody wants it any more."""
         return self._raw is not None or self._error is not None
+
+    def survive_terminations(self, params: Mapping[str, Any], *, repeats: bool) -> PendingCall:
+        """Mark the call as one of the engine's own functions; return it.
+
+        Chrome terminates all scripts of a renderer process, so a termination of another page's script can end
+        this one. The call is sent again then if `repeats`: its function must be safe to run twice. Otherwise, or
+        when that happens too often, it raises EvaluationTerminatedError.
+        """
+        self._own = _Own(params, _REPEATS if repeats else 0)
+        return self
 
     async def raw(self) -> _Raw:
         """Wait for the reply and return its result as raw JSON. What was posted until now goes out at once.
@@ -109,7 +149,10 @@ class PendingCall:
     def settle(self, reply: Reply) -> None:
         """Take the reply (called by the reader)."""
         if (error := _error_of(reply)) is not None:
-            self.fail(error)
+            if self._own is None or not was_terminated(error):
+                self.fail(error)
+            elif not self.done and not self._send_again(self._own):
+                self.fail(EvaluationTerminatedError(reason=NEIGHBOR_STOPPED))
         elif self._error is None:
             self._raw = reply.result or b"{}"
             self._finish()
@@ -119,6 +162,20 @@ class PendingCall:
         if not self.done:
             self._error = error
             self._finish()
+
+    def _send_again(self, own: _Own) -> bool:
+        """Send the call once more, from the reader. False if it was sent often enough, or cannot be sent."""
+        if not own.repeats:
+            return False
+        own.repeats -= 1
+        ended = self.call
+        try:
+            self.call = self._connection._post(ended.method, own.params, ended.session_id).call
+        except EngineError:
+            return False
+        ended.waiter, self.call.waiter, self.call.cause = None, self, ended.cause
+        self._connection._write_now()
+        return True
 
     def _finish(self) -> None:
         self.call.waiter = None  # a circle otherwise, that keeps large replies until the collector comes by

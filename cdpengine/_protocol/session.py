@@ -112,6 +112,10 @@ class Session:
         """
         return self._post(method, params if given is None else _merge_params(method, given, params))
 
+    def post_own(self, method: str, params: Mapping[str, Any], *, repeats: bool) -> PendingCall:
+        """Post a call of one of the engine's own functions: see `PendingCall.survive_terminations`."""
+        return self._post(method, params).survive_terminations(params, repeats=repeats)
+
     async def call(
         self, method: str, given: Mapping[str, Any] | None = None, /, **params: Any
     ) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 
 import attrs
 import pytest
@@ -251,6 +252,55 @@ async def test_tabs_that_share_a_process_hang_at_once(browser: cdpengine.Browser
             assert await page.evaluate("1 + 1") == 2
     for page in pages:
         await page.close()
+
+
+FORM = "<title>T</title><input aria-label=Name><button onclick='document.title += 1'>Go</button><p>text " * 50
+
+
+@pytest.mark.parametrize("transport", ["pipe", "websocket"])
+@pytest.mark.parametrize("times", [2, pytest.param(10, marks=pytest.mark.slow)])
+async def test_terminations_of_a_neighbor_reach_no_reading(
+    browser: cdpengine.Browser, httpserver: HTTPServer, times: int
+) -> None:
+    """A page of the same process has endless scripts, which its timeouts terminate at any moment."""
+    httpserver.expect_request("/form").respond_with_data(FORM, content_type="text/html")
+    neighbor = await browser.new_page(httpserver.url_for("/form"))
+    async with neighbor.expect_popup() as expected:
+        await neighbor.evaluate("void open('/form')")
+    page = expected.value
+    await page.wait_for(css="button")
+    ended = 0
+    done = False
+
+    async def hang() -> None:
+        nonlocal ended
+        while not done:
+            with pytest.raises((cdpengine.EvaluationTimeoutError, cdpengine.EvaluationTerminatedError)):
+                await neighbor.evaluate("for (;;);", timeout=0.03)
+            ended += 1
+
+    async def use() -> None:
+        button, field = await page.find(role="button", nth=0), await page.find(role="textbox", nth=0)
+        assert "textbox" in (await page.snapshot()).text
+        with suppress(cdpengine.EvaluationTerminatedError, cdpengine.DeadlineExceededError):
+            await page.click(button, timeout=2)
+            await page.fill(
+                field, "Ada", timeout=2
+            )  # a promise of its own that a termination hit never settles
+        assert "text" in await page.extract_markdown()
+        assert "Ada" not in await page.content()
+        assert len(await page.find_all(role="button")) > 0
+        assert (await page.screenshot()).startswith(b"\x89PNG")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hang)
+        for _ in range(times):
+            await use()
+        done = True
+    assert ended
+    assert (await page.title()).startswith("T")
+    for each in (page, neighbor):
+        await each.close()
 
 
 # --- every way of giving up stops the script -------------------------------------------------------------------------

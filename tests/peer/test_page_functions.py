@@ -19,12 +19,13 @@ from cdpengine._page.scripts.page_functions import (
     expression_command,
     object_group,
     object_of_node,
+    value_of,
 )
 from cdpengine._page.scripts.sign_of_life import post_nothing
 from cdpengine._protocol.calls import Turn
 from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.session import Session
-from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
+from cdpengine.errors import ConnectionLostError, EvaluationTerminatedError, RemoteError, SessionGoneError
 from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer
 from cdpengine.testing.peer import Answer
 
@@ -110,6 +111,76 @@ async def test_what_ends_while_a_group_is_open(
     assert scope.cancelled_caught is cancelled
     assert (raised is None) is cancelled
     assert raised is None or type(raised) is reason
+
+
+WORDS = ["Execution was terminated", "Internal error"]
+
+
+@pytest.mark.parametrize(
+    ("hits", "repeats", "sent"), [(1, True, 2), (8, True, 9), (9, True, 9), (1, False, 1)]
+)
+@pytest.mark.parametrize("words", WORDS)
+async def test_a_call_that_a_termination_hits_is_sent_again(
+    words: str, hits: int, repeats: bool, sent: int, connection: Connection, peer: ScriptedPeer
+) -> None:
+    """The same call, unless it is not to run twice, or too many terminations hit it."""
+    session = await attach(connection, peer, "S")
+    came: list[Request] = []
+
+    def take(request: Request) -> Answer:
+        came.append(request)
+        return Refusal(-32000, words) if len(came) <= hits else {"result": {"type": "number", "value": 5}}
+
+    peer.on("Runtime.callFunctionOn", take)
+    call = ExecutionContext(session, 7).post("f", 1, repeats=repeats)
+    if hits < sent:
+        assert await value_of(call, int) == 5
+    else:
+        with pytest.raises(EvaluationTerminatedError, match="another page in the same renderer process"):
+            await value_of(call, int)
+    assert len(came) == sent
+    assert all(each.params == came[0].params for each in came)
+    assert call.done
+
+
+@pytest.mark.parametrize("end", ENDS)
+async def test_a_call_that_is_sent_again_ends_with_its_session(
+    end: str, connection: Connection, peer: ScriptedPeer
+) -> None:
+    session = await attach(connection, peer, "S")
+    came: list[Request] = []
+
+    def take(request: Request) -> Answer:
+        came.append(request)
+        return SILENCE if len(came) > 1 else Refusal(-32000, WORDS[0])
+
+    peer.on("Runtime.callFunctionOn", take)
+    finish, reason = ENDS[end]
+
+    async def ask() -> None:
+        with pytest.raises(reason):
+            await ExecutionContext(session, 7).call("f", returns=int)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ask)
+        while len(came) < 2:
+            await trio.testing.wait_all_tasks_blocked()
+        finish(session)
+
+
+async def test_a_cancelled_call_is_not_sent_again(connection: Connection, peer: ScriptedPeer) -> None:
+    session = await attach(connection, peer, "S")
+    came: list[Request] = []
+
+    def take(request: Request) -> Answer:
+        came.append(request)
+        call.abandon()
+        return Refusal(-32000, WORDS[0])
+
+    peer.on("Runtime.callFunctionOn", take)
+    call = ExecutionContext(session, 7).post("f")
+    await connection.root.call("Test.settled")
+    assert len(came) == 1
 
 
 @pytest.mark.parametrize("end", ENDS)

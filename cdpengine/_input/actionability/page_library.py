@@ -91,13 +91,13 @@ def _sources(expression: str, gone: str) -> tuple[str, str]:
 
 
 def _post(
-    handle: AnyHandle, expression: str, request: object, gone: str, how: How = SETTLED_VALUE
+    handle: AnyHandle, use: str, request: object, gone: str, how: How = SETTLED_VALUE, *, repeats: bool = True
 ) -> PendingCall:
-    on_node, on_number = _sources(expression, gone)
+    on_node, on_number = _sources(use, gone)
     if isinstance(handle, Handle):
-        return handle.library.post(on_node, handle.object, request, how=how)
+        return handle.library.post(on_node, handle.object, request, how=how, repeats=repeats)
     known = handle.element
-    return handle.library.post(on_number, known.holder, request, known.number, how=how)
+    return handle.library.post(on_number, known.holder, request, known.number, how=how, repeats=repeats)
 
 
 def known_handle(node: Node, worlds: IsolatedWorlds) -> KnownHandle | None:
@@ -135,15 +135,15 @@ def post_use(handle: AnyHandle, source: str, request: object) -> PendingCall:
     """Post a probe of the node, and a call of the engine's own function on it where nothing stands in the way."""
     when = script("_input/actionability/when_usable")
     use = f"({when}).call(this, node, request, {source})"
-    return _post(handle, use, request, f"{{ seen: {_GONE}, made: null }}")
+    return _post(handle, use, request, f"{{ seen: {_GONE}, made: null }}", repeats=False)
 
 
 def post_run(handle: AnyHandle, source: str, request: object) -> PendingCall:
     """Post a call of the engine's own function on the node, with one argument and the library's key guards.
 
-    Promises are awaited there.
+    Promises are awaited there. The function may change the page, so a termination ends it for good.
     """
-    return _post(handle, f"({source}).call(node, request, this.keys)", request, "null")
+    return _post(handle, f"({source}).call(node, request, this.keys)", request, "null", repeats=False)
 
 
 async def decode_result(pending: PendingCall, node: Node, kind: type[T]) -> T:

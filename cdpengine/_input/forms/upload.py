@@ -241,7 +241,9 @@ async def _set_contents(handle: Handle, files: Sequence[Path | FileContent]) -> 
 
     request = {"files": await trio.to_thread.run_sync(encode)}
     # Not noted as the engine's own script: recordings then withhold what it is given, as they do for files.
-    call = handle.object.post(with_dom(script("_input/forms/upload_contents")), request, how=VALUE)
+    call = handle.object.post(
+        with_dom(script("_input/forms/upload_contents")), request, how=VALUE, repeats=False
+    )
     try:
         names = await decode_result(call, handle.node, list[str])
     except StaleRefError:

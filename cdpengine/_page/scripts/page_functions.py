@@ -95,16 +95,21 @@ class _Callee:
         )
 
     def post(
-        self, function: str, *arguments: object, how: How = VALUE, group: AnyGroup | None = None
+        self,
+        function: str,
+        *arguments: object,
+        how: How = VALUE,
+        group: AnyGroup | None = None,
+        repeats: bool = True,
     ) -> PendingCall:
         """Send a call of `function`, and do not wait. An argument is JSON, or a RemoteHandle of the same world.
 
-        `function` is sent as it is given; the engine's own functions are noted by `js.own`. An object
-        that it returns is put into `group`; without one, into that of the object that it is called on. Raises as
-        `Session.post` does.
+        `function` is sent as it is given; the engine's own functions are noted by `js.own`. An object that it
+        returns is put into `group`; without one, into that of the object that it is called on. Unless `repeats`
+        is False, it is safe to run twice (`PendingCall.survive_terminations`). Raises as `Session.post` does.
         """
         method, params = self.command(function, *arguments, how=how, group=group)
-        return self.session.post(method, **params)
+        return self.session.post_own(method, params, repeats=repeats)
 
     async def call(
         self,
@@ -200,7 +205,7 @@ class ExecutionContext(_Callee):
     ) -> PendingCall:
         """Send an expression to be evaluated, and do not wait. As `post`."""
         method, params = expression_command(self.session, expression, self.id, how=how, group=group)
-        return self.session.post(method, **params)
+        return self.session.post_own(method, params, repeats=True)
 
     async def evaluate(self, expression: str, *, returns: type[T], how: How = VALUE) -> T:
         """Evaluate an expression and return its value, decoded into `returns`. Raises as `call` does."""
