@@ -245,14 +245,14 @@ TOOLS: Sequence[Tool] = (
         name="cache_replay",
         meaning="Replay what is known of a scenario; stops where an element is not surely the same.",
         kinds={"": "executeCached"},
-        fields=("scenario", "entry", "variables", "fromIndex", "toIndex", "dryRun", "force"),
+        fields=("scenario", "entry", "variables", "fromIndex", "toIndex", "dryRun", "force", "variant"),
         capability="cache",
     ),
     Tool(
         name="learn",
         meaning="Learn a scenario from what is done from start to stop; values become variables.",
         kinds={"start": "startLearning", "stop": "stopLearning"},
-        fields=("variables", "keep"),
+        fields=("variables", "keep", "variant"),
         capability="cache",
     ),
     Tool(

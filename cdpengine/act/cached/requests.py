@@ -36,6 +36,7 @@ class ExecuteCached(CacheRequest):
     to_index: int | None = field("The step before which it ends; without, all are done.", None, least=0)
     dry_run: bool = field("Find the elements, and do nothing.", False)
     force: bool = field("Go on though the page has changed as a whole.", False)
+    variant: str | None = field("Only this variant; without, the one that the page shows.", None)
 
 
 @attrs.frozen(kw_only=True)
@@ -58,6 +59,7 @@ class StartLearning(CacheRequest):
         secret=True,
     )
     description: str = field("What it does, in a sentence.", "")
+    variant: str = field('Which of several designs of the page it is for, such as "b".', "")
 
 
 @attrs.frozen(kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -17,6 +18,7 @@ import trio
 
 from cdpengine import Page
 from cdpengine._budget import within
+from cdpengine.act import Actor
 from cdpengine.cache.acting.choosing import (
     choose_for_page,
     choose_usable,
@@ -31,17 +33,14 @@ from cdpengine.cache.acting.learning import (
     learn_plan,
     name_goal,
 )
-from cdpengine.cache.acting.planning import PerformReport, Planner, follow_plan, time_left
+from cdpengine.cache.acting.planning import PerformReport, Planner, follow_plan
+from cdpengine.cache.acting.running import replay_variants
 from cdpengine.cache.acting.statistics import (
-    HEALED,
     MISS,
     PLANNED,
     REPAIRED,
-    STOPPED,
     CacheStatistics,
     add_up,
-    count_hit,
-    count_savings,
 )
 from cdpengine.cache.config import CacheConfig, read_config
 from cdpengine.cache.entries import (
@@ -64,7 +63,7 @@ from cdpengine.cache.recognizing.recognition import (
     ScenarioRule,
 )
 from cdpengine.cache.recording.recording import record_steps
-from cdpengine.cache.replaying.execution import ExecutionOptions, execute_entry
+from cdpengine.cache.replaying.execution import ExecutionOptions
 from cdpengine.cache.replaying.report import ExecutionReport
 from cdpengine.cache.sentences import Extraction, extract_variables
 from cdpengine.cache.store import CacheStore
@@ -203,6 +202,7 @@ class ActionCache:
         scenario_or_key: str | CacheKey,
         *,
         variables: Mapping[str, str] | None = None,
+        variant: str | None = None,
         timeout: float = LONGEST_RUN,
         **options: Unpack[ExecutionOptions],
     ) -> ExecutionReport:
@@ -210,6 +210,7 @@ class ActionCache:
 
         scenario_or_key: a scenario, of which the entry for the page's address is taken; an entry's key, or its id.
         variables: values by name; what is missing comes from the environment (CDPENGINE_VAR_) and from `ask`.
+        variant: only this one; without, the variant whose elements the page shows is tried first, then the others.
         from_index, to_index: which of the entry's steps are done, as in a slice.
         dry_run: finds the elements, and does nothing.
         force: goes on though the page has changed as a whole; each element is checked all the same.
@@ -223,13 +224,11 @@ class ActionCache:
         """
         deadline = trio.current_time() + timeout
         with within("find what is to be replayed, and the values for it", timeout):
-            entry = await find_entry(
-                self._store, self._config, page, scenario_or_key, variables or {}, now=self._now()
-            )
-            values = await self._resolve(entry, variables)
-        if self._config.statistics and not options.get("dry_run", False):
-            await self._store.count(count_hit(entry.level))
-        return await self._replay(page, entry, values, timeout=time_left(deadline), **options)
+            entries = await find_entry(
+                self._store, self._config, page, scenario_or_key, variables or {}, now=self._now(),
+                variant=variant,
+            )  # fmt: skip
+        return (await self._replay(page, entries, variables or {}, deadline, **options))[1]
 
     async def perform(
         self,
@@ -237,13 +236,17 @@ class ActionCache:
         goal: str,
         *,
         variables: Mapping[str, str] | None = None,
+        variant: str | None = None,
         planner: Planner | None = None,
+        actor: Actor | None = None,
         timeout: float = LONGEST_RUN,
     ) -> PerformReport:
         """Reach a goal on the page: from the cache where it is known, else by what the planner answers.
 
         goal: a sentence in English or Chinese, such as "log in as ada". Values that it says are variables.
         variables: values by name; they come before those of the sentence.
+        variant: as for `execute`; what the planner does is kept under it.
+        actor: who acts, within the limits that it has: in a replay, and for the planner.
         planner: asked on a miss, and for what a replay that stopped has left; what it did is kept if it worked.
         timeout: seconds for all of it.
 
@@ -255,13 +258,15 @@ class ActionCache:
         """
         deadline = trio.current_time() + timeout
         with within("find out what the goal means", timeout):
-            found, known = await self._look_up(page, goal, variables or {}, patience=timeout / 2)
+            found, known = await self._look_up(
+                page, goal, variables or {}, patience=timeout / 2, variant=variant
+            )
         if not found.acts:
             return PerformReport(
                 outcome="known", scenario=found.scenario, match=found.match, entry=found.entry,
                 reason=ASKS_NOTHING,
             )  # fmt: skip
-        done = await self._perform(page, goal, planner, found, known, deadline)
+        done = await self._perform(page, goal, planner, found, known, deadline, actor, variant or "")
         return attrs.evolve(done, remarks=found.remarks)
 
     async def _perform(
@@ -272,15 +277,15 @@ class ActionCache:
         found: Lookup,
         known: Mapping[str, str],
         deadline: float,
+        actor: Actor | None,
+        variant: str,
     ) -> PerformReport:
         """Replay what is known for a goal, or have the planner reach it."""
         report: ExecutionReport | None = None
         if found.entry is not None and self._config.auto_use:
-            with within("find the values for what is known", time_left(deadline)):
-                values = await self._resolve(found.entry, known)
-            if self._config.statistics:
-                await self._store.count(count_hit(found.entry.level))
-            report = await self._replay(page, found.entry, values, timeout=time_left(deadline))
+            variants = (found.entry, *found.others)
+            replayed, report = await self._replay(page, variants, known, deadline, actor=actor)
+            found = attrs.evolve(found, entry=replayed)
             if report.ok:
                 if found.match is not None:  # a goal of no known scenario is known by its very words
                     self._history.add(goal, found.scenario)
@@ -299,14 +304,20 @@ class ActionCache:
             return PerformReport(
                 outcome="failed", scenario=found.scenario, match=found.match, replay=report, reason=report.reason
             )  # fmt: skip
-        return await self._plan(page, goal, planner, found, known, report, deadline)
+        return await self._plan(page, goal, planner, found, known, report, deadline, actor, variant)
 
     async def look_up(self, page: Page, goal: str) -> Lookup:
         """Return what the cache has for a goal on the page. Nothing is done or counted."""
         return (await self._look_up(page, goal, {}))[0]
 
     async def _look_up(
-        self, page: Page, goal: str, given: Mapping[str, str], *, patience: float = CLASSIFYING
+        self,
+        page: Page,
+        goal: str,
+        given: Mapping[str, str],
+        *,
+        patience: float = CLASSIFYING,
+        variant: str | None = None,
     ) -> tuple[Lookup, Mapping[str, str]]:
         """Return what the cache has for a goal, and the values: the given ones and those of the goal."""
         least = self._config.least_confidence
@@ -318,8 +329,12 @@ class ActionCache:
         found = Lookup(scenario=scenario, match=seen.match, acts=seen.acts, remarks=seen.remarks)
         if not self._config.enabled:
             return attrs.evolve(found, reason="the cache is switched off"), known
-        choice = await choose_for_page(self._store, self._config, page, scenario, {*known, *said.refused})
-        found = attrs.evolve(found, entry=choice.entry, unused=choice.unused, used=choice.used)
+        choice = await choose_for_page(
+            self._store, self._config, page, scenario, {*known, *said.refused}, variant
+        )
+        found = attrs.evolve(
+            found, entry=choice.entry, others=choice.others, unused=choice.unused, used=choice.used
+        )
         return attrs.evolve(found, reason=choice.reason if seen.acts else ASKS_NOTHING), known
 
     async def look_up_address(self, goal: str, url: str) -> tuple[str, tuple[CacheEntry, ...]]:
@@ -338,6 +353,8 @@ class ActionCache:
         known: Mapping[str, str],
         report: ExecutionReport | None,
         deadline: float,
+        actor: Actor | None,
+        variant: str,
     ) -> PerformReport:
         """Have the planner reach the goal, and keep what it did behind what a replay did before it stopped."""
         began = trio.current_time()
@@ -347,7 +364,7 @@ class ActionCache:
 
         async with record_steps(page, variables=known, keep_typed=self._store.encrypted) as recording:
             result = await follow_plan(
-                page, goal, planner, resolve, rounds=self._config.rounds, deadline=deadline
+                page, goal, planner, resolve, rounds=self._config.rounds, deadline=deadline, actor=actor
             )
         if not result.done:
             return PerformReport(
@@ -361,8 +378,9 @@ class ActionCache:
             cost = LearningCost(tokens=result.tokens, milliseconds=(trio.current_time() - began) * 1_000)
             stopped_at = None if before is None or report is None else report.stopped_at
             made = learn_plan(
-                recording, found, before, stopped_at, cost=cost, now=self._now(), config=self._config
-            )
+                recording, found, before, stopped_at, cost=cost, now=self._now(), config=self._config,
+                variant=variant,
+            )  # fmt: skip
             failed = None if report is None or found.entry is None else found.entry.key
             entry = await keep_plan(self._store, made, failed)
         if self._config.statistics:
@@ -377,35 +395,17 @@ class ActionCache:
     async def _replay(
         self,
         page: Page,
-        entry: CacheEntry,
-        values: Values,
-        *,
-        timeout: float,
+        entries: tuple[CacheEntry, ...],
+        known: Mapping[str, str],
+        deadline: float,
         **options: Unpack[ExecutionOptions],
-    ) -> ExecutionReport:
-        """Carry out an entry, and keep what that says of it."""
-        began = trio.current_time()
-        options["force"] = options.get("force", False) or not self._config.detect_changes
-        options["thresholds"] = self._config.thresholds
-        report = await execute_entry(page, entry, values, timeout=timeout, **options)
-        if report.dry_run:
-            return report
-        milliseconds = (trio.current_time() - began) * 1_000
-        await self._store.note_run(entry.key, succeeded=report.ok, milliseconds=milliseconds)
-        figures: dict[str, float] = {}
-        if report.ok:
-            whole = not options.get("from_index") and options.get("to_index") is None
-            figures |= count_savings(entry, milliseconds) if whole else {}
-            if report.healed is not None:
-                figures[HEALED] = 1
-                await self._store.put(report.healed, based_on=entry.version)
-        else:
-            figures[STOPPED] = 1
-        if self._config.statistics and figures:
-            await self._store.count(figures)
-        return report
+    ) -> tuple[CacheEntry, ExecutionReport]:
+        resolve = partial(self._resolve, variables=known)
+        return await replay_variants(
+            self._store, self._config, page, entries, resolve, deadline=deadline, **options
+        )
 
-    async def _resolve(self, entry: CacheEntry, variables: Mapping[str, str] | None) -> Values:
+    async def _resolve(self, entry: CacheEntry, variables: Mapping[str, str]) -> Values:
         return await resolve_values(
             sorted(used_variables(entry)), values=variables, ask=self._ask, sensitive=entry.sensitive
         )

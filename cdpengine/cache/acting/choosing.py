@@ -1,33 +1,40 @@
-"""Choosing: which of the entries of a scenario is replayed, by the variables that were given.
+"""Choosing: which of the entries of a scenario is replayed, by the variables that were given and by the page.
 
 Rule: an entry is chosen only if it uses every given variable. A flow without a variable for the user's name would
-log in as the user of the recording, whatever name was given.
+log in as the user of the recording, whatever name was given. Of entries that differ in their variant, the one
+whose elements the page shows comes first.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 import attrs
 
-from cdpengine import Page
+from cdpengine import Page, Snapshot
+from cdpengine.act import Navigate, NewTab
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import CacheEntry, CacheKey, Viewport, step_variables
 from cdpengine.cache.recording.elements import read_viewport
+from cdpengine.cache.replaying.finding import find_target
 from cdpengine.cache.store import CacheStore
-from cdpengine.cache.variables import ENVIRONMENT_PREFIX
-from cdpengine.errors import CacheMissError, UnusedVariablesError
+from cdpengine.cache.templates import find_variables
+from cdpengine.cache.variables import ENVIRONMENT_PREFIX, Values
+from cdpengine.errors import CacheMissError, InvalidArgumentError, UnusedVariablesError
 
 
 @attrs.frozen(kw_only=True)
 class Choice:
     """The chosen entry, or why there is none.
 
-    `unused` are the given variables that no entry uses; the nearest one uses `used`.
+    `others` are those of its other variants, the one that fits best first. `unused` are the given variables that
+    no entry uses; the nearest one uses `used`.
     """
 
     entry: CacheEntry | None = None
+    others: tuple[CacheEntry, ...] = ()
     reason: str = ""
     unused: tuple[str, ...] = ()
     used: tuple[str, ...] = ()
@@ -72,21 +79,73 @@ def choose_entry(
         missing = (name for name in used[entry.key.id] - wanted if not _in_environment(name))
         return sum(1 for _ in missing), entry.key.viewport != size, "L3 L2 L1".index(entry.level)
 
-    return Choice(entry=min(fitting, key=rank))
+    ranked = sorted(fitting, key=rank)
+    of_variants: dict[str, CacheEntry] = {}
+    for entry in ranked:
+        if rank(entry)[0] == rank(ranked[0])[0]:
+            of_variants.setdefault(entry.key.variant, entry)
+    first, *others = of_variants.values()
+    return Choice(entry=first, others=tuple(others))
 
 
 async def choose_for_page(
-    store: CacheStore, config: CacheConfig, page: Page, scenario: str, given: Collection[str]
+    store: CacheStore,
+    config: CacheConfig,
+    page: Page,
+    scenario: str,
+    given: Collection[str],
+    variant: str | None = None,
 ) -> Choice:
     """Return the entry of a scenario for the page as it is now, or why there is none."""
+    found = await _find_for_page(store, page, scenario, given)
+    if found and variant is not None:
+        found = tuple(entry for entry in found if entry.key.variant == variant)
+        if not found:
+            return Choice(reason=f"there is no entry of the variant {variant!r}")
+    size = await read_viewport(page) if len(found) > 1 else None
+    choice = choose_entry(found, given, config, size)
+    if choice.entry is None or not choice.others:
+        return choice
+    snapshot = await page.snapshot()
+    variants = (choice.entry, *choice.others)
+    first, *others = sorted(variants, key=lambda entry: -_fit(snapshot, entry))
+    return attrs.evolve(choice, entry=first, others=tuple(others))
+
+
+def _fit(snapshot: Snapshot, entry: CacheEntry) -> float:
+    """Return which part of the elements of an entry's first page a snapshot has, from 0 to 1.
+
+    The first page ends with a step that leads to an address. An element named by a template is not looked for.
+    """
+    scores: list[float] = []
+    values = Values({})
+    for step in entry.all_steps():
+        scores += [
+            _FITS[find_target(snapshot, target, values).level]
+            for target in step.targets.values()
+            if not find_variables(target.name) and not find_variables(target.item)
+        ]
+        if isinstance(step.request, (Navigate, NewTab)) or (step.after is not None and step.after.url):
+            break
+    return sum(scores) / len(scores) if scores else 0.0
+
+
+_FITS: Mapping[str, float] = MappingProxyType(
+    {"exact": 1.0, "healed": 0.5, "ambiguous": 0.25, "missing": 0.0}
+)
+"""What finding an element on each level counts."""
+
+
+async def _find_for_page(
+    store: CacheStore, page: Page, scenario: str, given: Collection[str]
+) -> tuple[CacheEntry, ...]:
     found = await store.find(scenario, page.url)
     if not any(used_variables(entry).issuperset(given) for entry in found):
         # An entry that begins with a navigation can begin anywhere.
         known = {entry.key.id for entry in found}
         anywhere = await store.find_from_anywhere(scenario)
         found += tuple(entry for entry in anywhere if entry.key.id not in known)
-    size = await read_viewport(page) if len(found) > 1 else None
-    return choose_entry(found, given, config, size)
+    return found
 
 
 async def find_entry(
@@ -97,17 +156,21 @@ async def find_entry(
     given: Collection[str],
     *,
     now: float,
-) -> CacheEntry:
-    """Return the entry of a scenario, a key or an id. Raises CacheMissError and UnusedVariablesError."""
+    variant: str | None = None,
+) -> tuple[CacheEntry, ...]:
+    """Return the entry of a scenario, a key or an id, and those of its other variants, in the order to try them.
+
+    Raises CacheMissError and UnusedVariablesError.
+    """
     if not config.enabled:
         raise CacheMissError("anything", page.url, "the cache is switched off")
     if isinstance(scenario_or_key, str) and not _is_id(scenario_or_key):
-        choice = await choose_for_page(store, config, page, scenario_or_key, given)
+        choice = await choose_for_page(store, config, page, scenario_or_key, given, variant)
         if choice.unused:
             raise UnusedVariablesError(choice.unused, choice.used, scenario_or_key)
         if choice.entry is None:
             raise CacheMissError(scenario_or_key, page.url, choice.reason)
-        return choice.entry
+        return choice.entry, *choice.others
     entry = await store.get(scenario_or_key)
     if entry is None or entry.expires_at <= now:
         named = f"entry {scenario_or_key}" if isinstance(scenario_or_key, str) else scenario_or_key.scenario
@@ -115,7 +178,9 @@ async def find_entry(
     used = used_variables(entry)
     if unused := set(given) - used:
         raise UnusedVariablesError(sorted(unused), sorted(used), entry.key.scenario)
-    return entry
+    if variant is not None and entry.key.variant != variant:
+        raise InvalidArgumentError("variant", repr(variant), f"{entry.key.variant!r}, that of the entry")
+    return (entry,)
 
 
 def _is_id(text: str) -> bool:

@@ -62,6 +62,7 @@ class Lookup:
     scenario: str
     match: ScenarioMatch | None = None
     entry: CacheEntry | None = None
+    others: tuple[CacheEntry, ...] = attrs.field(default=(), repr=False)
     reason: str = ""
     acts: bool = True
     remarks: tuple[str, ...] = ()
@@ -135,6 +136,7 @@ def learn_plan(
     cost: LearningCost,
     now: float,
     config: CacheConfig,
+    variant: str = "",
 ) -> CacheEntry:
     """Return the entry of what a planner did: whole, or behind the steps of `before` that a replay did."""
     if before is not None:
@@ -151,6 +153,7 @@ def learn_plan(
         cost=cost,
         now=now,
         lifetime=config.lifetime(level),
+        variant=variant,
     )
 
 

@@ -101,22 +101,31 @@ Resolve: TypeAlias = Callable[[Iterable[str]], Awaitable[Values]]
 
 
 async def follow_plan(
-    page: Page, goal: str, planner: Planner, resolve: Resolve, *, rounds: int, deadline: float
+    page: Page,
+    goal: str,
+    planner: Planner,
+    resolve: Resolve,
+    *,
+    rounds: int,
+    deadline: float,
+    actor: Actor | None = None,
 ) -> PlanResult:
     """Ask the planner and do what it answers, until the goal is reached, it fails, or the time is over.
 
-    deadline: on trio's clock. A planner that raises, or that does not answer within 60 s, ends it, and the reason
-    says so; an answer that is no plan counts as one that failed. Raises UndefinedVariablesError before anything of
-    a plan is done that names a variable without a value.
+    actor: who does it, within the limits that it has. deadline: on trio's clock.
+
+    A planner that raises, or that does not answer within 60 s, ends it, and the reason says so; an answer that is
+    no plan counts as one that failed. Raises UndefinedVariablesError before anything of a plan is done that names
+    a variable without a value.
     """
     with unseen():
-        return await _follow(page, goal, planner, resolve, rounds, deadline)
+        acting = actor or Actor(page.browser, page.browser.context_of(page))
+        return await _follow(acting, page, goal, planner, resolve, rounds, deadline)
 
 
 async def _follow(
-    page: Page, goal: str, planner: Planner, resolve: Resolve, rounds: int, deadline: float
+    actor: Actor, page: Page, goal: str, planner: Planner, resolve: Resolve, rounds: int, deadline: float
 ) -> PlanResult:
-    actor = Actor(page.browser, page.browser.context_of(page))
     responses: list[ActResponse] = []
     failed_in_row = tokens = 0
     wrong = ""

@@ -117,6 +117,7 @@ async def _execute(cache: ActionCache, run: Performance, request: ExecuteCached)
         run.page,
         wanted,
         variables=request.variables,
+        variant=request.variant,
         from_index=request.from_index,
         to_index=request.to_index,
         dry_run=request.dry_run,
@@ -144,7 +145,11 @@ async def _look_up(cache: ActionCache, run: Performance, request: CacheLookup) -
 
 async def _start(cache: ActionCache, run: Performance, request: StartLearning) -> None:
     scope = cache.record(
-        run.page, scenario=request.scenario, variables=request.variables, description=request.description
+        run.page,
+        scenario=request.scenario,
+        variables=request.variables,
+        description=request.description,
+        variant=request.variant,
     )
     await hold(run, (LEARNING, run.page.target_id), scope)
 

@@ -86,6 +86,16 @@ class ExecutionReport:
     diff: str | None = attrs.field(default=None, repr=False)
     remarks: tuple[str, ...] = ()
 
+    @property
+    def misfits(self) -> bool:
+        """Whether it stopped before anything was done, because the page does not have what the entry is for."""
+        if self.ok:
+            return False
+        failed = [step for step in self.steps if step.status == "failed"]
+        unbegun = all(step.status in ("failed", "skipped", "planned") for step in self.steps)
+        unfound = any(match.ref is None for step in failed for match in step.matches.values())
+        return unbegun and (unfound or (not failed and self.change is not None))
+
     def to_json(self) -> dict[str, Any]:
         """Return it as values of JSON. The picture is base64."""
         out: dict[str, Any] = {

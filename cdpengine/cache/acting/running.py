@@ -1,0 +1,90 @@
+"""Running: an entry is replayed, and what that says of it is kept and counted.
+
+Rule: of the variants of an entry, the next one is tried only while nothing was done. A variant that the page does
+not have has not failed: its figures stay as they are. A look-up that found an entry is one hit, however many
+variants were tried; a dry run counts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Unpack
+
+import trio
+
+from cdpengine import Page
+from cdpengine._budget import within
+from cdpengine.cache.acting.planning import time_left
+from cdpengine.cache.acting.statistics import HEALED, STOPPED, count_hit, count_savings
+from cdpengine.cache.config import CacheConfig
+from cdpengine.cache.entries import CacheEntry
+from cdpengine.cache.replaying.execution import ExecutionOptions, execute_entry
+from cdpengine.cache.replaying.report import ExecutionReport
+from cdpengine.cache.store import CacheStore
+from cdpengine.cache.variables import Values
+
+
+async def replay_variants(
+    store: CacheStore,
+    config: CacheConfig,
+    page: Page,
+    entries: Sequence[CacheEntry],
+    resolve: Callable[[CacheEntry], Awaitable[Values]],
+    *,
+    deadline: float,
+    **options: Unpack[ExecutionOptions],
+) -> tuple[CacheEntry, ExecutionReport]:
+    """Replay the first entry that fits the page; return it and its report.
+
+    entries: the variants of one scenario, in the order to try them. Where none fits, the report is that of the
+    first. deadline: on trio's clock. Raises what `resolve` and `execute_entry` raise.
+    """
+    tried: list[tuple[CacheEntry, ExecutionReport]] = []
+    hit = config.statistics and not options.get("dry_run", False)
+    options["force"] = options.get("force", False) or not config.detect_changes
+    options["thresholds"] = config.thresholds
+    for entry in entries:
+        with within("find the values for what is known", time_left(deadline)):
+            values = await resolve(entry)
+        if hit:
+            await store.count(count_hit(entry.level))
+            hit = False
+        began = trio.current_time()
+        report = await execute_entry(page, entry, values, timeout=time_left(deadline), **options)
+        milliseconds = (trio.current_time() - began) * 1_000
+        of_variants = bool(entry.key.variant) or len(entries) > 1
+        tried.append((entry, report))
+        if not (of_variants and report.misfits):
+            if not report.dry_run:
+                await _keep(store, config, entry, report, milliseconds, whole=_is_whole(options))
+            return tried[-1]
+    if config.statistics and not options.get("dry_run", False):
+        await store.count({STOPPED: 1})
+    return tried[0]
+
+
+def _is_whole(options: ExecutionOptions) -> bool:
+    return not options.get("from_index") and options.get("to_index") is None
+
+
+async def _keep(
+    store: CacheStore,
+    config: CacheConfig,
+    entry: CacheEntry,
+    report: ExecutionReport,
+    milliseconds: float,
+    *,
+    whole: bool,
+) -> None:
+    """Keep what a run says of its entry."""
+    await store.note_run(entry.key, succeeded=report.ok, milliseconds=milliseconds)
+    figures: dict[str, float] = {}
+    if report.ok:
+        figures |= count_savings(entry, milliseconds) if whole else {}
+        if report.healed is not None:
+            figures[HEALED] = 1
+            await store.put(report.healed, based_on=entry.version)
+    else:
+        figures[STOPPED] = 1
+    if config.statistics:
+        await store.count(figures)
