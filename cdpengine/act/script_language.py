@@ -270,6 +270,7 @@ def _parse_press(cursor: _Cursor) -> Press:
         held, last = held.rstrip("+"), "+"
     keys = [*(each.strip() for each in held.split("+") if each), last.strip()]
     named = [_KEY_NAMES.get(key.lower(), key) for key in keys]
+    named[:-1] = ["ControlOrMeta" if key.lower() == "meta" else key for key in named[:-1]]
     if len(named) > 1 and len(named[-1]) == 1:
         named[-1] = named[-1].upper()
     return Press(key="+".join(named))

@@ -60,7 +60,7 @@ async def test_ids_are_those_of_the_snapshots_that_models_read(actor: Actor, mod
         f"click [{go}]",
         f"hover [{go}]",
         f"type [{name}] [a [b]] [0]",
-        "press [Control+A]",
+        "press [Meta+a]",
         "press [x]",
     ):
         step = await run_action(actor, action)

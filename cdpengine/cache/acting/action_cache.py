@@ -266,7 +266,7 @@ class ActionCache:
                 outcome="known", scenario=found.scenario, match=found.match, entry=found.entry,
                 reason=ASKS_NOTHING,
             )  # fmt: skip
-        done = await self._perform(page, goal, planner, found, known, deadline, actor, variant or "")
+        done = await self._perform(page, goal, planner, found, known, deadline, actor)
         return attrs.evolve(done, remarks=found.remarks)
 
     async def _perform(
@@ -278,7 +278,6 @@ class ActionCache:
         known: Mapping[str, str],
         deadline: float,
         actor: Actor | None,
-        variant: str,
     ) -> PerformReport:
         """Replay what is known for a goal, or have the planner reach it."""
         report: ExecutionReport | None = None
@@ -304,7 +303,7 @@ class ActionCache:
             return PerformReport(
                 outcome="failed", scenario=found.scenario, match=found.match, replay=report, reason=report.reason
             )  # fmt: skip
-        return await self._plan(page, goal, planner, found, known, report, deadline, actor, variant)
+        return await self._plan(page, goal, planner, found, known, report, deadline, actor)
 
     async def look_up(self, page: Page, goal: str) -> Lookup:
         """Return what the cache has for a goal on the page. Nothing is done or counted."""
@@ -326,7 +325,9 @@ class ActionCache:
         extracts = self._config.extract_variables and seen.acts
         said = extract_variables(goal, scenario) if extracts else Extraction(values={})
         known = {**said.values, **given}
-        found = Lookup(scenario=scenario, match=seen.match, acts=seen.acts, remarks=seen.remarks)
+        found = Lookup(
+            scenario=scenario, match=seen.match, acts=seen.acts, remarks=seen.remarks, variant=variant or ""
+        )
         if not self._config.enabled:
             return attrs.evolve(found, reason="the cache is switched off"), known
         choice = await choose_for_page(
@@ -354,7 +355,6 @@ class ActionCache:
         report: ExecutionReport | None,
         deadline: float,
         actor: Actor | None,
-        variant: str,
     ) -> PerformReport:
         """Have the planner reach the goal, and keep what it did behind what a replay did before it stopped."""
         began = trio.current_time()
@@ -378,9 +378,8 @@ class ActionCache:
             cost = LearningCost(tokens=result.tokens, milliseconds=(trio.current_time() - began) * 1_000)
             stopped_at = None if before is None or report is None else report.stopped_at
             made = learn_plan(
-                recording, found, before, stopped_at, cost=cost, now=self._now(), config=self._config,
-                variant=variant,
-            )  # fmt: skip
+                recording, found, before, stopped_at, cost=cost, now=self._now(), config=self._config
+            )
             failed = None if report is None or found.entry is None else found.entry.key
             entry = await keep_plan(self._store, made, failed)
         if self._config.statistics:

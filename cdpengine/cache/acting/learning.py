@@ -52,7 +52,7 @@ class Learning:
 
 @attrs.frozen(kw_only=True)
 class Lookup:
-    """What the cache has for a goal on a page: the entry, or why there is none.
+    """What the cache has for a goal on a page: the entry, or why there is none. `variant` was asked for.
 
     `acts`: whether the goal may ask for something; a question, a negation and a remark do not. `remarks` say what
     failed while it was recognised. `unused` are the variables that were given and that no entry uses; the nearest
@@ -63,6 +63,7 @@ class Lookup:
     match: ScenarioMatch | None = None
     entry: CacheEntry | None = None
     others: tuple[CacheEntry, ...] = attrs.field(default=(), repr=False)
+    variant: str = ""
     reason: str = ""
     acts: bool = True
     remarks: tuple[str, ...] = ()
@@ -136,7 +137,6 @@ def learn_plan(
     cost: LearningCost,
     now: float,
     config: CacheConfig,
-    variant: str = "",
 ) -> CacheEntry:
     """Return the entry of what a planner did: whole, or behind the steps of `before` that a replay did."""
     if before is not None:
@@ -153,7 +153,7 @@ def learn_plan(
         cost=cost,
         now=now,
         lifetime=config.lifetime(level),
-        variant=variant,
+        variant=found.variant,
     )
 
 
