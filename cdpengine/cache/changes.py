@@ -26,8 +26,11 @@ PageType = Literal["static", "form", "dynamic"]
 ChangeKind = Literal["none", "content", "structure"]
 
 Verdict = Literal["keep", "soft", "hard"]
-"""What a change means for an entry: it is used as it is; it is used with care, and learned anew beside the old
-version; or it is not used any more."""
+"""What a change means for an entry.
+
+"keep": it is used as it is. "soft": it is used; if all its steps succeed, a new version remembers the page as it
+is now, and the older versions stay. "hard": the replay stops before its first step.
+"""
 
 _FIELDS = frozenset(
     {
@@ -98,6 +101,9 @@ structure is common, and each step is checked anyway, so only another page altog
 
 _CONTENT, _PARTIAL = 20, 40
 """The confidence of other words in the same structure; the most where a part of the page was not read."""
+
+MOST_OF_SAME_COUNTS = 40
+"""The most in a replay where the page has as many forms, buttons, links, headings and fields as before."""
 
 _LEAST_STRUCTURE = 50
 """The confidence of another structure of the very same roles: as much as was moved cannot be told from hashes."""

@@ -265,7 +265,7 @@ class EntryTable:
         version, statistics = 1, entry.statistics
         if row is not None:
             version, statistics = row[1], statistics_of(row[4:9])
-            if before is None or before.steps != entry.steps:
+            if before is None or (before.steps, before.features) != (entry.steps, entry.features):
                 if before is not None:
                     self._keep_version(connection, entry.key.id, row[1:4])
                 version, statistics = version + 1, attrs.evolve(statistics, failed_in_row=0)

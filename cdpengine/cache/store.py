@@ -134,10 +134,10 @@ class CacheStore:
     ) -> CacheEntry:
         """Keep an entry; return the newest one of its key, with its version.
 
-        Where there is one of that key with other steps, it becomes an older version, of which two are kept; the
-        figures of its runs go on. `based_on` is the version that the entry was made from: if another one was put
-        meanwhile, that stays the newest, and the entry becomes the version before it. `replace_narrower`: an entry
-        of the same flow with fewer variables becomes an older version of this one.
+        Where there is one of that key with other steps or another page, it becomes an older version, of which two
+        are kept; the figures of its runs go on. `based_on` is the version that the entry was made from: if another
+        one was put meanwhile, that stays the newest, and the entry becomes the version before it.
+        `replace_narrower`: an entry of the same flow with fewer variables becomes an older version of this one.
 
         Raises InvalidArgumentError for an entry that cannot be kept, and CacheKeyError for one that holds typed
         text where there is no key.

@@ -42,15 +42,9 @@ from cdpengine.cache.acting.statistics import (
     CacheStatistics,
     add_up,
 )
+from cdpengine.cache.changes import PageType
 from cdpengine.cache.config import CacheConfig, read_config
-from cdpengine.cache.entries import (
-    CacheEntry,
-    CacheKey,
-    LearningCost,
-    Level,
-    Viewport,
-    make_key,
-)
+from cdpengine.cache.entries import CacheEntry, CacheKey, LearningCost, Level, Viewport, make_key
 from cdpengine.cache.entry_json import Export, ImportReport
 from cdpengine.cache.entry_table import ScenarioSummary, StoreLimits
 from cdpengine.cache.recognizing.recognition import (
@@ -160,6 +154,7 @@ class ActionCache:
         description: str = "",
         tags: Iterable[str] = (),
         variant: str = "",
+        page_type: PageType = "dynamic",
     ) -> AsyncIterator[Learning]:
         """Learn a scenario from what is done on the page while the block runs, by a program or a person.
 
@@ -167,6 +162,7 @@ class ActionCache:
         variables: values by name; where one of them is entered, chosen or gone to, the variable is kept. A secret
             that is not among them becomes a variable of its own; without a key, so does every typed text.
         level: what the entry covers. description, tags, variant: kept with it.
+        page_type: which thresholds say how soon a change of the page counts.
 
         The entry is kept at the end of the block, unless that ends with an error; `Learning.entry` has it then.
         Raises InvalidArgumentError for a wrong scenario, at once, and what `record_steps` and `CacheStore.put`
@@ -191,7 +187,7 @@ class ActionCache:
                 lifetime=self._config.lifetime(level),
                 variant=variant,
             )
-            named = attrs.evolve(made, description=description, tags=tuple(tags))
+            named = attrs.evolve(made, description=description, tags=tuple(tags), page_type=page_type)
             learning.entry = await self._store.put(named, replace_narrower=True)
 
     # --- using -----------------------------------------------------------------------------------------------

@@ -26,8 +26,10 @@ from cdpengine.act.actor import actor_of
 from cdpengine.act.dispatch import dispatch_within
 from cdpengine.act.requests import ActingRequest
 from cdpengine.cache.changes import (
+    MOST_OF_SAME_COUNTS,
     THRESHOLDS,
     PageChange,
+    PageFeatures,
     PageType,
     Thresholds,
     compare_features,
@@ -139,7 +141,8 @@ class _Run:
     """One execution of an entry.
 
     `seen` is the snapshot that was taken last, `before` that before the last action. `healed` are the steps
-    written anew, `unconfirmed` those of them without a post-condition. `acted`: something of the group was begun.
+    written anew, `unconfirmed` those of them without a post-condition. `features` are those of the page where it
+    has changed softly. `acted`: something of the group was begun.
     """
 
     page: Page
@@ -154,6 +157,7 @@ class _Run:
     seen: Snapshot | None = None
     before: Snapshot | None = None
     change: PageChange | None = None
+    features: PageFeatures | None = None
     healed: dict[tuple[int, int | None], Step] = attrs.field(factory=dict)
     unconfirmed: set[tuple[int, int | None]] = attrs.field(factory=set)
     acted: bool = False
@@ -215,12 +219,19 @@ class _Run:
         if features is None:
             return "keep"
         with within("compare the page with what is known of it", min(_LOOKING, self.left)):
-            if len(self.page.frames) == 1 and not features.partial:
+            same_is_kept = self.thresholds[self.entry.page_type].soft > MOST_OF_SAME_COUNTS
+            if same_is_kept and len(self.page.frames) == 1 and not features.partial:
                 probed = await probe_page(self.page, {}, counted=True)
                 if probed is not None and has_counts(features, probed.roles):
                     return "keep"
-            self.change = compare_features(features, read_features(await self._snapshot()))
-        return judge_change(self.change, self.entry.page_type, thresholds=self.thresholds)
+            now = read_features(await self._snapshot())
+            change = compare_features(features, now)
+            most = 100 if change.details else MOST_OF_SAME_COUNTS
+            self.change = attrs.evolve(change, confidence=min(change.confidence, most))
+        verdict = judge_change(self.change, self.entry.page_type, thresholds=self.thresholds)
+        if verdict == "soft":
+            self.features = now
+        return verdict
 
     async def _snapshot(self) -> Snapshot:
         self.seen = await self.page.snapshot(timeout=min(_LOOKING, max(self.left, 0.001)))
@@ -410,9 +421,13 @@ class _Run:
                 self.unconfirmed.add(key)
 
     def _healed_entry(self, *, ok: bool) -> CacheEntry | None:
-        """Return the entry with its healed targets, where the step led to what it is to, or all went well."""
+        """Return the entry with its healed targets, where the step led to what it is to, or all went well.
+
+        After a soft change that all steps outlived, it remembers the page as it is now.
+        """
         steps = {key: step for key, step in self.healed.items() if ok or key not in self.unconfirmed}
-        if not steps:
+        features = self.features if ok and self.features is not None else self.entry.features
+        if not steps and features is self.entry.features:
             return None
         made: list[Step | StepGroup] = []
         for index, each in enumerate(self.entry.steps):
@@ -421,7 +436,7 @@ class _Run:
                 made.append(attrs.evolve(each, steps=inside))
             else:
                 made.append(steps.get((index, None), each))
-        return attrs.evolve(self.entry, steps=tuple(made))
+        return attrs.evolve(self.entry, steps=tuple(made), features=features)
 
     # --- a dry run -----------------------------------------------------------------------------------------
 

@@ -68,8 +68,9 @@ class ExecutionReport:
 
     `ok`: all steps that were asked for were done, and led to what they are to lead to; of a dry run, that those
     which can be found now were found. `stopped_at` is the index of the step that failed (None: before the first,
-    or none did), `reason` why. `healed` is the entry with targets as they are now, for the store; None where none
-    has changed. `change` is how the page differs from what is remembered of it; None where the counts of its parts
+    or none did), `reason` why. `healed` is the entry with its targets, and after a soft change its page, as they
+    are now, for the store; None where nothing has changed.
+    `change` is how the page differs from what is remembered of it; None where the counts of its parts
     were the same, or nothing was compared. `screenshot` (PNG) and `diff` show the page after a failure; `remarks`
     say what is missing from them.
     """
