@@ -251,8 +251,15 @@ class Emulations:
         return sent
 
     def _post_changes(self, page: PageTarget, session: Session, kind: str) -> list[_Sent]:
-        if session.error() is not None:
+        if session.ended:
             return []
+        if session.crashed:
+            with session.posting_early():
+                self._post_new(page, session, kind)
+            return []  # answered after a reload
+        return self._post_new(page, session, kind)
+
+    def _post_new(self, page: PageTarget, session: Session, kind: str) -> list[_Sent]:
         wanted = commands(self.settings_of(page), kind)
         applied = self._applied.get(session)
         if applied is None:

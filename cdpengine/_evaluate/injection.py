@@ -128,6 +128,10 @@ class Binding:
         session.on_event("Runtime.bindingCalled", called)
         return calls
 
+    async def renew(self, session: Session) -> None:
+        """Put the function into the documents of a session that Chrome had prerendered."""
+        await _answered([*self._end(session), *self._begin(session)])
+
     def _end(self, session: Session) -> list[Posted]:
         """Take it back from a session's documents."""
         listener = self._listeners.pop(session, None)
@@ -270,6 +274,13 @@ class InitScript:
         call = self._added[session] = session.connection._post_shared(ADD, params, session.id)
         return [call]
 
+    async def renew(self, session: Session) -> None:
+        """Run it in the documents of a session that Chrome had prerendered, and in new ones as before."""
+        calls = self.end(session)
+        params = {**self._params, "runImmediately": True}
+        call = self._added[session] = session.connection._post_shared(ADD, params, session.id)
+        await _answered([*calls, call])
+
     def end(self, session: Session) -> list[Posted]:
         """Take it from a session again."""
         call = self._added.pop(session, None)
@@ -282,6 +293,12 @@ class InitScript:
             return [_post_removal(session, call)]
         except (RemoteError, msgspec.DecodeError):
             return []  # it never was there
+
+
+async def _answered(calls: Sequence[Posted]) -> None:
+    for call in calls:
+        with suppress(RemoteError):  # a document that is gone needs nothing
+            await call.raw()
 
 
 def _read_plain(text: str) -> list[object]:

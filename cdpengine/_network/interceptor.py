@@ -80,6 +80,11 @@ class Interceptor:
             self._credentials = [each for each in self._credentials if each is not part]
         return self._update() if known else []
 
+    async def renew(self) -> None:
+        """Have Chrome stop the requests of a document that it had prerendered."""
+        for call in self._update():
+            await call.raw()
+
     def _update(self) -> list[PendingCall]:
         if not (self._routes or self._credentials):
             self._listen(False)

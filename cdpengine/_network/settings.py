@@ -9,16 +9,18 @@ does not matter, and an unknown name is refused with the list of the known ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import attrs
 
 from cdpengine._network.messages import merge_headers, secret_values
+from cdpengine._page.navigation.activation import later_sessions
 from cdpengine._page.page_scope import PostCommands
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session
-from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors import InvalidArgumentError, SessionGoneError
 
 T = TypeVar("T")
 
@@ -122,6 +124,10 @@ class Setting(Generic[T]):
 
         return begin, end
 
+    async def renew(self, session: Session) -> None:
+        """Send what is wanted to a session whose document Chrome had prerendered."""
+        await self.post(session, self.values(session)).raw()
+
     def values(self, session: Session) -> list[T]:
         """Return what is wanted of a session now, oldest first."""
         return [wanted.value for wanted in self._wanted.get(session, [])]
@@ -146,6 +152,12 @@ def _post_conditions(session: Session, layers: Sequence[NetworkConditions]) -> P
         # Workers take them as rules alone; what `navigator` says there cannot be changed.
         rules = [{"urlPattern": "", **limits}] if layers else []
         return session.post("Network.emulateNetworkConditionsByRule", matchedNetworkConditions=rules)
+    for later in later_sessions(session):
+        with suppress(SessionGoneError):
+            later.post("Network.enable")  # without it, the conditions have no effect
+            later.post("Network.emulateNetworkConditions", **limits)
+            if not layers:
+                later.post("Network.disable")
     return session.post("Network.emulateNetworkConditions", **limits)
 
 

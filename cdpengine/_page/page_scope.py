@@ -8,7 +8,7 @@ once; a page that does not answer keeps no other one waiting; the end is bounded
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 
 import attrs
@@ -18,20 +18,22 @@ from cdpengine._budget import undoing
 from cdpengine._logs import get_logger
 from cdpengine._page.page_target import REVIVED, PageTarget
 from cdpengine._page.tabs import Posted, Tabs
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import UNDISCARDED, Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
     RemoteError,
     SessionGoneError,
-    TargetCrashedError,
 )
 
 logger = get_logger("cdpengine.browser")
 
 PostCommands = Callable[[Session], Sequence[Posted]]
 """Posts commands to one session, and returns them without waiting."""
+
+Renewal = Callable[[Session], Awaitable[None]]
+"""Puts a setting into the document of a session that Chrome had prerendered, and waits for the answers."""
 
 DOCUMENTS = frozenset({"page", "iframe"})
 """Types of targets that have documents."""
@@ -76,16 +78,24 @@ class PageScope:
 class SessionOverride:
     """Has `begin` posted to every session within `scope` from `enter` on, and `end` to each of them at `leave`.
 
-    `types` are the types of targets that it holds for.
+    `types` are the types of targets that it holds for. `renew` is called when Chrome has activated a prerendered
+    document, which lacks the setting: see `PageTarget.on_activation`.
     """
 
     def __init__(
-        self, scope: PageScope, begin: PostCommands, end: PostCommands, *, types: Collection[str] = DOCUMENTS
+        self,
+        scope: PageScope,
+        begin: PostCommands,
+        end: PostCommands,
+        *,
+        types: Collection[str] = DOCUMENTS,
+        renew: Renewal | None = None,
     ) -> None:
         self._scope = scope
         self._begin = begin
         self._end = end
         self._types = types
+        self._renew = renew
         self._begun: dict[Session, None] = {}
         self._crashed: dict[Session, Callable[[Event], None]] = {}
 
@@ -103,7 +113,7 @@ class SessionOverride:
         page = self._scope.page
         if page is not None and (error := page.session.error()) is not None:
             raise error
-        self._scope.tabs.add_set_up(self._set_up)
+        self._scope.tabs.add_set_up(self._set_up, None if self._renew is None else self._renew_on)
         calls = [(session, self._begin_on(session)) for session in self._scope.sessions()]
         until = trio.current_time() + _BEGIN_TIMEOUT
         for session, posted in calls:
@@ -119,11 +129,16 @@ class SessionOverride:
     async def leave(self) -> None:
         """Send the end commands to every session that got the begin commands. Shielded, and bounded."""
         self._scope.tabs.remove_set_up(self._set_up)
-        for session, listener in self._crashed.items():
-            session.off_event(REVIVED, listener)
-        self._crashed.clear()
+        early = self._crashed
+        self._crashed = {}
+        for session, listener in early.items():
+            self._forget_listener(session, listener)
         calls: list[Posted] = []
         for session in self.sessions:
+            if session.crashed and session in early:
+                with session.posting_early(), suppress(SessionGoneError, ConnectionLostError):
+                    self._end(session)
+                continue
             if session.crashed:
                 # A crashed session takes no commands, and what was set holds again after a reload: then it is
                 # undone.
@@ -151,30 +166,50 @@ class SessionOverride:
     def _begin_on(self, session: Session) -> list[Posted]:
         if session in self._begun or session.ended or session.target_type not in self._types:
             return []
-        if session.crashed:
-            self._begin_after_reload(session)
-            return []
         for ended in [told for told in self._begun if told.ended]:
             del self._begun[ended]
-        self._begun[session] = None
-        try:
-            return list(self._begin(session))
-        except TargetCrashedError:
-            self._begun.pop(session, None)
-            self._begin_after_reload(session)
+        if session.crashed:
+            self._begin_on_dead(session)
             return []
+        self._begun[session] = None
+        return list(self._begin(session))
 
-    def _begin_after_reload(self, session: Session) -> None:
-        """Tell a page that has crashed when a reload has brought it back."""
+    def _begin_on_dead(self, session: Session) -> None:
+        """Send the begin commands when a reload has brought a crashed page back.
+
+        A page that was found dead can be a discarded tab: it gets them now as well, for its first document.
+        """
         if session in self._crashed:
             return
+        early = not session.lived
 
-        def revived(_event: Event) -> None:
-            if session in self._crashed:
-                self._begin_on(session)
+        def revived(event: Event) -> None:
+            if self._crashed.pop(session, None) is None:
+                return
+            self._forget_listener(session, revived)
+            if event.method == UNDISCARDED and early:
+                return
+            if early:  # it had crashed, and Chrome refused the commands
+                self._end(session)
+            self._begun[session] = None
+            self._begin(session)
 
         self._crashed[session] = revived
-        session.on_event(REVIVED, revived)
+        for method in (REVIVED, UNDISCARDED):
+            session.on_event(method, revived)
+        if early:
+            self._begun[session] = None
+            with session.posting_early():
+                self._begin(session)
+
+    @staticmethod
+    def _forget_listener(session: Session, listener: Callable[[Event], None]) -> None:
+        for method in (REVIVED, UNDISCARDED):
+            session.off_event(method, listener)
+
+    async def _renew_on(self, page: PageTarget, session: Session) -> None:
+        if session in self._begun and self._renew is not None and self._scope.covers(page):
+            await self._renew(session)
 
 
 def _once(session: Session, method: str, post: PostCommands) -> None:

@@ -20,13 +20,14 @@ from cdpengine._page.dialogs import DialogPolicy, PageDialogs
 from cdpengine._page.exposed_calls import wait_until_begun
 from cdpengine._page.file_choosers import FileChoosers, post_interception
 from cdpengine._page.frames import FRAME_EVENTS, RESTORED, FrameEvent, FrameTree
+from cdpengine._page.navigation.activation import Activation
 from cdpengine._page.navigation.liveness import Ping
 from cdpengine._page.navigation.pending import PendingNavigation
 from cdpengine._page.running_actions import RunningActions
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import FrameNavigated, FrameTreeReply
 from cdpengine._protocol.domains.target import TargetInfo
-from cdpengine._protocol.session import CRASHED, Session
+from cdpengine._protocol.session import CRASHED, UNDISCARDED, Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
@@ -116,10 +117,12 @@ class PageTarget:
         self.is_drawn_behind = True  # also while another tab is in front
         self._readers_before_leaving: list[Callable[[], Awaitable[None]]] = []
         self._doubt: Callable[[], None] = lambda: None
+        self.activation = Activation(possible=not held_back)
         self.held_back = held_back
         self.take_frame_tree = self.listen(session)
         session.on_event(CRASHED, self._note_change)
         session.on_event(REVIVED, self._note_change)
+        session.on_event(UNDISCARDED, self._show_undiscarded)
         session.on_end(self.changes.notify)
 
     def __repr__(self) -> str:
@@ -174,13 +177,16 @@ class PageTarget:
             if before != session.frame_id:
                 self.navigation.adopt(before)
 
-        def note_activation(event: Event) -> None:
-            # Chrome reports no navigation to a document that it had prerendered, only the end of its loading.
+        def suspect_activation() -> None:
             nonlocal early
-            known = self.frames.get(event.params.get("frameId", ""))
-            if known is None and early is None and self.running.is_set_up:
+            if early is None and self.running.is_set_up:
                 early, self.frames.complete = [], False
                 self._begin_restoration(take)
+
+        def note_unknown_frame(event: Event) -> None:
+            # Chrome reports no navigation to a document that it had prerendered, only later events of its frames.
+            if self.frames.get(event.params.get("frameId", "")) is None:
+                suspect_activation()
 
         def observe(event: Event) -> None:
             nonlocal early
@@ -205,6 +211,7 @@ class PageTarget:
             nonlocal early
             if session.ended:
                 return  # the reply came before the end, and is taken after it
+            session.lived = True
             before = session.frame_id
             self.frames.apply_tree(reply.frame_tree, session)
             if before != session.frame_id:
@@ -218,7 +225,10 @@ class PageTarget:
         for method in FRAME_EVENTS:
             session.on_event(method, observe)
         if session is self.session:
-            session.on_event("Page.frameStoppedLoading", note_activation)
+            self.activation.suspect = suspect_activation
+            session.on_event("Page.frameStoppedLoading", note_unknown_frame)
+            if self.activation.possible:
+                session.on_event("Page.lifecycleEvent", note_unknown_frame)
         return take
 
     def attach_frame_session(self, session: Session) -> Callable[[FrameTreeReply], None]:
@@ -256,8 +266,12 @@ class PageTarget:
         # Where the page goes away, its waiters get the reason.
         with trio.move_on_after(_RESTORATION_TIMEOUT), suppress(EngineError):
             if not self.frames.complete:
+                before = self.session.frame_id
                 take(await self.session.request("Page.getFrameTree", {}, FrameTreeReply))
                 self.frames.complete = True
+                if self.session.frame_id != before:
+                    self.activation.loader_id = self.frames.main.loader_id
+                    await self.activation.renew()
             await self.wait_for(self._has_all_frame_sessions)
         self._restorations -= 1
         if not self._restorations:
@@ -463,6 +477,13 @@ class PageTarget:
         if error := own.error("Runtime.evaluate"):
             raise error
         return own
+
+    def _show_undiscarded(self, _event: Event) -> None:
+        """Bring a tab to the front that was discarded and is loaded now: until it is shown, it has no size."""
+        if self.used:
+            with suppress(SessionGoneError, ConnectionLostError):
+                self.session.post("Page.bringToFront")
+        self.changes.notify()
 
     def _note_change(self, _event: Event) -> None:
         self.changes.notify()

@@ -19,6 +19,7 @@ from cdpengine._notifier import Notifier
 from cdpengine._page.dialog_feed import DialogFeed
 from cdpengine._page.dialogs import DialogPolicy, Shown
 from cdpengine._page.downloads.downloads import Downloads
+from cdpengine._page.navigation.activation import attach_later_session
 from cdpengine._page.new_tabs import NewTabs
 from cdpengine._page.page_target import PageTarget, post_use
 from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener, EvaluationSessions
@@ -49,6 +50,9 @@ Posted = PendingCall | SharedCall
 
 SetUp = Callable[[PageTarget, Session], Sequence[Posted]]
 """Posts what a session of a page (its own, a frame's, a worker's) gets before its first script runs."""
+
+Renew = Callable[[PageTarget, Session], Awaitable[None]]
+"""Gives an activated document what a set-up gives to a new one."""
 
 _PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
 _NO_SERVICE_WORKERS = [
@@ -86,6 +90,7 @@ class Tabs:
         self.creations = RemoteResources(connection.root, nursery)
         self.downloads = Downloads(connection.root, self.pages, nursery)
         self._set_ups: list[SetUp] = []
+        self._renewals: dict[SetUp, Renew] = {}
         self._page_listeners: list[Callable[[PageTarget], None]] = []
         self._new_tabs = NewTabs()
         self._nursery = nursery
@@ -106,14 +111,30 @@ class Tabs:
         for feed in self._dialog_feeds:
             feed.note(page, shown)
 
-    def add_set_up(self, set_up: SetUp) -> None:
-        """Have `set_up` called for each session of a page that comes, before its first script runs."""
+    def add_set_up(self, set_up: SetUp, renew: Renew | None = None) -> None:
+        """Have `set_up` called for each session of a page that comes, before its first script runs.
+
+        `renew` is called for a page's session after Chrome has activated a prerendered document.
+        """
         self._set_ups.append(set_up)
+        if renew is not None:
+            self._renewals[set_up] = renew
 
     def remove_set_up(self, set_up: SetUp) -> None:
         """Call it no more; one that was not added is no error."""
         if set_up in self._set_ups:
             self._set_ups.remove(set_up)
+        self._renewals.pop(set_up, None)
+
+    async def _renew(self, page: PageTarget) -> None:
+        await attach_later_session(page.session)
+        for session in tuple(page.frame_sessions.values()):
+            await self._renew_session(page, session)
+
+    async def _renew_session(self, page: PageTarget, session: Session) -> None:
+        if session is page.session or page.activation.take(session):
+            for renew in tuple(self._renewals.values()):
+                await renew(page, session)
 
     @contextmanager
     def follow_new_pages(self, listener: Callable[[PageTarget], None]) -> Iterator[None]:
@@ -237,6 +258,7 @@ class Tabs:
             page.leave_alone()
             page.dialogs.answering = self._dialogs_asked
         page.dialogs.on_opening(partial(self._note_dialog, page))
+        page.activation.renew = partial(self._renew, page)
         self.pages[page.target_id] = page
         self._new_tabs.follow(page)
         self._new_tabs.report(page.target_id)
@@ -337,6 +359,8 @@ class Tabs:
             calls += self._post_further(page, session)
             calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
             await _wait_for_answers(calls, take)
+            if not attachment.waiting and page.activation.is_shown(page.frames.main):
+                await self._renew_session(page, session)
         except TargetCrashedError:
             page.frames.add_crashed(session, attachment.info)
         page.set_frame_session_ready(session)

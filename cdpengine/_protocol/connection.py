@@ -214,11 +214,11 @@ class Connection:
         self._mux.close_call(call)
         call.message = b""  # it may stay in the outbox until the writer gets to it
 
-    def _fail_calls(self, session_id: str | None, reason: Callable[[str | None], EngineError]) -> None:
-        """End all pending calls of one session (None: only the connection's own) with the named reason."""
-        for call in self._mux.end_session(session_id):
-            call.message = b""
-            call.waiter.fail(reason(call.method))
+    def _fail_calls(self, of: str | None, why: Callable[[str], EngineError], write: bool = False) -> None:
+        """End a session's pending calls (None: only the root's). With `write`, unwritten ones still go out."""
+        for call in self._mux.end_session(of):
+            call.message = call.message if write else b""
+            call.waiter.fail(why(call.method))
 
     def _pass_over(self, event: Event, error: UndecodableReplyError) -> None:
         """Count and log that the engine could not read an event; once, where several of its parts wanted to."""
@@ -250,12 +250,12 @@ class Connection:
 
     def _take_messages(self) -> list[bytes]:
         """Take out what goes in one write: of several, at most _MOST_TOGETHER bytes."""
-        counts, pending, outbox = self._counts, self._mux.pending, self._outbox
+        counts, outbox = self._counts, self._outbox
         messages: list[bytes] = []
         room = _MOST_TOGETHER
         while outbox and (not messages or len(outbox[0].message) <= room):
             call = outbox.popleft()
-            if call.id not in pending:
+            if not call.message:
                 continue  # cancelled, or its session ended, before it was written
             size = len(call.message)
             counts["sent"] += 1
@@ -415,7 +415,7 @@ class Targets:
             "Target.targetCrashed": self._note_crashed,
             "Inspector.targetCrashed": self._crash_session,
             "Inspector.targetReloadedAfterCrash": self._revive_session,
-            "Page.frameNavigated": self._revive_session,  # all that comes when a discarded tab is loaded again
+            "Page.frameNavigated": self._revive_session,  # the only event when a discarded tab is loaded
         }
         # Unbounded on purpose: the reader must not wait, and one entry a target is what Chrome itself holds.
         self._send, self.attachments = trio.open_memory_channel[Attachment](2**31)
@@ -496,5 +496,5 @@ class Targets:
         if not source.crashed:
             source._crash()
 
-    def _revive_session(self, source: Session, _event: Event) -> None:
-        source._revive()
+    def _revive_session(self, source: Session, event: Event) -> None:
+        source._revive(discarded=event.method == "Page.frameNavigated")

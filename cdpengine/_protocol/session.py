@@ -8,8 +8,8 @@ Other sessions of the connection do not notice.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Generator, Mapping
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+from contextlib import asynccontextmanager, closing, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import trio
@@ -40,6 +40,7 @@ _ALLOWED_AFTER_CRASH = frozenset(
         "Page.getNavigationHistory",
         "Page.navigateToHistoryEntry",
         "Page.close",
+        "Page.bringToFront",
         "Inspector.enable",
     }
 )
@@ -54,7 +55,8 @@ class Session:
     was attached, `connection` the one that it is on. `frame_id` is the id of its outermost frame, mostly that of
     the target. `usable` says whether commands can be sent: it has neither ended nor crashed; else `error` says why
     not. `documents_shown` counts the documents that its target has shown, each time that one is shown: a remote
-    object id is valid while the number stays the same.
+    object id is valid while the number stays the same. `lived`: the target's renderer has answered the set-up; a
+    discarded tab has none, and neither has one that crashed before.
     """
 
     def __init__(
@@ -74,6 +76,8 @@ class Session:
         self.parent = parent
         self._ended: Callable[[str | None], EngineError] | None = None
         self._crashed = False
+        self._early = False
+        self.lived = False
         self.usable = True
         self.documents_shown = 0
         self._listeners: dict[str, list[Callable[[Event], None]]] = {}
@@ -195,8 +199,21 @@ class Session:
     def _check_usable(self, method: str) -> None:
         if self._ended is not None:
             raise self._ended(method)
-        if self._crashed and method not in _ALLOWED_AFTER_CRASH:
+        if self._crashed and not self._early and method not in _ALLOWED_AFTER_CRASH:
             raise self._crash_error(method)
+
+    @contextmanager
+    def posting_early(self) -> Iterator[None]:
+        """Post commands in the block although the renderer is dead.
+
+        Chrome obeys them when it loads a discarded tab, before the document's own scripts. It answers them with
+        "Target crashed" where a renderer crashed and is reloaded.
+        """
+        self._early = True
+        try:
+            yield
+        finally:
+            self._early = False
 
     # --- events -------------------------------------------------------------------------------------------
 
@@ -347,7 +364,7 @@ class Session:
         """Return the reason why the session cannot be used now, or None when it can."""
         if self._ended is not None:
             return self._ended(method)
-        return self._crash_error(method) if self._crashed else None
+        return self._crash_error(method) if self._crashed and not self._early else None
 
     def _deliver(self, event: Event) -> None:
         """Pass one event on (called by the reader)."""
@@ -378,15 +395,18 @@ class Session:
         """
         self._crashed = True
         self.usable = False
-        self.connection._fail_calls(self.id, self._crash_error)
+        # Chrome obeys commands for a discarded tab when it loads the tab.
+        self.connection._fail_calls(self.id, self._crash_error, write=not self.lived)
         for stream in self._streams:
             stream._crash(self._crash_error(None))
         self._call_listeners(Event(CRASHED, self.id, b"{}"))
 
-    def _revive(self) -> None:
-        """Note that the target was reloaded after a crash (called by the reader)."""
-        self._crashed = False
+    def _revive(self, *, discarded: bool = False) -> None:
+        """Note that the target was reloaded after a crash, or loaded after a discard (called by the reader)."""
+        crashed, self._crashed = self._crashed, False
         self.usable = self._ended is None
+        if crashed and discarded:
+            self._call_listeners(Event(UNDISCARDED, self.id, b"{}"))
 
     def _end(self, reason: Callable[[str | None], EngineError]) -> None:
         """Note that the session is over (called by the reader). `reason` makes the error for a method name."""
@@ -410,6 +430,9 @@ class Session:
 
 CRASHED = "cdpengine.crashed"
 """The name under which `on_event` listeners are called after a crash."""
+
+UNDISCARDED = "cdpengine.undiscarded"
+"""The name under which `on_event` listeners are called when a discarded tab is loaded."""
 
 
 def _merge_params(method: str, given: object, named: Mapping[str, Any]) -> dict[str, Any]:

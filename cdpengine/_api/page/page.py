@@ -228,9 +228,18 @@ class Page(PageActions, PageReading):
         await self._core.read("set content", script("_api/page/set_content"), timeout, html)
 
     async def bring_to_front(self, *, timeout: float = 30) -> None:
-        """Make it the window's active tab. Actions do not need it."""
-        async with self._core.action("bring to front", timeout):
-            await self._core.session.call("Page.bringToFront")
+        """Make it the window's active tab. Actions do not need it.
+
+        A tab that Chrome has discarded is loaded again, and this waits for its document.
+        """
+        session, target = self._core.session, self._core.target
+        dead = session.crashed
+        async with self._core.action("bring to front", timeout, also_unready=dead):
+            await session.call("Page.bringToFront")
+            if dead:
+                if target.navigation.under_way:  # a crashed tab is not loaded
+                    await target.wait_for(lambda: not session.crashed, also_crashed=True)
+                await target.running.ready()
 
     async def close(self, *, timeout: float = 30) -> None:
         """Close the page and wait until it is gone. Also works on a page whose script never ends."""

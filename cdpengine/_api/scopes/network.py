@@ -98,6 +98,7 @@ class Network:
                 lambda session: interceptor_of(session).add(credentials),
                 lambda session: interceptor_of(session).remove(credentials),
                 types=DOCUMENTS,
+                renew=lambda session: interceptor_of(session).renew(),
             )
             async with self._scope.held(override, "HTTP credentials", timeout):
                 yield
@@ -140,7 +141,9 @@ class Network:
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
             begin, end = CONDITIONS.want(check_conditions(conditions))
-            override = SessionOverride(self._scope.page_scope, begin, end, types=DOCUMENTS_AND_WORKERS)
+            override = SessionOverride(
+                self._scope.page_scope, begin, end, types=DOCUMENTS_AND_WORKERS, renew=CONDITIONS.renew
+            )
             async with self._scope.held(override, "network conditions", timeout):
                 yield
 
@@ -215,6 +218,7 @@ def route_requests(
                 scope.page_scope,
                 lambda session: interceptor_of(session).add(routed),
                 lambda session: interceptor_of(session).remove(routed),
+                renew=lambda session: interceptor_of(session).renew(),
             )
             routes.active.insert(0, routed)
             try:

@@ -69,7 +69,8 @@ class Scripts:
 
         `source` is the script, or `path` a file that holds it. It runs in frames, too, those of other processes
         included, and in the pages that the page opens; not in the documents that are there already. Several run in
-        the order in which they were added. `world="isolated"`: out of reach of the page's own scripts.
+        the order in which they were added. A document that Chrome prerendered before the engine connected runs
+        them when it is activated. `world="isolated"`: out of reach of the page's own scripts.
 
         Raises InvalidArgumentError (also for a script that does not compile, where there is a page to compile it),
         EvaluationDisabledError, DeadlineExceededError, and why the page cannot be told.
@@ -85,7 +86,9 @@ class Scripts:
                 )
             page_scope = self._scope.page_scope
             init_script = InitScript(page_scope.tabs, text, world="" if world == "main" else USERS_WORLD_NAME)
-            override = SessionOverride(page_scope, init_script.begin, init_script.end)
+            override = SessionOverride(
+                page_scope, init_script.begin, init_script.end, renew=init_script.renew
+            )
             try:
                 async with self._scope.entering("add an init script", timeout):
                     if page_scope.page is not None:
@@ -140,7 +143,7 @@ class Scripts:
                 )
                 self.bindings.active.append(exposed)
                 try:
-                    override = SessionOverride(page_scope, exposed._begin, exposed._end)
+                    override = SessionOverride(page_scope, exposed._begin, exposed._end, renew=exposed.renew)
                     async with self._scope.held(override, f"expose {name}", timeout, exposed._close):
                         yield exposed
                 finally:

@@ -154,6 +154,9 @@ async def _settle_doubts(page: PageTarget, frame_ids: list[str]) -> None:
             since = known.since
             for _ in range(QUESTIONS):
                 await answers(page.session if frame is None else frame.session)
+            if frame is page.frames.main and page.activation.possible:
+                page.activation.suspect()
+                await page.running.ready()
             if known.since == since and navigation.pending.get(frame_id) is known:
                 navigation.end(frame_id)
 
