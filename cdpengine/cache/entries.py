@@ -295,6 +295,7 @@ class CacheEntry:
     `sensitive` names those variables whose values are shown nowhere. `features` are those of the page where the
     steps begin, `page_type` says how soon a change of it counts. `version` counts up with each change of the
     steps; a store keeps the last three. It is taken as it is until `expires_at`. `cost` is what learning it took.
+    `environment` names those variables whose values were the environment's when it was recorded.
     """
 
     key: CacheKey
@@ -302,6 +303,7 @@ class CacheEntry:
     level: Level = "L3"
     description: str = ""
     sensitive: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
     source: Source = "recorded"
     tags: tuple[str, ...] = ()
     version: int = 1

@@ -312,7 +312,8 @@ class CacheStore:
 
         Raises InvalidArgumentError for data that are not an export, and what `put` raises.
         """
-        given = load_entries(text)
+        # What an export says of an environment is true of another one.
+        given = [attrs.evolve(entry, environment=()) for entry in load_entries(text)]
 
         def work(connection: sqlite3.Connection) -> ImportReport:
             added = replaced = 0

@@ -1,19 +1,21 @@
 """Values of variables at run time: found in order, all of them before anything runs, and shown nowhere.
 
-Rule: a value comes from the first of these that has it: what was passed, the environment, a callable. A name that
-none of them has is an error, together with all other such names. No value is in a `repr`, a message or a log.
+Rule: a value comes from the first of these that has it: what was passed, the environment, a callable. A value of
+the environment is for the origins that it was recorded on, or that the environment lists for it. A name that none
+of them has is an error, together with all other such names. No value is in a `repr`, a message or a log.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, quote_plus
 
 import attrs
 
 from cdpengine import _json
+from cdpengine._page.patterns import origin_of
 from cdpengine.act import ActRequest
 from cdpengine.cache.templates import check_name, fill, fill_request
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
@@ -21,6 +23,9 @@ from cdpengine.errors.texts import MARK, is_secret_parameter
 
 ENVIRONMENT_PREFIX = "CDPENGINE_VAR_"
 """What a variable's name has before it in the environment, in capitals: CDPENGINE_VAR_PASSWORD."""
+
+ORIGINS_PREFIX = "CDPENGINE_ORIGINS_"
+"""The same for the origins, separated by blanks, where the value of the environment may be used."""
 
 LONGEST_VALUE = 1_000_000
 """Characters of a value."""
@@ -99,11 +104,32 @@ def is_sensitive_name(name: str) -> bool:
     return is_secret_parameter(name) or is_secret_parameter(name.replace("_", ""))
 
 
+def taken_from_environment(values: Mapping[str, str], names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the names whose value is that of the environment."""
+    return tuple(
+        name
+        for name in names
+        if name in values and os.environ.get(f"{ENVIRONMENT_PREFIX}{name.upper()}") == values[name]
+    )
+
+
+def is_permitted(name: str, recorded: Collection[str], origin: str | None) -> bool:
+    """Say whether a value of the environment may be used at an origin.
+
+    recorded: the variables whose values were the environment's when the entry was recorded there.
+    """
+    if name in recorded:
+        return True
+    listed = os.environ.get(f"{ORIGINS_PREFIX}{name.upper()}", "").split()
+    return origin is not None and origin in {origin_of(each) for each in listed}
+
+
 async def resolve_values(
     names: Iterable[str],
     *,
     values: Mapping[str, str] | None = None,
     environment: Mapping[str, str] | None = None,
+    permitted: Callable[[str], bool] = lambda _name: True,
     ask: AskForSecret | None = None,
     sensitive: Iterable[str] = (),
 ) -> Values:
@@ -111,6 +137,7 @@ async def resolve_values(
 
     values: looked at first.
     environment: looked at next, for CDPENGINE_VAR_ and the name in capitals; without, that of the process.
+    permitted: says of a name whether the value of the environment may be used.
     ask: an async callable that is asked for what is still missing, one name after the other. What it raises leaves
         as it is.
     sensitive: names whose values are hidden; those that `is_sensitive_name` says, and what `ask` gave, are too.
@@ -121,12 +148,15 @@ async def resolve_values(
     variables = os.environ if environment is None else environment
     found: dict[str, str] = {}
     missing: list[str] = []
+    withheld: list[str] = []
     hidden = set(sensitive)
     for name in dict.fromkeys(names):
         check_name(name)
         value: Any = (values or {}).get(name)
         if value is None:
             value = variables.get(f"{ENVIRONMENT_PREFIX}{name.upper()}")
+            if value is not None and not permitted(name):
+                value, withheld = None, [*withheld, name]
         if value is None and ask is not None:
             value = await ask(name)
             hidden.add(name)
@@ -143,5 +173,5 @@ async def resolve_values(
         if is_sensitive_name(name):
             hidden.add(name)
     if missing:
-        raise UndefinedVariablesError(missing)
+        raise UndefinedVariablesError(missing, [name for name in withheld if name in missing])
     return Values(found, frozenset(hidden & found.keys()))

@@ -18,13 +18,23 @@ _LONGEST_NAMES, _LONGEST_PATH, _LONGEST_REASON = 240, 100, 110
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class UndefinedVariablesError(EngineError, LookupError):
-    """Variables of a template have no value: all of them are in `names`. Nothing was run."""
+    """Variables of a template have no value: all of them are in `names`. Nothing was run.
+
+    For those in `withheld` the environment has a value that was not recorded on this origin.
+    """
 
     names: Sequence[str]
+    withheld: Sequence[str] = ()
 
     def _describe(self) -> str:
         names = cut(", ".join(self.names), _LONGEST_NAMES)
-        return f"variables without a value: {names}. Nothing was run. Pass a value for each"
+        said = f"variables without a value: {names}. Nothing was run. Pass a value for each"
+        if not self.withheld:
+            return said
+        first = cut(self.withheld[0].upper(), 40)
+        return (
+            f"{said}, or name this origin in CDPENGINE_ORIGINS_{first} to let the environment's be used here"
+        )
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

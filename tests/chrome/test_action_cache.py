@@ -131,12 +131,44 @@ async def test_values_come_from_the_environment_and_from_who_is_asked(
         return PASSWORD
 
     monkeypatch.setenv("CDPENGINE_VAR_USERNAME", VALUES["username"])
-    async with ActionCache.open(file, config=CONFIG, ask=ask) as cache:
+    async with ActionCache.open(file, config=CONFIG) as cache:
         await begin(page, site)
         await cache.store.put(await make_login(page, site))
+        with pytest.raises(UndefinedVariablesError, match="CDPENGINE_ORIGINS_USERNAME") as raised:
+            await cache.execute(page, "login", variables={"password": PASSWORD})
+        assert raised.value.withheld == ["username"]
+        assert site.submitted is None or not is_logged_in(site)
+    monkeypatch.setenv("CDPENGINE_ORIGINS_USERNAME", f"https://shop.example {site.url}")
+    async with ActionCache.open(file, config=CONFIG, ask=ask) as cache:
         assert (await cache.execute(page, "login")).ok
     assert asked == ["password"]
     assert is_logged_in(site)
+
+
+async def test_a_value_of_the_environment_is_for_where_it_was_recorded(
+    page: Page, site: CacheSite, cache: ActionCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CDPENGINE_VAR_PASSWORD", PASSWORD)
+    await begin(page, site)
+    async with cache.record(page, scenario="login", variables=VALUES) as learning:
+        await run_flow(page, LOGIN, VALUES)
+    assert learning.entry is not None
+    assert learning.entry.environment == ("password",)
+    await begin(page, site)
+    assert (await cache.execute(page, "login", variables={"username": VALUES["username"]})).ok
+    assert is_logged_in(site)
+    await page.goto("about:blank")
+    given = {"username": VALUES["username"]}
+    with pytest.raises(UndefinedVariablesError, match="CDPENGINE_ORIGINS_PASSWORD"):
+        await cache.execute(page, learning.entry.key, variables=given, force=True)
+    await cache.import_((await cache.export()).text, replace=True)
+    assert [entry.environment for entry in await cache.list()] == [()]
+    monkeypatch.setenv("CDPENGINE_VAR_PASSWORD", "of-another-site")
+    async with cache.record(page, scenario="gift", variables=VALUES) as learning:
+        await begin(page, site)
+        await run_flow(page, LOGIN, VALUES)
+    assert learning.entry is not None
+    assert learning.entry.environment == ()
 
 
 async def test_after_failures_in_a_row_an_entry_is_not_used_any_more(

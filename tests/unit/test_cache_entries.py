@@ -70,7 +70,7 @@ FULL = make_entry(
             atomic=True, rollback=(step(Press(key="Escape")),), label="log in",
         ),
     ],
-    now=100.0, level="L2", description="log in", sensitive=("password",), source="planned", tags=("shop", "登录"),
+    now=100.0, level="L2", description="log in", sensitive=("password",), environment=("user",), source="planned", tags=("shop", "登录"),
     page_type="form", version=3, statistics=EntryStatistics(successes=2, failures=1, total_ms=10.5, last_used_at=99.0),
     features=PageFeatures(forms=1, buttons=2, links=3, headings=4, fields=5, scripts=6, roles={"form": 1}, structure="a", content="b"),
     cost=LearningCost(tokens=1200, milliseconds=4000.5),

@@ -23,7 +23,6 @@ from cdpengine.cache.acting.choosing import (
     choose_for_page,
     choose_usable,
     find_entry,
-    used_variables,
 )
 from cdpengine.cache.acting.learning import (
     Learning,
@@ -34,7 +33,7 @@ from cdpengine.cache.acting.learning import (
     name_goal,
 )
 from cdpengine.cache.acting.planning import PerformReport, Planner, follow_plan
-from cdpengine.cache.acting.running import replay_variants
+from cdpengine.cache.acting.running import replay_variants, resolve_for_entry, resolve_for_planner
 from cdpengine.cache.acting.statistics import (
     MISS,
     PLANNED,
@@ -61,7 +60,11 @@ from cdpengine.cache.replaying.execution import ExecutionOptions
 from cdpengine.cache.replaying.report import ExecutionReport
 from cdpengine.cache.sentences import Extraction, extract_variables
 from cdpengine.cache.store import CacheStore
-from cdpengine.cache.variables import AskForSecret, Values, resolve_values
+from cdpengine.cache.variables import (
+    AskForSecret,
+    Values,
+    taken_from_environment,
+)
 from cdpengine.errors import CacheMissError, InvalidArgumentError, UnusedVariablesError
 
 _GUIDE = Path(__file__).with_name("guide.txt")
@@ -187,7 +190,10 @@ class ActionCache:
                 lifetime=self._config.lifetime(level),
                 variant=variant,
             )
-            named = attrs.evolve(made, description=description, tags=tuple(tags), page_type=page_type)
+            known = taken_from_environment(variables or {}, made.key.variables)
+            named = attrs.evolve(
+                made, description=description, tags=tuple(tags), page_type=page_type, environment=known
+            )
             learning.entry = await self._store.put(named, replace_narrower=True)
 
     # --- using -----------------------------------------------------------------------------------------------
@@ -356,7 +362,7 @@ class ActionCache:
         began = trio.current_time()
 
         async def resolve(names: Iterable[str]) -> Values:
-            return await resolve_values(names, values=known, ask=self._ask)
+            return await resolve_for_planner(names, page.url, known, self._ask)
 
         async with record_steps(page, variables=known, keep_typed=self._store.encrypted) as recording:
             result = await follow_plan(
@@ -395,14 +401,10 @@ class ActionCache:
         deadline: float,
         **options: Unpack[ExecutionOptions],
     ) -> tuple[CacheEntry, ExecutionReport]:
-        resolve = partial(self._resolve, variables=known)
+        begins = not options.get("from_index")
+        resolve = partial(resolve_for_entry, url=page.url, variables=known, ask=self._ask, begins=begins)
         return await replay_variants(
             self._store, self._config, page, entries, resolve, deadline=deadline, **options
-        )
-
-    async def _resolve(self, entry: CacheEntry, variables: Mapping[str, str]) -> Values:
-        return await resolve_values(
-            sorted(used_variables(entry)), values=variables, ask=self._ask, sensitive=entry.sensitive
         )
 
     # --- what there is ---------------------------------------------------------------------------------------

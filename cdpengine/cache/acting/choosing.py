@@ -14,6 +14,7 @@ from types import MappingProxyType
 import attrs
 
 from cdpengine import Page, Snapshot
+from cdpengine._page.patterns import origin_of
 from cdpengine.act import Navigate, NewTab
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import CacheEntry, CacheKey, Viewport, step_variables
@@ -21,7 +22,7 @@ from cdpengine.cache.recording.elements import read_viewport
 from cdpengine.cache.replaying.finding import find_target
 from cdpengine.cache.store import CacheStore
 from cdpengine.cache.templates import find_variables
-from cdpengine.cache.variables import ENVIRONMENT_PREFIX, Values
+from cdpengine.cache.variables import ENVIRONMENT_PREFIX, Values, is_permitted
 from cdpengine.errors import CacheMissError, InvalidArgumentError, UnusedVariablesError
 
 
@@ -76,7 +77,7 @@ def choose_entry(
         return Choice(reason=reason, unused=unused, used=tuple(sorted(nearest)))
 
     def rank(entry: CacheEntry) -> tuple[int, bool, int]:
-        missing = (name for name in used[entry.key.id] - wanted if not _in_environment(name))
+        missing = (name for name in used[entry.key.id] - wanted if not _has_value(entry, name))
         return sum(1 for _ in missing), entry.key.viewport != size, "L3 L2 L1".index(entry.level)
 
     ranked = sorted(fitting, key=rank)
@@ -188,5 +189,6 @@ def _is_id(text: str) -> bool:
     return len(text) == 32 and all(each in "0123456789abcdef" for each in text)
 
 
-def _in_environment(name: str) -> bool:
-    return f"{ENVIRONMENT_PREFIX}{name.upper()}" in os.environ
+def _has_value(entry: CacheEntry, name: str) -> bool:
+    has_one = f"{ENVIRONMENT_PREFIX}{name.upper()}" in os.environ
+    return has_one and is_permitted(name, entry.environment, origin_of(entry.key.address))

@@ -121,6 +121,7 @@ def repair_entry(
             milliseconds=before.cost.milliseconds + cost.milliseconds,
         ),
         sensitive=tuple(sorted({*before.sensitive, *recording.sensitive})),
+        environment=before.environment,
         features=before.features,
         description=before.description,
         tags=before.tags,

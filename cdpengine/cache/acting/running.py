@@ -7,21 +7,25 @@ variants were tried; a dry run counts nothing.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Unpack
 
 import trio
 
 from cdpengine import Page
 from cdpengine._budget import within
+from cdpengine._page.patterns import origin_of
+from cdpengine.cache.acting.choosing import used_variables
 from cdpengine.cache.acting.planning import time_left
 from cdpengine.cache.acting.statistics import HEALED, STOPPED, count_hit, count_savings
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import CacheEntry
 from cdpengine.cache.replaying.execution import ExecutionOptions, execute_entry
 from cdpengine.cache.replaying.report import ExecutionReport
+from cdpengine.cache.rows import begins_anywhere
 from cdpengine.cache.store import CacheStore
-from cdpengine.cache.variables import Values
+from cdpengine.cache.variables import AskForSecret, Values, is_permitted, resolve_values
 
 
 async def replay_variants(
@@ -88,3 +92,30 @@ async def _keep(
         figures[STOPPED] = 1
     if config.statistics:
         await store.count(figures)
+
+
+async def resolve_for_entry(
+    entry: CacheEntry, url: str, variables: Mapping[str, str], ask: AskForSecret | None, *, begins: bool
+) -> Values:
+    """Return the values for an entry. Those of the environment are for where the entry was recorded with them.
+
+    url: of the page; an entry that goes to its own page first is for that, if it `begins` with its first step.
+    """
+    recorded_on = origin_of(entry.key.address)
+    origin = recorded_on if begins and begins_anywhere(entry) else origin_of(url)
+    recorded = entry.environment if origin == recorded_on else ()
+    return await resolve_values(
+        sorted(used_variables(entry)),
+        values=variables,
+        permitted=partial(is_permitted, recorded=recorded, origin=origin),
+        ask=ask,
+        sensitive=entry.sensitive,
+    )
+
+
+async def resolve_for_planner(
+    names: Iterable[str], url: str, variables: Mapping[str, str], ask: AskForSecret | None
+) -> Values:
+    """Return the values that a plan names, at the page with this URL."""
+    permitted = partial(is_permitted, recorded=(), origin=origin_of(url))
+    return await resolve_values(names, values=variables, permitted=permitted, ask=ask)
