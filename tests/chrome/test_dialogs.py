@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator
 
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
+from rounds import rounds
 
 import cdpengine
 from cdpengine._page.dialogs import HANDLER_LIMIT
@@ -190,3 +192,28 @@ async def test_frames_of_other_processes_ask_as_their_page_may(httpserver: HTTPS
         frame = next(frame for frame in page.frames if frame.url == inner)
         assert await page.evaluate("prompt('q')", frame=frame, timeout=20) == "mine"
         assert [(dialog.frame_id, dialog.url) for dialog in page.dialogs.records] == [(frame.id, inner)]
+
+
+async def test_a_dialog_opens_while_the_page_leaves(
+    browser: cdpengine.Browser, httpserver: HTTPServer
+) -> None:
+    """Chrome can refuse the answer to it, and the navigation then waits for the dialog."""
+    httpserver.expect_request("/").respond_with_data("<title>Left</title>", content_type="text/html")
+    httpserver.expect_request("/log").respond_with_data("")
+    httpserver.expect_request("/favicon.ico").respond_with_data("")
+    chosen = random.Random(36)
+    script = """(delay) => void setTimeout(() => {
+      const request = new XMLHttpRequest();
+      request.open("POST", "/log", false);
+      request.send("x");
+      confirm("late");
+    }, delay)"""
+    async with browser.new_context() as context:
+        for _ in range(rounds(20, 100)):
+            page = await context.new_page()
+            await page.goto(httpserver.url_for("/"))
+            await page.evaluate(script, chosen.choice([10, 20, 30, 40]))
+            await page.go_back(timeout=15)
+            assert page.url == "about:blank"
+            assert await page.title() == ""
+            await page.close()
