@@ -12,7 +12,8 @@ from typing import Any
 import attrs
 
 from cdpengine.act import ActResponse, Failure
-from cdpengine.service.sessions import PROFILE, SessionRefusedError
+from cdpengine.service.session import SessionRefusedError
+from cdpengine.service.sessions import PROFILE
 
 STATUS: Mapping[str, int] = {
     "invalidArgument": 400,

@@ -33,11 +33,12 @@ from cdpengine.service.events.listening import EVENTS, EventsResponse, Wanted
 from cdpengine.service.guard import Receive, Send
 from cdpengine.service.metrics import CONTENT_TYPE, Metrics
 from cdpengine.service.openapi import make_document
-from cdpengine.service.sessions import Session, SessionRefusedError, Sessions
+from cdpengine.service.session import Session, SessionRefusedError
+from cdpengine.service.sessions import Sessions
 from cdpengine.service.settings import ServiceSettings
 
 if TYPE_CHECKING:
-    from cdpengine.service.mcp_http import McpEndpoint
+    from cdpengine.service.mcp_transport.http import McpEndpoint
 
 DEFAULT_SESSION = "default"
 
@@ -276,7 +277,7 @@ class Service:
             return self._mcp
 
     async def _keep_mcp(self, task_status: trio.TaskStatus[McpEndpoint]) -> None:
-        from cdpengine.service.mcp_http import open_endpoint
+        from cdpengine.service.mcp_transport.http import open_endpoint
 
         async with open_endpoint(self.perform, self.sessions.close, self.settings) as endpoint:
             task_status.started(endpoint)
@@ -414,7 +415,7 @@ def _to_picture(response: Response) -> Response:
 
 def _load_mcp() -> None:
     with packages_named():
-        import cdpengine.service.mcp_http  # noqa: F401 - here, in a thread, because it takes its time
+        import cdpengine.service.mcp_transport.http  # noqa: F401 - here, in a thread, because it takes its time
 
 
 async def _not_found(request: Request, _: Exception) -> Response:

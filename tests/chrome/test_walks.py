@@ -14,6 +14,8 @@ from rounds import rounds
 from walk import Step, Violation, Walk, make_steps, shorten
 from walk_site import WalkSite, serve_walk_site
 
+pytestmark = pytest.mark.timeout(400)  # a walk takes 5 s; a failing one is shortened
+
 STEPS = 30
 SHORTENING_ATTEMPTS = 40
 

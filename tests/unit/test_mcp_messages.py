@@ -18,9 +18,9 @@ import trio.testing
 from busy_machine import slack
 
 from cdpengine.act import ActResponse
-from cdpengine.service.mcp_http import open_endpoint
 from cdpengine.service.mcp_server import McpSettings, ToolServer
 from cdpengine.service.mcp_transport import stdio
+from cdpengine.service.mcp_transport.http import open_endpoint
 from cdpengine.service.mcp_transport.messages import Accepted, Refusal, read_message
 from cdpengine.service.mcp_transport.stdio import open_messages
 from cdpengine.service.settings import ServiceSettings

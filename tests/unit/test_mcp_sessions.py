@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from cdpengine.act import ActResponse
-from cdpengine.service.mcp_http import open_endpoint, session_of
+from cdpengine.service.mcp_transport.http import open_endpoint, session_of
 from cdpengine.service.settings import ServiceSettings
 
 META = {

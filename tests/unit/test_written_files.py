@@ -39,7 +39,7 @@ PLACES = {
     "service/outputs.py": (f"{PRIVATE}; 0700 for the folder, also where it is temporary", {
         "mkdir": 1, "new_file": 1, "os.open": 1,
     }),
-    "service/mcp_http.py": ("0700 for a session's folder, in that of the outputs", {"mkdir": 1}),
+    "service/mcp_transport/http.py": ("0700 for a session's folder, in that of the outputs", {"mkdir": 1}),
     "service/sessions.py": ("0700 for a profile's folder; Chrome's for its files", {"mkdir": 1}),
     "cache/database.py": (f"{PRIVATE}; 0700 for its folder", {"mkdir": 1, "os.open": 1}),
     "pool/mapping/line_file.py": (PRIVATE, {"os.open": 1, "new_file": 1}),
