@@ -16,6 +16,7 @@ from typing import Any
 
 import attrs
 
+from cdpengine._page.dialog_release import RELEASE_URL
 from cdpengine._protocol.domains import network
 from cdpengine._protocol.posted_data import PostedData, posted_data
 
@@ -150,7 +151,8 @@ class Exchanges:
         """
         key = (scope, event.request_id)
         if isinstance(event, network.RequestWillBeSent):
-            return self._sent(key, event)
+            # The engine's own navigation is none of the page's.
+            return None if event.request.url == RELEASE_URL else self._sent(key, event)
         if isinstance(event, network.WebSocketCreated):
             request = network.Request(url=event.url, method="GET")
             sent = network.RequestWillBeSent(

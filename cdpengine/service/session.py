@@ -48,9 +48,13 @@ class Session:
 
     def why_refused(self, target_id: str | None, since: float) -> str:
         """Return why a page's document was refused since then, "" where none was; None: one of a closed page."""
-        open_pages = {page.target_id for page in self.actor.pages}
+        # A page whose prerendered document was activated has a main frame of another id.
+        main_frames = {page.target_id: page.frames[0].id for page in self.actor.pages}
         for refused in reversed(self.refusals):
-            is_it = refused.frame_id == target_id if target_id else refused.frame_id not in open_pages
+            if target_id is None:
+                is_it = refused.frame_id not in main_frames.values()
+            else:
+                is_it = refused.frame_id == main_frames.get(target_id, target_id)
             if is_it and refused.when >= since:
                 return refused.reason
         return ""

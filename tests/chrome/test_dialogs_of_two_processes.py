@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import urlsplit
 
 import pytest
 import trio
@@ -86,7 +87,7 @@ async def test_all_dialogs_return(
     browser: cdpengine.Browser, httpserver: HTTPServer, kind: str, policy: object
 ) -> None:
     site = Site(httpserver)
-    page = await browser.new_page()
+    page = await browser.new_page(activity=True)
     page.dialogs.set_policy(policy)  # type: ignore[arg-type]
     await page.goto(site.url, wait_until="load")
     for number in range(1, 4):
@@ -102,6 +103,7 @@ async def test_all_dialogs_return(
             assert {each.message: each.accepted for each in records} == answered
     assert await page.evaluate("events") == []
     assert page.url == site.url
+    assert {urlsplit(each.url).hostname for each in page.activity.requests} <= {"127.0.0.1", "localhost"}
     await page.close()
 
 
