@@ -1,9 +1,10 @@
 """Loggers: every logger of the engine has one filter that makes foreign text safe; RepeatedWarning limits floods.
 
 Rule: a module gets its logger from `get_logger`. Records may hold texts of pages, of servers and of peers; the
-filter takes the secrets out of each, and escapes it, so that it is one line and commands no terminal. It works on
-the record, so it holds for all handlers and costs nothing where a level is off. Of a warning that may come for
-each message, the first ones are logged, then one in INTERVAL seconds with the number that was passed over.
+filter takes out of each what looks like a secret or was entered by the program, and escapes it, so that it is one
+line and commands no terminal. It works on the record, so it holds for all handlers and costs nothing where a level
+is off. Of a warning that may come for each message, the first ones are logged, then one in INTERVAL seconds with
+the number that was passed over.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
+from typing import Protocol
+from weakref import ref
 
 import trio
 
 from cdpengine.errors.root import EngineError
-from cdpengine.errors.texts import escape_lines, hide_secrets, shown
+from cdpengine.errors.texts import MARK, escape_lines, hide_secrets, shown
 
 _TRACEBACK = "  | "
 """What each line of a traceback begins with: the message of an exception can hold lines that look like ours."""
@@ -59,26 +63,62 @@ def http_logs_held_back() -> Iterator[None]:
         _holding_back.reset(before)
 
 
+class SecretSource(Protocol):
+    """A holder of texts that the program entered, which no log may show."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The texts."""
+
+
+_sources: tuple[ref[SecretSource], ...] = ()
+"""Replaced as a whole, as other threads log meanwhile."""
+
+_SHORTEST = 6
+"""Characters from which on a secret is looked for: shorter ones are everywhere."""
+
+
+def hide_secrets_of(source: SecretSource) -> None:
+    """Hide the secrets of `source` in all logs for as long as it exists."""
+    global _sources  # noqa: PLW0603 - as in logging, the loggers are the process's
+    _sources = (*(each for each in _sources if each() is not None), ref(source))
+
+
+def _hide_known(text: str) -> str:
+    """Return a text without what the program entered, as it is or as `repr` writes it."""
+    sources = (each() for each in _sources)
+    known = {secret for source in sources if source is not None for secret in source.secrets}
+    lines = {line for secret in known for line in (secret, *secret.splitlines())}
+    written = {form for line in lines if len(line) >= _SHORTEST for form in (line, repr(line)[1:-1])}
+    for form in sorted((each for each in written if each in text), key=len, reverse=True):
+        text = text.replace(form, MARK)
+    return text
+
+
 def _make_fit(record: logging.LogRecord) -> bool:
+    # The lines of the wire have the level DEBUG. They are redacted already, and too many to search each of them.
+    fit = partial(_fit, search=record.levelno > logging.DEBUG)
     if record.args:
         record.args = (
-            {key: _fit(value) for key, value in record.args.items()}
+            {key: fit(value) for key, value in record.args.items()}
             if isinstance(record.args, Mapping)
-            else tuple(map(_fit, record.args))
+            else tuple(map(fit, record.args))
         )
     elif not isinstance(record.msg, str):
-        record.msg = str(_fit(record.msg))
+        record.msg = str(fit(record.msg))
     if record.exc_info and record.exc_info[0] is not None and not record.exc_text:
         # Formatters take this text where there is one.
-        text = escape_lines(hide_secrets(logging.Formatter().formatException(record.exc_info)))
+        text = _hide_known(logging.Formatter().formatException(record.exc_info))
+        text = escape_lines(hide_secrets(text))
         record.exc_text = "\n".join(_TRACEBACK + line for line in text.split("\n"))
     return True
 
 
-def _fit(value: object) -> object:
+def _fit(value: object, *, search: bool) -> object:
     if value is None or isinstance(value, int | float):
         return value
-    return str(value) if isinstance(value, EngineError) else shown(str(value))
+    text = _hide_known(str(value)) if search else str(value)
+    return text if isinstance(value, EngineError) else shown(text)
 
 
 FIRST = 5

@@ -14,7 +14,7 @@ from typing import Literal, Protocol, runtime_checkable
 import attrs
 import msgspec
 
-from cdpengine._logs import get_logger
+from cdpengine._logs import get_logger, hide_secrets_of
 from cdpengine._protocol.messages import Envelope
 
 logger = get_logger("cdpengine.wire")
@@ -118,6 +118,7 @@ class Instruments:
         self.active: tuple[Instrument, ...] = ()
         self._connections: dict[str, int] = {}
         self._secrets: dict[str, None] = {}
+        hide_secrets_of(self)
 
     @property
     def secrets(self) -> tuple[str, ...]:

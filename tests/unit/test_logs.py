@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import cdpengine
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope
 from cdpengine._logs import get_logger
+from cdpengine._protocol.instruments import Instruments
 from cdpengine.errors import NavigationFailedError
 
 PACKAGE = Path(cdpengine.__file__).parent
@@ -183,3 +185,34 @@ def test_a_warning_of_ours() -> None:
     assert (
         str(caught[0].message) == f"{SAFE} was neither awaited nor entered with `async with`: nothing was set"
     )
+
+
+def test_what_the_program_entered_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    instruments = Instruments()
+    for secret in (
+        "correct horse",
+        "correct horse battery",
+        "it's \\ quoted",
+        "first line\nsecond line",
+        "short",
+    ):
+        instruments.add_secret(secret)
+    try:
+        raise ValueError("no correct horse battery, no second line, a short one")
+    except ValueError as error:
+        logger.exception("failed with %s, %r", error, "it's \\ quoted")
+    (record,) = caplog.records
+    text = logging.Formatter().format(record)
+    assert "no ***, no ***, a short one" in text
+    assert not [
+        each for each in ("correct", "battery", "quoted", "second") if each in text.replace(__file__, "")
+    ]
+
+
+def test_secrets_are_forgotten_with_their_browser(caplog: pytest.LogCaptureFixture) -> None:
+    instruments = Instruments()
+    instruments.add_secret("correct horse")
+    del instruments
+    gc.collect()
+    logger.warning("a %s", "correct horse")
+    assert said(caplog) == "WARNING a correct horse"
