@@ -1,4 +1,4 @@
-"""What parts of URLs say: ports, parameters that only follow a visitor around, and what address a host is.
+"""What parts of URLs say: credentials, ports, parameters that only follow a visitor around, and hosts' addresses.
 
 Rule: pure. A host is read as browsers read it: "0x7f.1" is 127.0.0.1. An IPv4 address within an IPv6 one is judged
 as itself.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Collection
+from urllib.parse import unquote
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -33,6 +34,22 @@ def is_listed(name: str, names: Collection[str]) -> bool:
     """Say whether the name of a parameter is among names, of which "utm_*" is all that begin so, in any case."""
     lower = name.lower()
     return lower in names or any(each.endswith("*") and lower.startswith(each[:-1]) for each in names)
+
+
+_CREDENTIALS = re.compile(r"(?:https?|wss?|ftp):[/\\]*([^/\\?#]*)@", re.IGNORECASE)
+"""Up to the last @ before the path. Browsers read any number of slashes, and backslashes, as two slashes."""
+
+
+def credentials_in(url: str) -> list[str]:
+    """Return the user and the password of a URL, without percent-encoding; [] for none."""
+    found = _CREDENTIALS.match(url.strip())
+    return [] if found is None else [unquote(each) for each in found[1].split(":", 1) if each]
+
+
+def without_credentials(url: str) -> str:
+    """Return a URL without its user and password."""
+    found = _CREDENTIALS.match(url)
+    return url if found is None else url[: found.start(1)] + url[found.end() :]
 
 
 def parse_address(host: str) -> Address | None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import attrs
 import trio
 
+from cdpengine._network.entered import entered_by
 from cdpengine._network.messages import (
     AbortReason,
     Headers,
@@ -28,7 +29,6 @@ from cdpengine._network.messages import (
     fulfil_params,
     header_entries,
     read_file,
-    secret_values,
 )
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import SharedCall
@@ -391,20 +391,12 @@ class Exchange:
         if self.session.error(method) is not None:
             return None
         connection = self.session.connection
-        for value in self._secrets(params.get("headers", params.get("responseHeaders", ()))):
+        for value in entered_by(params, self.asked, self.response):
             connection.instruments.add_secret(value)
         try:
             return connection._post_shared(method, {"requestId": self.request_id, **params}, self.session.id)
         except (SessionGoneError, ConnectionLostError):
             return None
-
-    def _secrets(self, headers: Iterable[Mapping[str, str]]) -> list[str]:
-        """Return the headers' values that can be secrets, but for those that are the page's or a server's."""
-        foreign = set(self.asked.headers.values())
-        if self.response is not None:
-            foreign.update(value for _name, value in self.response.header_list)
-        given = [(each["name"], each["value"]) for each in headers if each["value"] not in foreign]
-        return secret_values(given)
 
     async def answer(self, name: str, method: str, params: dict[str, Any]) -> None:
         """Send an answer and wait for Chrome's word. Raises RemoteError where it is refused: none is given."""

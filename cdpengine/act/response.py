@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from cdpengine._plain import to_plain
+from cdpengine._urls import without_credentials
 from cdpengine.act.fields import camel_case
 from cdpengine.act.words.advice import RENAMED, advice_for
 from cdpengine.act.words.wording import Words, in_requests
@@ -153,12 +154,13 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def describe_url(url: str) -> str:
-    """Return a URL for a program: whole, but for the document that a data: URL is."""
-    return (
-        url
-        if not url.startswith("data:") or len(url) <= _LONGEST_DATA_URL
-        else f"{url[:_LONGEST_DATA_URL]}..."
-    )
+    """Return a URL for a program: whole, but for credentials, and the document that a data: URL is.
+
+    A browser that was given the credentials sends them to the URL without them, too.
+    """
+    if url.startswith("data:") and len(url) > _LONGEST_DATA_URL:
+        return f"{url[:_LONGEST_DATA_URL]}..."
+    return without_credentials(url)
 
 
 _LONGEST_DATA_URL = 200

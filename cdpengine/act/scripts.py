@@ -16,7 +16,7 @@ import trio
 from cdpengine.act.actor import Actor, actor_of
 from cdpengine.act.dispatch import dispatch
 from cdpengine.act.requests import ActRequest, Wait
-from cdpengine.act.response import ActResponse, Failure, describe_failure
+from cdpengine.act.response import ActResponse, Failure, describe_failure, describe_url
 from cdpengine.act.script_language import Action, Nothing, Stop, extract_action, parse_action, parse_script
 from cdpengine.errors import ActionSyntaxError, EngineError
 
@@ -78,7 +78,7 @@ async def run_action(browser: Browser | Actor, action: Action | str, *, line: in
         action=parsed,
         response=response,
         target_id=None if current is None else current.target_id,
-        url=None if current is None else current.url,
+        url=None if current is None else describe_url(current.url),
     )
 
 

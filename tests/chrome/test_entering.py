@@ -98,6 +98,10 @@ async def test_what_the_page_has_is_no_secret_of_ours(stage: Stage) -> None:
             await page.evaluate(
                 "fetch('/echo', {headers: {'X-Token': 'theirs-header'}}).then((r) => r.text())"
             )
+        async with page.route("*/echo*", lambda route: route.continue_(post_data=route.request.post_data)):
+            await page.evaluate(
+                "fetch('/echo', {method: 'POST', body: JSON.stringify({a: 'theirs-post'})}).then((r) => r.text())"
+            )
         async with page.route("*/echo*", _with_the_headers_of_the_server):
             await page.evaluate("fetch('/echo').then((r) => r.text())")
         async with page.expect_dialog():

@@ -119,6 +119,15 @@ class CanarySite:
                 if request.authorization is None:
                     return Response("who?", 401, {"WWW-Authenticate": 'Basic realm="r"'})
                 return Response(_DONE, content_type="text/html")
+            case "/shown":
+                if request.authorization is None:
+                    return Response("who?", 401, {"WWW-Authenticate": 'Basic realm="shown"'})
+                return Response(
+                    f"It was {request.authorization.password}", content_type="text/plain; charset=utf-8"
+                )
+            case "/echoed":
+                note = request.form.get("note") or posted.decode()
+                return Response(f"It was {note}", content_type="text/plain; charset=utf-8")
             case "/file":
                 name = request.args.get("name", "file.txt")
                 return Response(

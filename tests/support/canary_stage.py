@@ -94,6 +94,13 @@ def way(
     return take
 
 
+async def shows(stage: Stage, secret: str) -> None:
+    """See that the page shows a text, and read it in each way."""
+    assert secret in await stage.page.evaluate("document.body.textContent")
+    await stage.page.snapshot()
+    await stage.page.content()
+
+
 # --- before the page ---------------------------------------------------------------------------------------------
 
 
@@ -111,6 +118,13 @@ async def goto_hash(stage: Stage, secret: str) -> None:
 async def goto_password(stage: Stage, secret: str) -> None:
     url = stage.site.url.replace("http://", f"http://ada:{quote(secret, safe='')}@")
     await stage.page.goto(f"{url}protected")
+
+
+@way(before=True)
+async def goto_password_shown(stage: Stage, secret: str) -> None:
+    url = stage.site.url.replace("http://", f"http://ada:{quote(secret, safe='')}@")
+    await stage.page.goto(f"{url}shown")
+    await shows(stage, secret)
 
 
 @way(before=True)

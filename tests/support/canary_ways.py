@@ -6,13 +6,14 @@ Rule: as in canary_stage.py.
 from __future__ import annotations
 
 import json
+from urllib.parse import quote
 
 import canary_fields  # noqa: F401 - its ways are in the table before those that are here
 import trio
 from busy_machine import slack
 from canaries import Canaries
 from canary_site import STYLES
-from canary_stage import WAYS, Stage, Way, way
+from canary_stage import WAYS, Stage, Way, shows, way
 from rounds import rounds
 
 import cdpengine
@@ -153,6 +154,46 @@ async def route_posted(stage: Stage, secret: str) -> None:
 
     async with stage.page.route("*/routed", pass_on):
         await stage.page.evaluate("async () => { await post('/routed', 'x') }")
+
+
+ECHO = "async (path) => { document.body.append(await (await post(path, 'x')).text()) }"
+
+
+@way()
+async def route_posted_form(stage: Stage, secret: str) -> None:
+    """Post a value under a name that says nothing; the page shows it."""
+
+    async def pass_on(route: cdpengine.Route) -> None:
+        headers = {**route.request.headers, "Content-Type": "application/x-www-form-urlencoded"}
+        await route.continue_(headers=headers, post_data=f"note={quote(secret, safe='')}")
+
+    async with stage.page.route("*/echoed", pass_on):
+        await stage.page.evaluate(ECHO, "/echoed")
+    await shows(stage, secret)
+
+
+@way()
+async def route_posted_text(stage: Stage, secret: str) -> None:
+    """Post a text; the page shows it."""
+
+    async def pass_on(route: cdpengine.Route) -> None:
+        await route.fallback(post_data=secret)
+
+    async with stage.page.route("*/echoed", pass_on):
+        await stage.page.evaluate(ECHO, "/echoed")
+    await shows(stage, secret)
+
+
+@way()
+async def route_raises_entered(stage: Stage, secret: str) -> None:
+    """Raise an error whose message has what was entered before."""
+    await stage.page.storage.session.set({"note": secret})
+
+    async def broken(route: cdpengine.Route) -> None:
+        raise ValueError(f"no {secret}")
+
+    async with stage.page.route("*/routed", broken):
+        await stage.page.evaluate("async () => { try { await fetch('/routed') } catch {} }")
 
 
 @way()

@@ -151,9 +151,37 @@ def _routed(answer: Callable[[Route, str], Awaitable[object]], *, of_context: bo
     return route
 
 
+def _posting(secret: str) -> str:
+    """Return a form with files and fields, among which is the secret."""
+    parts = (f'name="note"\r\n\r\n{secret}', 'name="file"; filename="a.txt"\r\n\r\nof a file')
+    return "".join(f"--b\r\nContent-Disposition: form-data; {each}\r\n" for each in parts) + "--b--\r\n"
+
+
+def _with_credentials(stage: Stage, secret: str) -> str:
+    return stage.site.url.replace("//", f"//ada:{secret}@")
+
+
+async def _goto(stage: Stage, secret: str) -> None:
+    await stage.page.goto(_with_credentials(stage, secret))
+    await stage.page.goto(stage.site.url)  # a document with credentials in its URL cannot fetch by a path
+
+
+async def _new_page(stage: Stage, secret: str) -> None:
+    await (await stage.browser.new_page(_with_credentials(stage, secret))).close()
+
+
+async def _new_page_of_context(stage: Stage, secret: str) -> None:
+    await (await stage.context.new_page(_with_credentials(stage, secret))).close()
+
+
 async def _continue_response(route: Route, secret: str) -> None:
     await route.fetch()
     await route.continue_(headers=[("X-Token", secret)])
+
+
+async def _fetch_posting(route: Route, secret: str) -> None:
+    await route.fetch(method="POST", post_data=secret)
+    await route.continue_()
 
 
 async def _fetch(route: Route, secret: str) -> None:
@@ -190,7 +218,6 @@ SWITCHES = "names, numbers and states"
 ENDS = "it ends what was begun"
 FILES = "names of files, which say where they are"
 WAITS = "it waits"
-ADDRESS = "an address: what is secret in addresses is found by how it looks"
 MARKUP = "a document that the program makes: recorders withhold it"
 OWN = "for the engine's own parts"
 KEYS = "keys one by one: recorders put them together"
@@ -235,7 +262,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Page.focus": POINTS,
     "Page.go_back": SWITCHES,
     "Page.go_forward": SWITCHES,
-    "Page.goto": ADDRESS,
+    "Page.goto": {"password": _goto},
     "PageMeasure.heap_snapshot": READS,
     "PageElements.highlight": POINTS,
     "Page.hover": POINTS,
@@ -293,7 +320,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "ContextEmulation.set": SWITCHES,
     "ContextEmulation.grant_permissions": SWITCHES,
     "ContextStorage.local": "what it gives has ways of its own",
-    "BrowserContext.new_page": ADDRESS,
+    "BrowserContext.new_page": {"password": _new_page_of_context},
     "ContextEmulation.reset": ENDS,
     "ContextEmulation.reset_permissions": ENDS,
     "ContextStorage.restore_state": {"cookies and items": _restore},
@@ -310,7 +337,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Browser.context_of": OWN,
     "Browser.expect_page": WAITS,
     "Browser.new_context": {"storage_state": _new_context},
-    "Browser.new_page": ADDRESS,
+    "Browser.new_page": {"password": _new_page},
     "Browser.page": READS,
     "Browser.set_activity": SWITCHES,
     "Browser.set_dialog_policy": {"prompt_text": _policy_of_all},
@@ -356,11 +383,25 @@ WAYS: dict[str, dict[str, Way] | str] = {
         )
     },
     "Route.abort": SWITCHES,
-    "Route.continue_": {"response": _routed(_continue_response)},
+    "Route.continue_": {
+        "response": _routed(_continue_response),
+        "text": _routed(lambda route, secret: route.continue_(method="POST", post_data=secret)),
+        "JSON": _routed(
+            lambda route, secret: route.continue_(method="POST", post_data=f'{{"p":"{secret}"}}')
+        ),
+        "form": _routed(lambda route, secret: route.continue_(method="POST", post_data=f"p=1&q={secret}")),
+        "fields and files": _routed(
+            lambda route, secret: route.continue_(method="POST", post_data=_posting(secret))
+        ),
+        "url": _routed(
+            lambda route, secret: route.continue_(url=route.request.url.replace("//", f"//ada:{secret}@"))
+        ),
+    },
     "Route.fallback": {
         "headers": _routed(lambda route, secret: route.fallback(headers={"X-Token": secret})),
+        "post_data": _routed(lambda route, secret: route.fallback(method="POST", post_data=secret)),
     },
-    "Route.fetch": {"headers": _routed(_fetch)},
+    "Route.fetch": {"headers": _routed(_fetch), "post_data": _routed(_fetch_posting)},
     "Route.fulfill": {
         "headers": _routed(lambda route, secret: route.fulfill(headers={"X-Token": secret})),
     },

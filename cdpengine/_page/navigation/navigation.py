@@ -31,6 +31,7 @@ from cdpengine._protocol.domains.network import (
 from cdpengine._protocol.domains.page import NavigateReply
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
+from cdpengine._urls import credentials_in
 from cdpengine.errors import (
     ConnectionLostError,
     InvalidArgumentError,
@@ -182,6 +183,8 @@ async def go_to(
 
     Raises NavigationFailedError with Chrome's reason, and what ended the session.
     """
+    for each in credentials_in(url):
+        page.session.connection.instruments.add_secret(each)
 
     async def send(_dead: bool, _watch: DocumentWatch) -> str | None:
         moves_before, refusals = page.frames.main.moves_within, page.dialogs.refusals

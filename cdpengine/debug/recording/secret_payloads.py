@@ -8,13 +8,17 @@ scripts are the engine's own; those are not withheld.
 
 from __future__ import annotations
 
+import base64
 import quopri
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import attrs
 
+from cdpengine._posted import MOST_VALUES, posted_values
+from cdpengine._urls import credentials_in
 from cdpengine.debug.recording.content_streams import NOWHERE, STREAMS, Piece
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
 from cdpengine.debug.recording.secret_bodies import BodyRedactor
@@ -28,6 +32,9 @@ from cdpengine.debug.recording.secret_words import (
     is_secret_header,
     is_secret_name,
 )
+
+_ADDRESSED = ("Page.navigate", "Target.createTarget", "Fetch.continueRequest")
+"""Commands with a URL, and maybe a posted body, of the program's own."""
 
 Remember = Callable[[str], None]
 """Remembers a secret, so that it is redacted in other messages too."""
@@ -47,6 +54,8 @@ class PayloadRedactor:
 
         `piece` says where a piece of a stream stands; where it is None, a piece is withheld.
         """
+        if method in _ADDRESSED:
+            self._learn_entered(payload)
         for field in WITHHELD.get(method, ()):
             if field in payload:
                 payload = {**payload, field: withhold_texts(payload[field])}
@@ -71,6 +80,15 @@ class PayloadRedactor:
         if method in TEXT_PIECES:
             return self.bodies.redact_text_piece(payload, TEXT_PIECES[method], piece)
         return self.bodies.redact_fields(payload, BASE64_FIELDS.get(method, ()), piece=piece)
+
+    def _learn_entered(self, params: dict[str, Any]) -> None:
+        """Remember the credentials of a URL, and the values of a posted body, that a program gives."""
+        values = credentials_in(str(params.get("url", "")))
+        if isinstance(posted := params.get("postData"), str):
+            with suppress(ValueError):
+                values += posted_values(base64.b64decode(posted))[:MOST_VALUES]
+        for each in values:
+            self.known.add_entered(each)
 
     def _clean_entries(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return what a storage holds, (key, value) pairs, without the values."""

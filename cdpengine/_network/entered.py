@@ -1,0 +1,34 @@
+"""What the answer to a stopped request enters: values of the program's own that may be secrets. Pure.
+
+Rule: a value counts if the program made it up. Values that the page asked with, or that the server sent, are
+passed on and do not count, so that a page cannot have its own texts redacted.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+from cdpengine._network.messages import InterceptedRequest, InterceptedResponse, secret_values
+from cdpengine._posted import MOST_VALUES, posted_values
+from cdpengine._urls import credentials_in
+
+
+def entered_by(
+    params: Mapping[str, Any], asked: InterceptedRequest, response: InterceptedResponse | None
+) -> list[str]:
+    """Return what the parameters of an answer hold that can be secret.
+
+    `asked` is the request as the page made it, `response` the server's, if it has begun.
+    """
+    foreign = set(asked.headers.values())
+    if response is not None:
+        foreign.update(value for _name, value in response.header_list)
+    headers = params.get("headers", params.get("responseHeaders", ()))
+    found = secret_values((each["name"], each["value"]) for each in headers if each["value"] not in foreign)
+    if posted := params.get("postData"):
+        known = set(posted_values(asked.post_data or b""))
+        values = [each for each in posted_values(base64.b64decode(posted)) if each not in known]
+        found += values[:MOST_VALUES]
+    return [*found, *credentials_in(params.get("url", ""))]
