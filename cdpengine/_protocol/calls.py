@@ -43,7 +43,10 @@ _Raw = msgspec.Raw | bytes
 _REPEATS = 8
 """How often a call of the engine's own is sent again after terminations."""
 
-NEIGHBOR_STOPPED = "the script of another page in the same renderer process was stopped, and this one with it"
+NEIGHBOR_STOPPED = (
+    "a script of this page, or of another page in the same renderer process, was stopped, "
+    "and this one with it"
+)
 
 
 _TERMINATED = ("Execution was terminated", "Internal error")

@@ -252,8 +252,13 @@ def test_our_own_scripts_stay() -> None:
 
 def test_long_prose_stays() -> None:
     root = Path(__file__).parents[2]
+    with_passwords = {root / "docs" / "cache.md"}  # its example logs in
     changed = {}
-    for path in [root / "README.md", root / "CHANGELOG.md", *sorted((root / "docs").rglob("*.md"))]:
+    for path in [
+        root / "README.md",
+        root / "CHANGELOG.md",
+        *sorted({*(root / "docs").rglob("*.md")} - with_passwords),
+    ]:
         if found := _changes(path.read_text("utf-8")):
             changed[path.name] = found
     assert changed == {}

@@ -32,6 +32,7 @@ MAKE = {
     "CacheStatistics.to_rows": "makes the rows of a table",
     "Budget.exceeded": "makes an error, for its caller to raise",
     "Budget.scope": "makes a cancel scope, to be entered",
+    "Session.posting_early": "makes a context, to be entered",
     "Browser.statistics": "a record of the moment, as trio's own `statistics()` are",
     "Connection.statistics": "a record of the moment",
     "EventStream.statistics": "a record of the moment",
