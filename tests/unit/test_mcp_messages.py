@@ -82,9 +82,10 @@ async def over_stdio() -> AsyncIterator[Exchange]:
 
 
 @asynccontextmanager
-async def over_http() -> AsyncIterator[Exchange]:
-    async def perform_in(_session: str, request: Mapping[str, Any]) -> ActResponse:
-        return await perform(request)
+async def open_http(
+    perform_in: Callable[[str, Mapping[str, Any]], Awaitable[ActResponse]],
+) -> AsyncIterator[httpx.AsyncClient]:
+    """Give a client with a session of MCP that has begun."""
 
     async def close(_session: str) -> bool:
         await trio.lowlevel.checkpoint()
@@ -98,16 +99,25 @@ async def over_http() -> AsyncIterator[Exchange]:
         ) as http:
             begun = await http.post("/mcp", content=INITIALIZE)
             http.headers["mcp-session-id"] = begun.headers["mcp-session-id"]
+            await http.post("/mcp", content=INITIALIZED)
+            yield http
 
-            async def exchange(raw: bytes) -> Answers:
-                response = await http.post("/mcp", content=raw)
-                if response.headers.get("content-type", "").startswith("text/event-stream"):
-                    lines = [line[6:] for line in response.text.splitlines() if line.startswith("data: ")]
-                    return [json.loads(line) for line in lines if line]
-                return [response.json()] if response.content.strip() else []
 
-            await exchange(INITIALIZED)
-            yield exchange
+@asynccontextmanager
+async def over_http() -> AsyncIterator[Exchange]:
+    async def perform_in(_session: str, request: Mapping[str, Any]) -> ActResponse:
+        return await perform(request)
+
+    async with open_http(perform_in) as http:
+
+        async def exchange(raw: bytes) -> Answers:
+            response = await http.post("/mcp", content=raw)
+            if response.headers.get("content-type", "").startswith("text/event-stream"):
+                lines = [line[6:] for line in response.text.splitlines() if line.startswith("data: ")]
+                return [json.loads(line) for line in lines if line]
+            return [response.json()] if response.content.strip() else []
+
+        yield exchange
 
 
 TRANSPORTS = pytest.mark.parametrize("transport", [over_stdio, over_http])
@@ -244,36 +254,24 @@ async def test_requests_with_the_id_of_an_unanswered_one_are_refused_over_http()
         await go_on.wait()
         return ActResponse(kind=request["kind"], ok=True, result={})
 
-    async def close(_session: str) -> bool:
-        await trio.lowlevel.checkpoint()
-        return True
+    async with open_http(wait) as http:
+        first: list[httpx.Response] = []
 
-    headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
-    async with open_endpoint(wait, close, ServiceSettings(token="x" * 20)) as endpoint:
-        transport = httpx.ASGITransport(app=endpoint)
-        async with httpx.AsyncClient(
-            transport=transport, base_url="http://127.0.0.1", headers=headers
-        ) as http:
-            begun = await http.post("/mcp", content=INITIALIZE)
-            http.headers["mcp-session-id"] = begun.headers["mcp-session-id"]
-            await http.post("/mcp", content=INITIALIZED)
-            first: list[httpx.Response] = []
+        async def ask() -> None:
+            first.append(await http.post("/mcp", content=call(7, text="x")))
 
-            async def ask() -> None:
-                first.append(await http.post("/mcp", content=call(7, text="x")))
-
-            with trio.fail_after(slack(20)):
-                async with trio.open_nursery() as nursery:
-                    nursery.start_soon(ask)
-                    await began.wait()
-                    for same in (7, "7"):
-                        second = await http.post("/mcp", content=call(same, text="x"))
-                        assert second.json()["error"]["code"] == -32600
-                        assert second.json()["id"] == same
-                    go_on.set()
-                again = await http.post("/mcp", content=call(7, text="x"))
-            assert '"result"' in first[0].text
-            assert '"result"' in again.text
+        with trio.fail_after(slack(20)):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(ask)
+                await began.wait()
+                for same in (7, "7"):
+                    second = await http.post("/mcp", content=call(same, text="x"))
+                    assert second.json()["error"]["code"] == -32600
+                    assert second.json()["id"] == same
+                go_on.set()
+            again = await http.post("/mcp", content=call(7, text="x"))
+        assert '"result"' in first[0].text
+        assert '"result"' in again.text
 
 
 # --- fuzz ------------------------------------------------------------------------------------------------------
