@@ -1,7 +1,7 @@
-"""The table of entries: what is done with it inside one transaction, in the file's thread.
+"""The table of entries: its queries and changes, each inside one transaction, in the file's thread.
 
-Rule: a query reads as many rows as it answers with, not all that are kept. An entry that cannot be read is skipped
-where others are asked for, and remembered; where it is asked for itself, that is an error.
+Rule: a query opens only the entries that it returns. A query for several entries skips a damaged one and remembers
+its id. A query for the damaged entry itself raises an error.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from cdpengine.errors import CacheDamagedError, InvalidArgumentError
 _log = get_logger("cdpengine.cache")
 
 EXPIRED_KEPT = 30 * 86_400.0
-"""Seconds for which an entry that has expired stays: what is learned next becomes its next version."""
+"""Seconds for which an expired entry stays. A flow that is learned in this time becomes its next version."""
 
 _LATEST = 20
-"""Entries that are looked at where any of a scenario may do: the latest used."""
+"""The most entries that are opened if any entry of a scenario fits: those that were used last."""
 
 _SHOWN = 5
-"""Addresses that a summary of a scenario names."""
+"""The most addresses in the summary of a scenario."""
 
 
 @attrs.frozen(kw_only=True)
@@ -72,7 +72,7 @@ class ScenarioSummary:
 
 @attrs.define(eq=False)
 class EntryTable:
-    """The entries of one owner. `damaged` has the ids of entries that could not be read, and why."""
+    """The entries of one owner. `damaged` maps the ids of unreadable entries to the reasons."""
 
     owner: str
     codec: RowCodec

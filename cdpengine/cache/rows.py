@@ -1,7 +1,7 @@
-"""Rows of a store: an entry as the columns of a row, and back.
+"""Rows of a store: encode an entry into the columns of a row, and decode it.
 
-Rule: the body holds the whole entry, sealed if there is a key. The other columns are what a query needs without
-opening a body: where the entry can be used, and how its runs ended.
+Rule: the body holds the whole entry, sealed if the store has a key. The other columns let queries choose entries
+without opening bodies: they hold the place of the entry and the figures of its runs.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from cdpengine.cache.entry_json import entry_to_json, parse_entry
 from cdpengine.errors import CacheDamagedError, InvalidArgumentError
 
 Row = tuple[str, int, bytes, int, float, int, int, float, int, float]
-"""What `COLUMNS` are."""
+"""The types of `COLUMNS`."""
 
 COLUMNS = "id, version, body, sealed, used_at, successes, failures, total_ms, failed_in_row, expires_at"
 
 _EXACT = 1_000_000
-"""Added to the weight of an address without `*`, which goes before any pattern."""
+"""Added to the weight of an address without `*`, so that it outweighs every pattern."""
 
 
 def place_of(address: str) -> str:
-    """Return where an address is looked for: its part before the query, its host, or "*" if that is a pattern too.
+    """Return the index key of an address: its part before the query; its host if that part has a `*`; else "*".
 
-    Each address is at one place, and a page's URL leads to three (`places_of`).
+    Each address has one key, and a URL has three (`places_of`).
     """
     head = _before_query(address)
     if "*" not in head:
@@ -42,7 +42,7 @@ def place_of(address: str) -> str:
 
 
 def places_of(url: str) -> tuple[str, ...]:
-    """Return the places of all addresses that may be for a URL; () for a URL that no entry can be for."""
+    """Return the index keys of all addresses that may match a URL; () if no entry can match it."""
     try:
         head = _before_query(normalize_url(url))
     except InvalidArgumentError:
@@ -51,7 +51,7 @@ def places_of(url: str) -> tuple[str, ...]:
 
 
 def weight_of(address: str) -> int:
-    """Return how exact an address is: of two for one page, the heavier one is better."""
+    """Return how exact an address is: if two addresses match one page, the heavier one is better."""
     pattern = UrlPattern(address)
     return pattern.weight + (_EXACT if pattern.is_exact else 0)
 

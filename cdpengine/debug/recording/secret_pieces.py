@@ -1,9 +1,8 @@
 """PieceMatcher: finds known secrets that are cut between the pieces of one stream. Pure.
 
-Rule: of each stream, what may be the beginning of a form of a known secret is carried over to the next piece,
-whatever its characters. A piece that is written cannot be changed, so its end is taken out as soon as it has
-LEAST_BEGUN bytes of a form. The same is done with what a compressed stream holds: a piece whose unpacked bytes
-hold a part of a secret is withheld as a whole.
+Rule: the end of a piece that may begin a form of a known secret is carried over to the next piece. A written piece
+cannot be changed later, so its end is redacted at once if it matches LEAST_BEGUN or more bytes of a form. The
+decompressed content of a stream is searched too: a piece is withheld if its content holds a part of a secret.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from cdpengine.debug.recording.known_secrets import LEAST_BEGUN, REDACTED, Known
 
 _REDACTED = REDACTED.encode()
 _AROUND = 16
-"""Bytes beside a redacted part that say that it is the one that was looked for."""
+"""Bytes beside a redacted part that identify it."""
 
 _LARGEST = 16_000_000
 _FORMATS = (31, 15, -15)  # gzip, zlib, deflate, as zlib's `wbits` has them
@@ -24,7 +23,7 @@ _FORMATS = (31, 15, -15)  # gzip, zlib, deflate, as zlib's `wbits` has them
 
 @attrs.frozen
 class Parts:
-    """How many bytes at the beginning and at the end of a piece belong to secrets that are cut there."""
+    """The number of bytes at the beginning and at the end of a piece that belong to cut secrets."""
 
     head: int = 0
     tail: int = 0
