@@ -23,7 +23,8 @@ from cdpengine.cache import (
     resolve_values,
 )
 from cdpengine.cache.recognizing import instructions, recognition
-from cdpengine.cache.sentences import VARIABLE_RULES, mask_values
+from cdpengine.cache.recognizing.sentences import mask_values
+from cdpengine.cache.recognizing.variable_rules import VARIABLE_RULES
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
 
 # --- values in sentences -------------------------------------------------------------------------------------

@@ -49,16 +49,15 @@ from cdpengine.cache.entry_table import ScenarioSummary, StoreLimits
 from cdpengine.cache.recognizing.recognition import (
     ASKS_NOTHING,
     CLASSIFYING,
-    SCENARIO_RULES,
     Classifier,
     RecognitionHistory,
     ScenarioRecognizer,
-    ScenarioRule,
 )
+from cdpengine.cache.recognizing.scenario_rules import SCENARIO_RULES, ScenarioRule
+from cdpengine.cache.recognizing.sentences import Extraction, extract_variables
 from cdpengine.cache.recording.recording import record_steps
 from cdpengine.cache.replaying.execution import ExecutionOptions
 from cdpengine.cache.replaying.report import ExecutionReport
-from cdpengine.cache.sentences import Extraction, extract_variables
 from cdpengine.cache.store import CacheStore
 from cdpengine.cache.variables import (
     AskForSecret,

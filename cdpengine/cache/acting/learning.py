@@ -28,8 +28,8 @@ from cdpengine.cache.entries import (
     make_key,
 )
 from cdpengine.cache.recognizing.recognition import ScenarioMatch
+from cdpengine.cache.recognizing.sentences import mask_values
 from cdpengine.cache.recording.recording import Recording
-from cdpengine.cache.sentences import mask_values
 from cdpengine.cache.store import CacheStore
 from cdpengine.errors import InvalidArgumentError
 

@@ -21,13 +21,15 @@ import trio
 
 from cdpengine.cache.addresses import normalize_url
 from cdpengine.cache.recognizing.instructions import CLAUSE, asks_nothing, is_instruction
-from cdpengine.cache.sentences import LONGEST_SENTENCE, QUOTES, mask_values
+from cdpengine.cache.recognizing.scenario_rules import SCENARIO_RULES, SURE, ScenarioRule
+from cdpengine.cache.recognizing.sentences import LONGEST_SENTENCE, mask_values
+from cdpengine.cache.recognizing.variable_rules import HAN, QUOTED
 from cdpengine.errors import InvalidArgumentError
 
 Method = Literal["words", "words and url", "url", "classifier", "history"]
 
-SURE, LEAST_CLASSIFIED, LEAST_ALIKE = 90, 70, 60
-"""The confidence from which rules, a classifier and the history are taken, from 0 to 100."""
+LEAST_CLASSIFIED, LEAST_ALIKE = 70, 60
+"""The confidence from which a classifier and the history are taken, from 0 to 100."""
 
 _AMBIGUOUS, _BY_URL, _AGREES, _SPOKEN_OF = 25, 50, 5, 40
 """What a second scenario in one sentence takes away; what a URL alone is worth; what one that agrees adds.
@@ -46,85 +48,7 @@ _MOST_PHRASES = 50
 _SCENARIO = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 
 
-@attrs.frozen(kw_only=True)
-class ScenarioRule:
-    """How a scenario is said.
-
-    `words` are phrases in small letters, `paths` parts of URLs' paths, such as "login", each between the limits of
-    words. `confidence` is that of a phrase. `takes_content`: what follows its phrases is what is looked for.
-    `is_place`: it is a part of the site that "open" and "go to" lead to.
-    """
-
-    scenario: str
-    words: tuple[str, ...]
-    paths: tuple[str, ...] = ()
-    confidence: int = SURE
-    takes_content: bool = False
-    is_place: bool = False
-
-
-SCENARIO_RULES: tuple[ScenarioRule, ...] = (
-    ScenarioRule(
-        scenario="login",
-        words=(
-            "log in", "log me in", "logging in", "log into", "login", "sign in", "sign me in", "signing in",
-            "sign into", "登录", "登陆", "登入",
-        ),
-        paths=("login", "log-in", "signin", "sign-in", "sign_in"),
-    ),
-    ScenarioRule(
-        scenario="logout",
-        words=(
-            "log out", "log me out", "logging out", "logout", "log off", "sign out", "sign me out", "signing out",
-            "退出登录", "退出登陆", "退出账号", "退出帐号", "登出", "注销登录", "注销",
-        ),
-        paths=("logout", "log-out", "signout", "sign-out", "sign_out"),
-    ),
-    ScenarioRule(
-        scenario="search",
-        words=(
-            "search for", "search", "searching for", "look up", "look for",
-            "搜索", "搜一下", "查找", "查询", "检索", "寻找",
-        ),
-        paths=("search", "query"),
-        takes_content=True,
-    ),
-    ScenarioRule(
-        scenario="checkout",
-        words=(
-            "check out", "checkout", "checking out", "place the order", "place my order", "pay for",
-            "complete the purchase", "结账", "结算", "付款", "支付", "买单", "下单",
-        ),
-        paths=("checkout", "check-out", "payment"),
-    ),
-    ScenarioRule(
-        scenario="settings",
-        words=(
-            "settings", "preferences", "change my", "update my", "edit my profile", "change the language",
-            "设置", "偏好设置", "个人中心", "修改资料", "账号设置", "登录设置", "支付设置", "搜索设置",
-            "login settings", "search settings", "payment settings",
-        ),
-        paths=("settings", "preferences", "profile"),
-        is_place=True,
-    ),
-    ScenarioRule(
-        scenario="form_fill",
-        words=(
-            "fill in", "fill out", "fill the form", "complete the form", "submit the form", "submit form",
-            "填写", "填表", "填表单", "提交表单",
-        ),
-        confidence=80,
-        takes_content=True,
-    ),
-)  # fmt: skip
-"""The scenarios that are known from the start. Further rules can be put beside them."""
-
-_HAN = r"\u3400-\u9fff"
-_QUOTED = re.compile(
-    r"(?<![A-Za-z0-9])(?:"
-    + "|".join(rf"{opening}[^{closing}]*{closing}" for opening, closing in QUOTES.items())
-    + ")"
-)
+_QUOTATION = re.compile(rf"(?<![A-Za-z0-9])(?:{QUOTED})")
 
 
 @attrs.frozen(kw_only=True)
@@ -173,7 +97,7 @@ def match_rules(
 
 def _match_words(sentence: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[ScenarioRule, str]]:
     """Return the rules whose phrases ask for their scenario, with these phrases, in order."""
-    text = _QUOTED.sub(lambda quoted: "\0" * len(quoted[0]), sentence)
+    text = _QUOTATION.sub(lambda quoted: "\0" * len(quoted[0]), sentence)
     return [(rule, text[start:end]) for start, end, rule, asked in _find_phrases(text, rules) if asked]
 
 
@@ -208,7 +132,7 @@ def match_remark(sentence: str, *, rules: Iterable[ScenarioRule] = SCENARIO_RULE
 
     Its name is "" for a question about nothing that is known.
     """
-    text = _QUOTED.sub(lambda quoted: "\0" * len(quoted[0]), sentence[:LONGEST_SENTENCE])
+    text = _QUOTATION.sub(lambda quoted: "\0" * len(quoted[0]), sentence[:LONGEST_SENTENCE])
     found = _find_phrases(text, tuple(rules))
     if any(asked for *_, asked in found) or not asks_nothing(
         text, [(start, end) for start, end, *_ in found]
@@ -286,7 +210,7 @@ def _tokens(sentence: str) -> frozenset[str]:
     """Return the words of a sentence, and the pairs of characters of what is Chinese, without values."""
     text = mask_values(sentence).lower()
     words = set(re.findall(r"[a-z0-9][a-z0-9'’_-]*", text))
-    for run in re.findall(rf"[{_HAN}]+", text):
+    for run in re.findall(rf"[{HAN}]+", text):
         words.update({run} if len(run) == 1 else (run[place : place + 2] for place in range(len(run) - 1)))
     return frozenset(words)
 
