@@ -3,9 +3,9 @@
 Rule: two URLs have one form where a server can hardly tell them apart: scheme and host in small letters, no
 default port, no user and password, `.` and `..` resolved, percent-encoding where it is needed and only there,
 parameters in order of their names, without those that only follow a visitor around (`TRACKING_PARAMETERS`). The
-value of a parameter that is secret by its name (`token=...`) becomes `*`: a form is kept and shown. A fragment
-goes, but for one that is a route of the page's own (`#/cart`, `#!cart`). To make the form of a form changes
-nothing.
+value of a parameter that is secret by its name (`token=...`) becomes `*`: a form is kept and shown. So does a
+random segment of a path; ids of sessions are left out (`session_ids`). A fragment goes, but for one that is a
+route of the page's own (`#/cart`, `#!cart`). To make the form of a form changes nothing.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 import attrs
 
 from cdpengine._urls import DEFAULT_PORTS, TRACKING_PARAMETERS, is_listed
+from cdpengine.cache.session_ids import drop_session_segments, is_session_parameter, replace_random
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.texts import is_secret_parameter
 
@@ -188,7 +189,7 @@ def _host(parts: SplitResult, what: str) -> str:
 
 def _path(path: str) -> str:
     segments: list[str] = []
-    given = _recode(path, _PATH_CHARACTER).split("/")
+    given = _generalize(path).split("/")
     for number, segment in enumerate(given):
         if segment in (".", ".."):
             if segment == ".." and len(segments) > 1:
@@ -201,11 +202,15 @@ def _path(path: str) -> str:
     return joined if joined.startswith("/") else f"/{joined}"
 
 
+def _generalize(path: str) -> str:
+    return replace_random(drop_session_segments(_recode(path, _PATH_CHARACTER)))
+
+
 def _query(query: str, tracking: Collection[str]) -> str:
     items = []
     for item in query.split("&"):
         name, equals, value = _recode(item, _QUERY_CHARACTER).partition("=")
-        if not item or is_listed(name, tracking):
+        if not item or is_listed(name, tracking) or is_session_parameter(name):
             continue
         items.append((name, f"{name}{equals}{'*' if value and is_secret_parameter(name) else value}"))
     # Stable: several of one name stay in the order that they have.
@@ -217,7 +222,7 @@ def _fragment(fragment: str) -> str:
         return ""
     path, mark, query = fragment.partition("?")
     query = _query(query, TRACKING_PARAMETERS)
-    return f"#{_recode(path, _PATH_CHARACTER)}{mark if query else ''}{query}"
+    return f"#{_generalize(path)}{mark if query else ''}{query}"
 
 
 def _recode(text: str, allowed: re.Pattern[str]) -> str:

@@ -184,6 +184,8 @@ class _Recorder:
         recording.sensitive = tuple(sorted(used & self._templating.sensitive))
         if replaced := self._templating.replaced:
             self.note("record", f"typed texts are not kept; they are the variables {', '.join(replaced)}")
+        if made := self._templating.generalized:
+            self.note("goto", f"random parts of URLs are not kept; they are the variables {', '.join(made)}")
         recording.notes = tuple(self._notes)
         recording.tokens = self._reader.tokens
         self._templating.forget()

@@ -45,6 +45,7 @@ from cdpengine.cache.entries import PostCondition, Step, Target
 from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name
 from cdpengine.cache.recording.outcomes import PageView
 from cdpengine.cache.recording.templating import Templating
+from cdpengine.cache.session_ids import clean_url
 from cdpengine.errors.texts import hide_secrets
 
 
@@ -395,6 +396,8 @@ def _wait_for(given: Mapping[str, Any], _elements: Elements, templating: Templat
     if not all(isinstance(value, (str, int, float)) for value in wanted.values()):
         raise CannotBeStep("an entry has no request that waits for a pattern or a function")
     seconds = wanted.get("seconds")
+    if "url" in wanted:
+        wanted["url"] = clean_url(wanted["url"])
     texts: dict[str, Any] = {
         name: _shown(wanted[given_as], templating)
         for name, given_as in (

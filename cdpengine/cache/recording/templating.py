@@ -19,6 +19,7 @@ import attrs
 
 from cdpengine.cache.addresses import generalize_url
 from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name, variable_name
+from cdpengine.cache.session_ids import clean_url
 from cdpengine.cache.templates import check_name, escape, has_text
 from cdpengine.cache.variables import is_sensitive_name
 from cdpengine.errors import InvalidArgumentError
@@ -63,7 +64,8 @@ class Templating:
     """Makes templates of the texts of one recording. `values` are the variables that were given.
 
     `keep_typed` False keeps no entered text: each becomes a variable that is named after its field. `replaced` has
-    these names. `used` has the variables that stand in templates, `sensitive` those that are shown nowhere.
+    these names, and `generalized` those of random segments of URLs. `used` has the variables that stand in
+    templates, `sensitive` those that are shown nowhere.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class Templating:
         self.sensitive = {name for name in self._values if is_sensitive_name(name)} | set(sensitive)
         self.used: set[str] = set()
         self.replaced: list[str] = []
+        self.generalized: list[str] = []
         self._keep_typed = keep_typed
         self._pending = ""
 
@@ -186,10 +189,22 @@ class Templating:
         return self._marks.are_in(text)
 
     def address(self, url: str) -> str | None:
-        """Return the template of a URL that is gone to; None where a secret is in it."""
+        """Return the template of a URL that is gone to; None where a secret is in it.
+
+        Ids of sessions are left out. A random segment of the path becomes a variable of its own.
+        """
         if self.holds_secret(url) or self.holds_secret(unquote_plus(url)):
             return None
+        url = clean_url(url, self._name_segment)
         return self.shown(url)
+
+    def _name_segment(self, segment: str) -> str:
+        """Return a random segment of a path, known as the value of a variable from now on."""
+        if not self._with_value(segment):
+            name = self._free_name("path_id")
+            self._values[name] = segment
+            self.generalized.append(name)
+        return segment
 
     def pattern(self, url: str) -> str | None:
         """Return the pattern of the URLs that a step leads to, without a value of a variable; None for none."""

@@ -1,0 +1,108 @@
+"""Session ids and tokens in URLs: known parameters, `;jsessionid=`, and random segments of paths. Pure.
+
+Rule: a session id says who visits a page, and not which page it is. So it is in no key and in nothing that is
+stored. A known one is left out: the page is the same without it. A random segment may name the page, so it becomes
+`*`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from urllib.parse import unquote
+
+from cdpengine._urls import is_listed
+
+SESSION_PARAMETERS = frozenset(
+    {
+        "jsessionid", "phpsessid", "aspsessionid*", "asp.net_sessionid", "sessionid", "session_id", "session-id",
+        "sessid", "oscsid", "zenid", "cfid", "cftoken", "wosid", "sap-contextid", "sap-sessionid",
+    }
+)  # fmt: skip
+"""Names of parameters that hold a session's id, in small letters; `*` at the end is any ending."""
+
+_SHORTEST = 20
+"""Characters of a random segment."""
+
+_SHORTEST_PIECE = 14
+"""Characters of a random piece of one, between hyphens and the like."""
+
+_SEPARATORS = re.compile(r"[-._~:,=+/]")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_TOKEN = re.compile(r"[A-Za-z0-9._~:,=+/-]+", re.ASCII)
+_ASP_NET = re.compile(r"\((?:[A-Z]\([^()/]{8,}\))+\)", re.IGNORECASE)
+"""A segment in which ASP.NET keeps sessions of visitors without cookies: "(S(lit3py55t21z5v55vlm25s55))"."""
+
+
+def is_random(segment: str) -> bool:
+    """Return whether a segment of a path looks random: a UUID, or a long mix of letters and digits."""
+    text = unquote(segment)
+    if _UUID.fullmatch(text):
+        return True
+    if len(text) < _SHORTEST or _TOKEN.fullmatch(text) is None:
+        return False
+    pieces = _SEPARATORS.split(text)
+    if any(len(piece) >= _SHORTEST_PIECE and _is_mixed(piece) for piece in pieces):
+        return True
+    # In base64 for URLs, hyphens and underscores stand anywhere. Words have no capitals and digits within.
+    whole = "".join(pieces)
+    cases = re.search("[a-z]", whole) and re.search("[A-Z]", whole) and re.search("[0-9]", whole)
+    return bool(cases) and _turns(whole) * 2.5 >= len(whole)
+
+
+def _is_mixed(piece: str) -> bool:
+    """Return whether letters and digits, or capitals and small letters, take turns as they do in no word."""
+    has_digits = any(each.isdigit() for each in piece)
+    # A name such as "getUserAccountDetails" has a turn each few letters, and no digits.
+    return _turns(piece) * (4 if has_digits else 2.5) >= len(piece)
+
+
+def _turns(piece: str) -> int:
+    """Return how often a digit, a capital and a small letter follow another kind."""
+    kinds = ["0" if each.isdigit() else "A" if each.isupper() else "a" for each in piece]
+    return sum(first != second for first, second in pairwise(kinds))
+
+
+def drop_session_segments(path: str) -> str:
+    """Return a path without known session ids in it: `;jsessionid=` and the like, and ASP.NET's segments."""
+    segments = [_drop_parameters(each) for each in path.split("/") if not _ASP_NET.fullmatch(unquote(each))]
+    return "/".join(segments)
+
+
+def _drop_parameters(segment: str) -> str:
+    first, *others = segment.split(";")
+    kept = [each for each in others if not is_session_parameter(each.partition("=")[0])]
+    return ";".join([first, *kept])
+
+
+def is_session_parameter(name: str) -> bool:
+    """Return whether a parameter of a URL holds a session's id, by its name."""
+    return is_listed(unquote(name), SESSION_PARAMETERS)
+
+
+def replace_random(path: str, replace: Callable[[str], str] = lambda _segment: "*") -> str:
+    """Return a path with something else in place of each random segment."""
+    return "/".join(replace(each) if is_random(each) else each for each in path.split("/"))
+
+
+def clean_url(url: str, replace: Callable[[str], str] = lambda _segment: "*") -> str:
+    """Return a URL without known session ids, and with something else in place of each random segment."""
+    scheme, mark, rest = url.partition("://")
+    if not mark:
+        return url
+    end = re.search(r"[?#]", rest)
+    head, tail = (rest, "") if end is None else (rest[: end.start()], rest[end.start() :])
+    host, slash, path = head.partition("/")
+    query, hash_mark, fragment = tail.partition("#")
+    if fragment[:1] in ("/", "!"):
+        route, question, more = fragment.partition("?")
+        route = replace_random(drop_session_segments(route), replace)
+        fragment = route + question * bool(kept := _clean_query(more)) + kept
+    path = replace_random(drop_session_segments(path), replace)
+    query = _clean_query(query[1:])
+    return f"{scheme}{mark}{host}{slash}{path}{'?' if query else ''}{query}{hash_mark}{fragment}"
+
+
+def _clean_query(query: str) -> str:
+    return "&".join(each for each in query.split("&") if not is_session_parameter(each.partition("=")[0]))
