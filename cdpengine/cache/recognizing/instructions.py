@@ -101,13 +101,24 @@ _BEFORE = _compile(
     r"(?:can|could|may|might|should|must|will|would|has\s+to|have\s+to|needs?\s+to)\s+(?:(?:also|only|then|now)\s+)?"
     r"|(?:users|people|customers|visitors|members|guests|they|i|we)\s+(?:(?:always|usually|often|only)\s+)?"
     r"|(?:says?|said|reads|saying|labell?ed|called|named|titled)\s+"
+    r"|(?:i|we)(?:\s+(?:will|shall|might|may|should)|['’]ll)\s+(?:(?:also|only|then|now)\s+)?"
+    r"|(?:asked|told|prompted|forced|invited|allowed|supposed|expected|about|going)\s+to\s+"
+    r"|(?:asks?|asked|tells|told|wants|prompts?|prompted|forces|forced|requires|required|allows|allowed|invites"
+    r"|invited)\s+(?:me|us|you|him|her|them|people|users?|visitors?|everyone|one)\s+to\s+"
     r"|you\s+(?:can|could|may|might)\s+(?:(?:also|only|then|now)\s+)?"
     r"|(?:i|we)\s+(?:can|could|did|tried\s+to|used\s+to|already)\s+"
     r"|(?:buttons?|links?|ways?|options?|page|form|place|ability|steps|instructions|attempts?|able|possible|required"
     r"|impossible|easy|hard|difficult|failed|tried)\s+to\s+"
     r")$"
-    rf"|(?:如果|若|当|一旦|每次|只有|除非|用户|已经?|正在)[{_HAN}]{{0,2}}\s*$"
+    rf"|(?:如果|若|当|一旦|每次|只有|除非|用户|已经?|正在|稍后|待会儿?|等会儿?|以后|晚点|下次|改天)[{_HAN}]{{0,2}}\s*$"
+    r"|(?<![帮给替为让请])[他她它]们?(?:想|要|会|能|可以|让|叫|要求|请)?(?:我|你|您|我们|用户|人)?(?:再|先|重新)?\s*$"
+    r"|(?:网站|系统|页面|客服|对方)(?:让|叫|要求|提示|建议|请)(?:我|你|您|我们|用户|人)?(?:再|先|重新)?\s*$"
 )
+_CONDITION = _compile(
+    r"^\s*(?:(?:and|but|or|so)\s+)?(?:if|unless|in\s+case|whenever)\b"
+    r"|^\s*(?:如果|假如|要是|万一|一旦|除非)(?!.*(?:就|则|请|那么))"
+)
+"""The beginning of a clause whose phrases are a condition: "if the site wants you to log in, stop"."""
 _NOUNS = (
     "page, screen, form, button, link, fields?, box, bar, icon, dialog, window, view, tab, menu, panel, section, "
     "results?, filters?, feature, function, options?, requirements?, errors?, attempts?, session, process, flow, "
@@ -119,8 +130,8 @@ _PART = _compile(
     "|\\s*(?:页面|页|界面|按钮|表单|框(?!架)|栏(?!目)|链接|入口|窗口|图标|结果)"
 )
 _REMARK = _compile(
-    r"\s+(?:is|are|was|were|did|does|didn't|doesn't|isn't|wasn't|has|had|hasn't|fail(?:s|ed)?)\b"
-    "|\\s*(?:失败|不了|不上|不到|很慢|太慢|出错|有问题)"
+    r"\s+(?:later|tomorrow|next\s+time|another\s+time)\b|\s+(?:is|are|was|were|did|does|didn't|doesn't|isn't|wasn't|has|had|hasn't|fail(?:s|ed)?)\b"
+    "|\\s*(?:失败|不了|不上|不到|很|太|真的?|非常|坏|挂|崩|出错|出问题|有问题)"
 )
 _LONGER_REMARK = _compile(
     r"\s+(?:works?|worked|takes?|took|shows?|looks?|needs?|requires?|should|must|may|can|cannot|can't|could|would"
@@ -149,6 +160,8 @@ def is_instruction(text: str, start: int, end: int, *, content: bool = False, pl
     clause = max((pause.end() for pause in CLAUSE.finditer(text, 0, start)), default=0)
     before, behind, phrase = text[clause:start], text[end:to], text[start:end].lower()
     if _NEGATED.search(before) or _BEFORE.search(text[from_:start]) or _DESCRIBES.search(before):
+        return False
+    if _CONDITION.search(before):
         return False
     if _REMARK.match(behind) or (not content and _LONGER_REMARK.match(behind)):
         return False

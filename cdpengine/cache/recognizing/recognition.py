@@ -104,10 +104,7 @@ def _match_words(sentence: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[S
 def _find_phrases(text: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[int, int, ScenarioRule, bool]]:
     """Return the phrases of rules outside of content, and whether each asks for something, in order."""
     spans = [
-        (found.start(), found.end(), rule)
-        for rule in rules
-        for phrase in rule.words
-        for found in _phrase(phrase).finditer(text)
+        (found.start(), found.end(), rule) for rule in rules for found in _phrases(rule.words).finditer(text)
     ]
     spans = sorted(spans, key=lambda each: each[0])[:_MOST_PHRASES]
     taken: list[tuple[int, int, ScenarioRule]] = []
@@ -146,12 +143,19 @@ def match_remark(sentence: str, *, rules: Iterable[ScenarioRule] = SCENARIO_RULE
     )
 
 
-@lru_cache(maxsize=1_000)
-def _phrase(phrase: str) -> re.Pattern[str]:
-    if not phrase.isascii():
-        return re.compile(re.escape(phrase))
-    words = r"\s+".join(map(re.escape, phrase.split()))
-    return re.compile(rf"(?<![A-Za-z0-9_@/.-]){words}(?![A-Za-z0-9_@/-]|\.\w)", re.IGNORECASE)
+_SPACE = r"\s+"
+
+
+@lru_cache(maxsize=100)
+def _phrases(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Return the expression of any of these phrases, the longest first."""
+    pieces = [
+        rf"(?<![A-Za-z0-9_@/.-]){_SPACE.join(map(re.escape, phrase.split()))}(?![A-Za-z0-9_@/-]|\.\w)"
+        if phrase.isascii()
+        else re.escape(phrase)
+        for phrase in sorted(words, key=len, reverse=True)
+    ]
+    return re.compile("|".join(pieces) or r"(?!)", re.IGNORECASE)
 
 
 def _match_path(url: str | None, rules: tuple[ScenarioRule, ...]) -> ScenarioMatch | None:

@@ -19,6 +19,7 @@ from cdpengine.cache.recognizing.variable_rules import (
     BRACKETS,
     HAN,
     LISTS,
+    NEED_MARKS,
     NO_VALUES,
     QUERY,
     QUOTED,
@@ -72,9 +73,9 @@ def _rules_of(scenario: str, rules: Mapping[str, Iterable[VariableRule]]) -> tup
 def _find_values(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[VariableRule, str]]:
     """Yield all values that a sentence says, those that cannot be right included, in order."""
     named = list(_find_names(text, rules))
-    for place, (start, end, rule) in enumerate(named):
+    for place, (start, end, rule, limit) in enumerate(named):
         until = named[place + 1][0] if place + 1 < len(named) else len(text)
-        until = min(until, _end_of_brackets(text, start, end))
+        until = min(until, limit, _end_of_brackets(text, start, end))
         least = named[place - 1][1] if place else 0
         value = _value_before(text, least, start, rule, text[start:end]) or _value_behind(
             text, end, until, rule
@@ -88,7 +89,7 @@ def _expression(words: tuple[str, ...]) -> re.Pattern[str]:
     """Return the expression of any of these words: those of letters as whole words, the longest first."""
     ordered = sorted(words, key=len, reverse=True)
     pieces = [
-        rf"(?<![A-Za-z0-9_]){re.escape(word).replace(chr(92) + ' ', chr(92) + 's+')}(?![A-Za-z0-9_])"
+        rf"(?<![A-Za-z0-9_]){re.escape(word).replace(chr(92) + ' ', '[' + chr(92) + 's_-]+')}(?![A-Za-z0-9_])"
         if word.isascii()
         else re.escape(word)
         for word in ordered
@@ -96,34 +97,64 @@ def _expression(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(pieces) or r"(?!)", re.IGNORECASE)
 
 
-def _find_names(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[int, int, VariableRule]]:
-    """Yield where values are named, and by which rule; a longer name hides what is in it. Not in quotes."""
-    quoted = [
-        found.span()
-        for found in re.finditer(rf"(?<![A-Za-z0-9])(?:{QUOTED})", text)
-        if not (found[0][0] in LISTS and _is_list(found[0], rules))
-    ]
-    found_names = [
-        (start, end, rule)
-        for rule in rules
-        for start, end in _find_words(text, rule)
-        if not any(opening < start < closing for opening, closing in quoted)
-    ]
+def _find_names(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[int, int, VariableRule, int]]:
+    """Yield where values are named, by which rule, and where the value ends at the latest. Not in quotes.
+
+    A longer name hides what is in it.
+    """
+    words = [(start, end, rule) for rule in rules for start, end in _find_words(text, rule)]
+    ends = frozenset(end for _, end, _ in words)
+    quoted: list[tuple[int, int]] = []
+    lists: list[tuple[int, int]] = []
+    keys: dict[int, int] = {}
+    for found in re.finditer(rf"(?<![A-Za-z0-9])(?:{QUOTED})", text):
+        if any((start, end) == (found.start() + 1, found.end() - 1) for start, end, _ in words) and (
+            _MARK.match(text, found.end())
+        ):
+            keys[found.start() + 1] = found.end()  # a name in quotes, as JSON has it
+        elif _is_list(text, found, rules, ends):
+            lists.append((found.start(), found.end() - 1))
+        else:
+            quoted.append(found.span())
     last = 0
-    for start, end, rule in sorted(found_names, key=lambda each: (each[0], -each[1])):
-        if start >= last:
-            # A word right behind a name and ":" is a value, and names none: "username: account".
-            is_value = last and _MARKED.fullmatch(text, last, start) and not _MARK.match(text, end)
-            if is_value and not text[:last].lower().endswith("as"):
-                continue
-            last = end
-            yield start, end, rule
+    queried = False
+    for start, end, rule in sorted(words, key=lambda each: (each[0], -each[1])):
+        if start < last or any(opening < start < closing for opening, closing in quoted):
+            continue
+        if last and _is_value(text, last, start, end, words):
+            continue
+        # What follows "search for" is content: "search for search engines".
+        if rule is QUERY and queried and not _MARK.match(text, end) and not _PAUSE.search(text, last, start):
+            continue
+        queried = queried or rule is QUERY
+        last = keys.get(start, end)
+        yield start, last, rule, min((to for from_, to in lists if from_ < start < to), default=len(text))
 
 
+def _is_value(text: str, last: int, start: int, end: int, words: list[tuple[int, int, VariableRule]]) -> bool:
+    """Return whether a word that names values is a value itself: "account" in "username: account".
+
+    It is one right behind a name and ":", unless a value of its own follows it.
+    """
+    if not _MARKED.fullmatch(text, last, start) or text[:last].lower().endswith("as"):
+        return False
+    if any(other == start and further > end for other, further, _ in words) or _MARK.match(text, end):
+        return False
+    follows = re.compile(rf"\s*(?:{QUOTED})|\s+([\w.@+-]+)").match(text, end)
+    if follows is None:
+        return True
+    if follows[1] is None:
+        return False
+    return follows[1].lower() in NO_VALUES or any(other == follows.start(1) for other, _, _ in words)
+
+
+_PAUSE = re.compile(r"[,，。；;!！?？\n]|\b(?:and|then)\b|然后|再|并")
 _MARK = re.compile(r"\s*[:：=＝]")
 _MARKED = re.compile(r"\s*[:：=＝]\s*")
 _SIGNS_IN = re.compile(
-    r"\b(?:log|sign)(?:\s+me)?\s*(?:in|on)(?:to)?\b[^,.;:!?，。；：！？]{0,80}$", re.IGNORECASE
+    r"\b(?:log|sign)(?:g?ing)?(?:\s+(?:me|us|back|him|her|them|everyone|the\s+user)){0,2}\s*(?:in|on)(?:to)?\b"
+    r"[^,.;:!?，。；：！？]{0,80}$",
+    re.IGNORECASE,
 )
 _AS = re.compile(
     r"(?<![A-Za-z])as(?=\s+(?!soon\b|well\b|usual\b|before\b|fast\b|quickly\b|if\b))", re.IGNORECASE
@@ -131,9 +162,11 @@ _AS = re.compile(
 
 
 def _find_words(text: str, rule: VariableRule) -> Iterator[tuple[int, int]]:
-    """Yield where words of a rule stand. "pass" needs a mark behind it; "as" needs "log in" before it."""
+    """Yield where words of a rule stand: those of `NEED_MARKS` before a mark, "as" behind "log in"."""
     for found in _expression(rule.words).finditer(text):
-        if found[0].lower() != "pass" or _MARK.match(text, found.end()):
+        if found[0].lower() in NEED_MARKS and not _MARK.match(text, found.end()):
+            continue
+        if found[0] != "以" or not _OTHER_WORD.match(text, max(0, found.start() - 1)):
             yield found.span()
     if rule.name == "username":
         for found in _AS.finditer(text):
@@ -141,10 +174,24 @@ def _find_words(text: str, rule: VariableRule) -> Iterator[tuple[int, int]]:
                 yield found.span()
 
 
-def _is_list(quoted: str, rules: tuple[VariableRule, ...]) -> bool:
-    """Return whether a quotation is a list of named values, and no value itself."""
-    inner = quoted[1:-1]
-    return any(_MARK.match(inner, end) for rule in rules for _, end in _find_words(inner, rule))
+_OTHER_WORD = re.compile(r"[可所得足难予加给何]以|.?以(?:[后前及下上外内便免为]|[後內為])")
+"""Words that hold "以" ("as") and mean something else."""
+
+_LISTS_VALUES = re.compile(r"(?:^|[:：,，、;；(（\[【{/]|\b(?:and|with|using)|[和与及用])\s*$", re.IGNORECASE)
+
+
+def _is_list(
+    text: str, quotation: re.Match[str], rules: tuple[VariableRule, ...], ends: frozenset[int]
+) -> bool:
+    """Return whether a quotation is a list of named values, and no value itself. `ends` are those of names."""
+    inner = quotation[0][1:-1]
+    named = [start for rule in rules for start, end in _find_words(inner, rule) if _MARK.match(inner, end)]
+    if quotation[0][0] in LISTS:
+        return bool(named)
+    before = text[: quotation.start()]
+    link = re.search(r"\s*(?:[:：=＝]|是|为|(?<![A-Za-z])is)?\s*$", before)
+    assert link is not None
+    return 0 in named and link.start() not in ends and _LISTS_VALUES.search(before) is not None
 
 
 def _end_of_brackets(text: str, start: int, end: int) -> int:
@@ -163,7 +210,8 @@ def _end_of_brackets(text: str, start: int, end: int) -> int:
 
 
 _LINK = re.compile(
-    r"\s*(?:(?P<mark>[:：=＝])|是|为|设为|设置为|设置成|改为|改成|(?:is|to|as|of)(?![A-Za-z0-9_]))?\s*",
+    r"\s*(?:(?P<mark>[:：=＝])|是|为|(?:设置?|修?改|更改|更新|换|变|调整?|切换)(?:为|成|到)"
+    r"|(?:is|to|as|of)(?![A-Za-z0-9_]))?\s*",
     re.IGNORECASE,
 )
 
@@ -187,7 +235,10 @@ def _value_behind(text: str, end: int, until: int, rule: VariableRule) -> str | 
         return None
     if not value or (
         link["mark"] is None
-        and (value.lower() in NO_VALUES or (rule is not QUERY and _PART_OF_NAME.match(value)))
+        and (
+            value.lower() in (_DETERMINERS if _NAMES_PEOPLE.search(text, 0, end) else NO_VALUES)
+            or (rule is not QUERY and _PART_OF_NAME.match(value))
+        )
     ):
         return None
     return value
@@ -200,8 +251,16 @@ _PLACE_SEARCHED = re.compile(
 )
 """What stands between "search" and the query in "search the site for shoes"."""
 
-_PART_OF_NAME = re.compile("设置|资料|中心|信息|安全|登录|登陆|管理")
-"""Words that make another name of the one before them: "账号设置"."""
+_PART_OF_NAME = re.compile(
+    "设置|资料|中心|信息|安全|登录|登陆|管理"
+    r"|(?:settings|preferences|profile|details|information|security|center|centre|overview|menu|button)\b",
+    re.IGNORECASE,
+)
+"""Words that make another name of the one before them: "账号设置", "account settings"."""
+
+_NAMES_PEOPLE = re.compile(r"\bas$", re.IGNORECASE)
+_DETERMINERS = frozenset(("a", "an", "the", "my", "your", "our", "this", "that", "it", "i", "required"))
+"""Words that are no name behind "as", where others of `NO_VALUES` are: "log in as will"."""
 
 
 def _end_value(value: str) -> str:
@@ -214,17 +273,30 @@ def _end_value(value: str) -> str:
         if re.search(r"[A-Za-z0-9\u3400-\u9fff]", value)
         else value
     )
+    value = _NEXT_ACTION.sub("", value)
     return re.sub(
-        rf"(?:\s+(?:and\s+then\s.*|and|with|then|on\s+\S+\.\S+)|(?<=[\s{HAN}])(?:和|与|并|然后))$", "", value
+        rf"(?:\s+(?:and|with|then|on\s+\S+\.\S+|please|for\s+me|thanks)|(?<=[\s{HAN}])(?:和|与|并|然后|谢谢))$",
+        "",
+        value,
     ).strip()
+
+
+_NEXT_ACTION = re.compile(
+    r"\s+(?:and\s+then\s|and\s+(?:please\s+)?(?:open|click|press|select|choose|pick|sort|filter|buy|add|go\s+to|take"
+    r"|print|show|read|download|save|compare|tell|give|list|log|sign|check\s+out|return|report|copy|visit|scroll|close"
+    r"|put|pay|view|fill)\b).*$"
+    r"|(?:并且?|然后|接着|之后|再)(?:打开|点击?|选|登[录陆出]|退出|结账|加入|截|排序|查看|下单|购买|按|把|告诉|填写).*$",
+    re.IGNORECASE,
+)
+"""What a sentence asks for behind a value that may have spaces: "search for hats and open the first one"."""
 
 
 def _value_before(text: str, least: int, start: int, rule: VariableRule, word: str) -> str | None:
     """Return the value that stands before the word, as in "用 ada 账号"; None where none does."""
     if word not in rule.before:
         return None
-    found = re.search(r"(?:用|使用|以)\s*([A-Za-z0-9._@+\-]+)\s*(?:的)?\s*$", text[least:start])
-    return None if found is None else found[1]
+    found = re.search(rf"(?:用|使用|以)\s*(?:({QUOTED})|([A-Za-z0-9._@+\-]+))\s*的?\s*$", text[least:start])
+    return None if found is None else found[2] or found[1][1:-1]
 
 
 def mask_values(sentence: str, scenario: str | None = None) -> str:

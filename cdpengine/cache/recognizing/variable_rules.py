@@ -23,6 +23,9 @@ NO_VALUES = frozenset(
 )  # fmt: skip
 """Words of a sentence that are no value when they stand behind the word that names one, without quotes."""
 
+NEED_MARKS = frozenset(("pass", "query", "keyword", "keywords", "search term", "关键词", "关键字"))
+"""Words that name a value only with ":" or "=" behind them."""
+
 
 @attrs.frozen(kw_only=True)
 class VariableRule:
@@ -86,7 +89,10 @@ LISTS = {"「": "」", "『": "』"}
 """Quotes that may also stand around a list of values, as brackets do."""
 
 _ENDS = re.escape("".join(BRACKETS) + "".join(BRACKETS.values()))
-_WORD = rf"[A-Za-z0-9._@+\-]+(?![^\s{HAN},，。；;、!！?？:：=＝」』／｜{_ENDS}])|[{HAN}]+"
+_WORD = (
+    rf"[A-Za-z0-9._@+\-]+(?![^\s{HAN},，。；;、!！?？:：=＝」』／｜{_ENDS}])"
+    rf"|[{HAN}]+?(?=的?身份|来?登[录陆入]|[^{HAN}]|$)"
+)
 _TOKEN = r"[!-~]+"  # noqa: S105 - printable ASCII without spaces, not a secret
 _CLAUSE = r"[^\n,，。；;、!！?？]+"
 
@@ -189,7 +195,8 @@ QUERY = VariableRule(
     name="query",
     words=(
         "search for", "search", "look up", "look for", "find", "query",
-        "搜索一下", "搜索", "搜一下", "查找", "查询", "检索", "寻找", "找一下",
+        "keywords", "keyword", "search term", "关键词", "关键字",
+        "搜索一下", "搜索", "搜尋", "搜寻", "搜一下", "查一下", "查找", "查詢", "查询", "检索", "寻找", "找一下",
     ),
     value=_CLAUSE,
     check=lambda text: _is_line(text) and text.lower() not in NO_VALUES,
