@@ -17,6 +17,7 @@ and the percentiles are theirs.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -490,6 +491,6 @@ class EvaluationCounters:
             fallbacks=dict(self._fallbacks),
             evaluation_session_rebuilds=dict(evaluation_session_rebuilds),
             p50=statistics.median(durations) if durations else None,
-            p95=durations[int(0.95 * (len(durations) - 1))] if durations else None,
+            p95=durations[math.ceil(0.95 * len(durations)) - 1] if durations else None,
             longest=durations[-1] if durations else None,
         )

@@ -127,6 +127,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             UPDATE used SET bytes = bytes - LENGTH(OLD.body);
         END""",
     ),
+    (
+        "ALTER TABLE entries ADD COLUMN mistakes INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE entries ADD COLUMN cancelled INTEGER NOT NULL DEFAULT 0",
+        # Runs are counted apart from entries, so that they outlive them.
+        """INSERT INTO counters SELECT owner, 'succeeded', successes FROM totals WHERE scenario = '' AND successes
+            ON CONFLICT DO NOTHING""",
+        """INSERT INTO counters SELECT owner, 'failed', failures FROM totals WHERE scenario = '' AND failures
+            ON CONFLICT DO NOTHING""",
+    ),
 )
 """By the version that they lead from, counted from 0: statements that lead to the next one."""
 

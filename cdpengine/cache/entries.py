@@ -241,40 +241,54 @@ class StepGroup:
 # --- entries -------------------------------------------------------------------------------------------------
 
 
+Excuse = Literal["mistake", "cancelled"]
+"""Why a run that did not succeed is no failure of its entry: the caller's mistake, or a cancellation."""
+
+
 @attrs.frozen(kw_only=True)
 class EntryStatistics:
-    """How an entry fared: runs that succeeded and failed, what the successful took, and when it was last used.
+    """The runs of an entry: how many succeeded and failed, and the milliseconds of those that succeeded.
 
-    `failed_in_row` counts the failures since the last success.
+    `mistakes` are runs that ended with a mistake of the caller, such as a wrong password, and `cancelled` those
+    that were cancelled: neither is a success or a failure. `failed_in_row` counts the failures since the last
+    success.
     """
 
     successes: int = 0
     failures: int = 0
+    mistakes: int = 0
+    cancelled: int = 0
     failed_in_row: int = 0
     total_ms: float = 0.0
     last_used_at: float = 0.0
 
     @property
     def uses(self) -> int:
-        """How often it was run."""
-        return self.successes + self.failures
+        """The number of runs."""
+        return self.successes + self.failures + self.mistakes + self.cancelled
 
     @property
     def success_rate(self) -> float | None:
-        """The part of its runs that succeeded, from 0 to 1; None before the first."""
-        return self.successes / self.uses if self.uses else None
+        """The share of successes among successes and failures, from 0 to 1; None before the first."""
+        judged = self.successes + self.failures
+        return self.successes / judged if judged else None
 
     @property
     def mean_ms(self) -> float | None:
-        """What a successful run took on average, in milliseconds; None before the first."""
+        """The mean duration of a successful run, in milliseconds; None before the first."""
         return self.total_ms / self.successes if self.successes else None
 
-    def add_run(self, *, succeeded: bool, milliseconds: float, at: float) -> EntryStatistics:
-        """Return the statistics with one more run. What a failed one took is not counted."""
+    def add_run(
+        self, *, succeeded: bool, milliseconds: float, at: float, excuse: Excuse | None = None
+    ) -> EntryStatistics:
+        """Return the statistics with one more run. An excused run leaves `failed_in_row` as it is."""
+        failed = not succeeded and excuse is None
         return EntryStatistics(
             successes=self.successes + succeeded,
-            failures=self.failures + (not succeeded),
-            failed_in_row=0 if succeeded else self.failed_in_row + 1,
+            failures=self.failures + failed,
+            mistakes=self.mistakes + (not succeeded and excuse == "mistake"),
+            cancelled=self.cancelled + (not succeeded and excuse == "cancelled"),
+            failed_in_row=0 if succeeded else self.failed_in_row + failed,
             total_ms=self.total_ms + (milliseconds if succeeded else 0.0),
             last_used_at=max(at, self.last_used_at),
         )
@@ -282,7 +296,13 @@ class EntryStatistics:
 
 @attrs.frozen(kw_only=True)
 class LearningCost:
-    """What it took to learn an entry: the tokens of the snapshots that were read for it, and its milliseconds."""
+    """The cost of learning an entry, which a replay saves.
+
+    `tokens` are those of the snapshots that a caller reads to do the steps, as the engine measured them while
+    it recorded: one before the first step, and one before each step whose page had changed in structure or words
+    since the snapshot before. What a field holds is no change. If a planner did the steps, they are the snapshots
+    that it got. `milliseconds` is the time from the beginning to the end.
+    """
 
     tokens: int = 0
     milliseconds: float = 0.0

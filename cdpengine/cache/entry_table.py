@@ -249,12 +249,14 @@ class EntryTable:
         *,
         based_on: int | None = None,
         replace_narrower: bool = False,
+        takes_over: str | None = None,
     ) -> tuple[CacheEntry, bool]:
         """Keep an entry; return it as it is kept, and whether there was none of its key.
 
         `based_on`: the version that it was made from. Where another one was put meanwhile, that stays the newest,
         and is returned; the entry becomes a version before it. `replace_narrower`: entries of the same flow with
-        fewer variables become older versions of it, and their figures go on.
+        fewer variables become older versions of it, and their figures go on. `takes_over`: the id of an entry that
+        expires, and whose figures move to this one.
         """
         if self.codec.cipher is None and entry.holds_typed_text:
             raise missing_key(self.codec.path)
@@ -264,7 +266,7 @@ class EntryTable:
             return self._put_behind(connection, entry, before), False
         version, statistics = 1, entry.statistics
         if row is not None:
-            version, statistics = row[1], statistics_of(row[4:9])
+            version, statistics = row[1], statistics_of(row)
             if before is None or (before.steps, before.features) != (entry.steps, entry.features):
                 if before is not None:
                     self._keep_version(connection, entry.key.id, row[1:4])
@@ -274,6 +276,8 @@ class EntryTable:
         for each in narrower:
             statistics = add_statistics(statistics, each.statistics)
             connection.execute("DELETE FROM entries WHERE owner = ? AND id = ?", (self.owner, each.key.id))
+        if takes_over is not None and takes_over != entry.key.id:
+            statistics = add_statistics(statistics, self._end(connection, takes_over))
         kept = attrs.evolve(entry, version=version + len(older), statistics=statistics)
         self._write(connection, kept)
         for each in older:
@@ -295,10 +299,22 @@ class EntryTable:
     ) -> None:
         """Write the figures of an entry's runs."""
         connection.execute(
-            """UPDATE entries SET used_at = MAX(used_at, ?), successes = ?, failures = ?, total_ms = ?,
-            failed_in_row = ? WHERE owner = ? AND id = ?""",
+            """UPDATE entries SET used_at = MAX(used_at, ?), successes = ?, failures = ?, mistakes = ?,
+            cancelled = ?, total_ms = ?, failed_in_row = ? WHERE owner = ? AND id = ?""",
             (statistics.last_used_at, *counts_of(statistics), self.owner, identity),
         )
+
+    def _end(self, connection: sqlite3.Connection, identity: str) -> EntryStatistics:
+        """Let an entry expire and take its figures away; return them."""
+        row = self.row(connection, identity)
+        if row is None:
+            return EntryStatistics()
+        connection.execute(
+            "UPDATE entries SET expires_at = MIN(expires_at, ?) WHERE owner = ? AND id = ?",
+            (self.now(), self.owner, identity),
+        )
+        self.set_statistics(connection, identity, EntryStatistics())
+        return statistics_of(row)
 
     def fill_columns(self, connection: sqlite3.Connection) -> None:
         """Write what the columns of entries that an older version of the engine has kept do not say yet."""
@@ -342,11 +358,13 @@ class EntryTable:
         key, used_at = entry.key, max(self.now(), entry.statistics.last_used_at)
         connection.execute(
             """INSERT INTO entries (owner, id, version, scenario, address, level, body, sealed, expires_at,
-                used_at, successes, failures, total_ms, failed_in_row, place, weight, anywhere, variables)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                used_at, successes, failures, mistakes, cancelled, total_ms, failed_in_row, place, weight,
+                anywhere, variables)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (owner, id) DO UPDATE SET version = excluded.version, level = excluded.level,
             body = excluded.body, sealed = excluded.sealed, expires_at = excluded.expires_at,
             used_at = excluded.used_at, successes = excluded.successes, failures = excluded.failures,
+            mistakes = excluded.mistakes, cancelled = excluded.cancelled,
             total_ms = excluded.total_ms, failed_in_row = excluded.failed_in_row,
             anywhere = excluded.anywhere, variables = excluded.variables""",
             (

@@ -7,7 +7,6 @@ without opening bodies: they hold the place of the entry and the figures of its 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 import attrs
@@ -20,10 +19,13 @@ from cdpengine.cache.entries import CacheEntry, EntryStatistics, begins_with
 from cdpengine.cache.entry_json import entry_to_json, parse_entry
 from cdpengine.errors import CacheDamagedError, InvalidArgumentError
 
-Row = tuple[str, int, bytes, int, float, int, int, float, int, float]
+Row = tuple[str, int, bytes, int, float, int, int, int, int, float, int, float]
 """The types of `COLUMNS`."""
 
-COLUMNS = "id, version, body, sealed, used_at, successes, failures, total_ms, failed_in_row, expires_at"
+COLUMNS = (
+    "id, version, body, sealed, used_at, successes, failures, mistakes, cancelled, total_ms, failed_in_row, "
+    "expires_at"
+)
 
 _EXACT = 1_000_000
 """Added to the weight of an address without `*`, so that it outweighs every pattern."""
@@ -67,21 +69,30 @@ def add_functions(connection: sqlite3.Connection) -> None:
     connection.create_function("weight_of", 1, weight_of, deterministic=True)
 
 
-def statistics_of(row: Iterable[float]) -> EntryStatistics:
-    """Return the statistics of the columns from `used_at` to `failed_in_row`."""
-    used_at, successes, failures, total_ms, failed_in_row = row
-    return EntryStatistics(
-        successes=int(successes),
-        failures=int(failures),
-        failed_in_row=int(failed_in_row),
+def statistics_of(row: Row) -> EntryStatistics:
+    """Return the statistics in a row."""
+    used_at, successes, failures, mistakes, cancelled, total_ms, failed_in_row = row[4:11]
+    found = EntryStatistics(
+        successes=successes,
+        failures=failures,
+        mistakes=mistakes,
+        cancelled=cancelled,
+        failed_in_row=failed_in_row,
         total_ms=total_ms,
-        last_used_at=used_at if successes or failures else 0.0,
     )
+    return attrs.evolve(found, last_used_at=used_at) if found.uses else found
 
 
-def counts_of(statistics: EntryStatistics) -> tuple[int, int, float, int]:
+def counts_of(statistics: EntryStatistics) -> tuple[int, int, int, int, float, int]:
     """Return the columns from `successes` to `failed_in_row`."""
-    return statistics.successes, statistics.failures, statistics.total_ms, statistics.failed_in_row
+    return (
+        statistics.successes,
+        statistics.failures,
+        statistics.mistakes,
+        statistics.cancelled,
+        statistics.total_ms,
+        statistics.failed_in_row,
+    )
 
 
 def is_narrower(before: CacheEntry, entry: CacheEntry) -> bool:
@@ -105,6 +116,8 @@ def add_statistics(first: EntryStatistics, second: EntryStatistics) -> EntryStat
         first,
         successes=first.successes + second.successes,
         failures=first.failures + second.failures,
+        mistakes=first.mistakes + second.mistakes,
+        cancelled=first.cancelled + second.cancelled,
         total_ms=first.total_ms + second.total_ms,
         last_used_at=max(first.last_used_at, second.last_used_at),
     )
@@ -147,9 +160,7 @@ class RowCodec:
     def decode_row(self, row: Row) -> CacheEntry:
         """Return the entry of a row, with its statistics. Raises as `decode` does."""
         entry = self.decode(*row[:4])
-        return attrs.evolve(
-            entry, statistics=statistics_of(row[4:9]), expires_at=min(entry.expires_at, row[9])
-        )
+        return attrs.evolve(entry, statistics=statistics_of(row), expires_at=min(entry.expires_at, row[-1]))
 
     def _about(self, identity: str, version: int) -> str:
         return _json.encode_ascii([self.owner, identity, version])

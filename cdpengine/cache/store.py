@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 import attrs
@@ -23,7 +24,15 @@ from cdpengine._paths import to_path
 from cdpengine.cache.config import default_path
 from cdpengine.cache.database import BusyError, Database
 from cdpengine.cache.encryption import Cipher, check_key_bytes, find_cipher
-from cdpengine.cache.entries import CacheEntry, CacheKey, EntryStatistics, Level, check_entry, check_key
+from cdpengine.cache.entries import (
+    CacheEntry,
+    CacheKey,
+    EntryStatistics,
+    Excuse,
+    Level,
+    check_entry,
+    check_key,
+)
 from cdpengine.cache.entry_json import Export, ImportReport, dump_entries, load_entries
 from cdpengine.cache.entry_table import EntryTable, ScenarioSummary, StoreLimits
 from cdpengine.cache.rows import RowCodec, statistics_of
@@ -130,7 +139,12 @@ class CacheStore:
             database.close()
 
     async def put(
-        self, entry: CacheEntry, *, based_on: int | None = None, replace_narrower: bool = False
+        self,
+        entry: CacheEntry,
+        *,
+        based_on: int | None = None,
+        replace_narrower: bool = False,
+        takes_over: CacheKey | None = None,
     ) -> CacheEntry:
         """Keep an entry; return the newest one of its key, with its version.
 
@@ -138,6 +152,7 @@ class CacheStore:
         are kept; the figures of its runs go on. `based_on` is the version that the entry was made from: if another
         one was put meanwhile, that stays the newest, and the entry becomes the version before it.
         `replace_narrower`: an entry of the same flow with fewer variables becomes an older version of this one.
+        `takes_over`: the entry of this key expires, and the figures of its runs move to this one.
 
         Raises InvalidArgumentError for an entry that cannot be kept, and CacheKeyError for one that holds typed
         text where there is no key.
@@ -145,7 +160,11 @@ class CacheStore:
         check_entry(entry)
         return await self._write_with(
             lambda connection: self._table.put(
-                connection, entry, based_on=based_on, replace_narrower=replace_narrower
+                connection,
+                entry,
+                based_on=based_on,
+                replace_narrower=replace_narrower,
+                takes_over=None if takes_over is None else takes_over.id,
             )[0]
         )
 
@@ -219,16 +238,27 @@ class CacheStore:
         return await self._write_with(lambda connection: self._table.restore(connection, identity, version))
 
     async def note_run(
-        self, key: CacheKey, *, succeeded: bool, milliseconds: float
+        self,
+        key: CacheKey,
+        *,
+        succeeded: bool,
+        milliseconds: float,
+        excuse: Excuse | None = None,
+        figures: Mapping[str, float] = MappingProxyType({}),
     ) -> EntryStatistics | None:
-        """Count a run of an entry; return its statistics then, None where there is no such entry."""
+        """Count a run of an entry; return its statistics then, None where there is no such entry.
+
+        excuse: why a run that did not succeed is no failure of the entry.
+        figures: added to the owner's counters in the same transaction, even if the entry is gone.
+        """
 
         def work(connection: sqlite3.Connection) -> EntryStatistics | None:
+            self._add_figures(connection, figures)
             row = self._table.row(connection, key.id)
             if row is None:
                 return None
-            after = statistics_of(row[4:9]).add_run(
-                succeeded=succeeded, milliseconds=milliseconds, at=self._now()
+            after = statistics_of(row).add_run(
+                succeeded=succeeded, milliseconds=milliseconds, at=self._now(), excuse=excuse
             )
             self._table.set_statistics(connection, key.id, after)
             return after
@@ -248,10 +278,13 @@ class CacheStore:
 
     async def count(self, figures: Mapping[str, float]) -> None:
         """Add to the owner's counters, by name."""
+        await self._write_with(lambda connection: self._add_figures(connection, figures))
+
+    def _add_figures(self, connection: sqlite3.Connection, figures: Mapping[str, float]) -> None:
         rows = [(self._owner, name, figure) for name, figure in figures.items()]
         statement = """INSERT INTO counters VALUES (?, ?, ?)
             ON CONFLICT (owner, name) DO UPDATE SET figure = figure + excluded.figure"""
-        await self._write_with(lambda connection: connection.executemany(statement, rows))
+        connection.executemany(statement, rows)
 
     async def counters(self) -> dict[str, float]:
         """Return the owner's counters, by name: what `count` added."""

@@ -20,6 +20,7 @@ from cdpengine.act import Navigate
 from cdpengine.cache import Step, StoreLimits, default_path, set_aside
 from cdpengine.cache.database import MIGRATIONS, SCHEMA_VERSION, BusyError, Database
 from cdpengine.cache.entry_json import dump_entries, entry_to_json
+from cdpengine.cache.rows import add_functions
 from cdpengine.errors import CacheDamagedError, CacheUnavailableError
 
 pytestmark = pytest.mark.usefixtures("no_key")
@@ -52,6 +53,7 @@ OLDEST_COLUMNS = (
 async def test_older_files_are_brought_up_to_date(path: Path, version: int) -> None:
     path.parent.mkdir()
     database = sqlite3.connect(path)
+    add_functions(database)
     for statements in MIGRATIONS[:version]:
         for statement in statements:
             database.execute(statement)

@@ -7,7 +7,7 @@ import pytest
 from snapshot_trees import Short, snapshot_of, tree
 
 from cdpengine.cache import PostCondition
-from cdpengine.cache.recording.outcomes import PageView, find_condition
+from cdpengine.cache.recording.outcomes import PageView, Reading, count_tokens, find_condition
 from cdpengine.cache.recording.templating import Templating
 
 URL = "https://shop.example/cart"
@@ -134,3 +134,18 @@ def test_a_page_that_was_not_read_has_no_condition_but_where_it_went() -> None:
         "url": "https://shop.example/done",
         "load_state": "load",
     }
+
+
+def test_a_page_is_read_again_if_its_words_or_its_structure_changed() -> None:
+    more = ("heading", "Empty", ("StaticText", "Empty"))
+    views = [view(), view(url=f"{URL}?a=1"), view(more), view(more, document="E"), view()]
+    readings = [each.reading for each in views]
+    assert None not in readings
+    tokens = [0 if each is None else each.tokens for each in readings]
+    assert min(tokens) > 0
+    assert count_tokens(readings) == tokens[0] + tokens[2] + tokens[3] + tokens[4]
+    assert count_tokens([None, readings[0], None, readings[1]]) == tokens[0]
+    assert count_tokens([]) == 0
+    unread = attrs.evolve(views[0], snapshot=None)
+    assert unread.reading is None
+    assert count_tokens([Reading(("D", "s", "c"), 7), unread.reading]) == 7

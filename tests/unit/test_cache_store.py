@@ -59,6 +59,43 @@ async def test_counters_add_up_by_owner(path: Path) -> None:
         assert await store.counters() == {"misses": 3, "tokens": 2.5}
 
 
+async def test_an_excused_run_is_no_failure_of_its_entry(path: Path) -> None:
+    async with opened(path) as store:
+        await store.put(entry())
+        for succeeded, excuse in (
+            (False, None),
+            (False, "mistake"),
+            (False, "cancelled"),
+            (True, None),
+            (False, None),
+        ):
+            after = await store.note_run(
+                key(), succeeded=succeeded, milliseconds=8, excuse=excuse, figures={"runs": 1}
+            )
+        assert after is not None
+        assert (after.successes, after.failures, after.mistakes, after.cancelled) == (1, 2, 1, 1)
+        assert (after.uses, after.failed_in_row, after.mean_ms, after.success_rate) == (5, 1, 8, 1 / 3)
+        assert (await store.entries())[0].statistics == after
+        assert await store.note_run(key(9), succeeded=True, milliseconds=1, figures={"runs": 1}) is None
+        assert await store.counters() == {"runs": 6}
+
+
+async def test_the_figures_of_an_entry_move_once_to_what_takes_it_over(path: Path) -> None:
+    async with opened(path) as store:
+        for number in (0, 1):
+            await store.put(entry(number))
+            await store.note_run(key(number), succeeded=True, milliseconds=5)
+            await store.note_run(key(number), succeeded=False, milliseconds=5)
+        kept = await store.put(entry(1), takes_over=key(0))
+        assert (kept.statistics.successes, kept.statistics.failures, kept.statistics.total_ms) == (2, 2, 10)
+        assert await store.get(key(0)) is None
+        old = await store.get(key(0), expired=True)
+        assert old is not None
+        assert old.statistics.uses == 0
+        whole = await store.statistics()
+        assert (whole.successes, whole.failures) == (2, 2)
+
+
 async def test_what_is_expired_by_hand_is_not_found_and_comes_back_as_a_new_version(path: Path) -> None:
     async with opened(path) as store:
         assert not await store.expire(key())

@@ -22,22 +22,29 @@ from cdpengine.act import Actor
 from cdpengine.cache.acting.choosing import (
     choose_for_page,
     choose_usable,
-    find_entry,
 )
 from cdpengine.cache.acting.learning import (
     Learning,
     Lookup,
+    conclude,
     keep_plan,
     learn_entry,
     learn_plan,
     name_goal,
 )
-from cdpengine.cache.acting.planning import PerformReport, Planner, follow_plan
-from cdpengine.cache.acting.running import replay_variants, resolve_for_entry, resolve_for_planner
+from cdpengine.cache.acting.planning import Outcome, PerformReport, Planner, follow_plan
+from cdpengine.cache.acting.running import (
+    count_use,
+    find_for_use,
+    replay_variants,
+    resolve_for_entry,
+    resolve_for_planner,
+)
 from cdpengine.cache.acting.statistics import (
     MISS,
     PLANNED,
     REPAIRED,
+    REPORTED,
     CacheStatistics,
     add_up,
 )
@@ -225,9 +232,9 @@ class ActionCache:
         """
         deadline = trio.current_time() + timeout
         with within("find what is to be replayed, and the values for it", timeout):
-            entries = await find_entry(
+            entries = await find_for_use(
                 self._store, self._config, page, scenario_or_key, variables or {}, now=self._now(),
-                variant=variant,
+                variant=variant, counts=not options.get("dry_run", False),
             )  # fmt: skip
         return (await self._replay(page, entries, variables or {}, deadline, **options))[1]
 
@@ -263,10 +270,7 @@ class ActionCache:
                 page, goal, variables or {}, patience=timeout / 2, variant=variant
             )
         if not found.acts:
-            return PerformReport(
-                outcome="known", scenario=found.scenario, match=found.match, entry=found.entry,
-                reason=ASKS_NOTHING,
-            )  # fmt: skip
+            return conclude("known", found, entry=found.entry, reason=ASKS_NOTHING)
         done = await self._perform(page, goal, planner, found, known, deadline, actor)
         return attrs.evolve(done, remarks=found.remarks)
 
@@ -289,21 +293,16 @@ class ActionCache:
             if report.ok:
                 if found.match is not None:  # a goal of no known scenario is known by its very words
                     self._history.add(goal, found.scenario)
-                return PerformReport(
-                    outcome="replayed", scenario=found.scenario, match=found.match, replay=report,
-                    entry=found.entry,
-                )  # fmt: skip
-        elif self._config.statistics and self._config.enabled:
-            await self._store.count({MISS: 1})
+                return conclude("replayed", found, replay=report, entry=found.entry)
+        else:
+            await count_use(self._store, self._config, MISS)
         if planner is None:
             if report is None and found.unused:
                 raise UnusedVariablesError(found.unused, found.used, found.scenario)
             if report is None:
                 reason = found.reason or "entries are not used by themselves"
                 raise CacheMissError(found.scenario, page.url, "; ".join([reason, *found.remarks]))
-            return PerformReport(
-                outcome="failed", scenario=found.scenario, match=found.match, replay=report, reason=report.reason
-            )  # fmt: skip
+            return conclude("failed", found, replay=report, reason=report.reason)
         return await self._plan(page, goal, planner, found, known, report, deadline, actor)
 
     async def look_up(self, page: Page, goal: str) -> Lookup:
@@ -368,10 +367,7 @@ class ActionCache:
                 page, goal, planner, resolve, rounds=self._config.rounds, deadline=deadline, actor=actor
             )
         if not result.done:
-            return PerformReport(
-                outcome="failed", scenario=found.scenario, match=found.match, replay=report,
-                responses=result.responses, reason=result.reason,
-            )  # fmt: skip
+            return conclude("failed", found, replay=report, responses=result.responses, reason=result.reason)
         repairs = report is not None and found.entry is not None and (report.stopped_at or 0) > 0
         before = found.entry if repairs else None
         entry = None
@@ -387,10 +383,8 @@ class ActionCache:
             await self._store.count({REPAIRED if repairs else PLANNED: 1})
         if found.match is not None:
             self._history.add(goal, found.scenario)
-        return PerformReport(
-            outcome="repaired" if repairs else "planned", scenario=found.scenario, match=found.match,
-            replay=report, responses=result.responses, entry=entry,
-        )  # fmt: skip
+        outcome: Outcome = "repaired" if repairs else "planned"
+        return conclude(outcome, found, replay=report, responses=result.responses, entry=entry)
 
     async def _replay(
         self,
@@ -478,7 +472,8 @@ class ActionCache:
         entry = await self.get(key_id)
         if entry is None:
             raise CacheMissError(f"entry {key_id}", "any page", "there is no such entry")
-        after = await self._store.note_run(entry.key, succeeded=False, milliseconds=0.0)
+        figures = {REPORTED: 1} if self._config.statistics else {}
+        after = await self._store.note_run(entry.key, succeeded=False, milliseconds=0.0, figures=figures)
         return after is not None and after.failed_in_row < self._config.failures
 
     async def clear(self, scenario: str | None = None) -> int:

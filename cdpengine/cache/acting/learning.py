@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from typing import Any
 
 import attrs
 
 from cdpengine.act import Navigate
+from cdpengine.cache.acting.planning import Outcome, PerformReport
 from cdpengine.cache.addresses import UrlPattern, has_address
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import (
@@ -71,6 +73,11 @@ class Lookup:
     used: tuple[str, ...] = ()
 
 
+def conclude(outcome: Outcome, found: Lookup, **more: Any) -> PerformReport:
+    """Return the report of a goal; `more` are further fields of it."""
+    return PerformReport(outcome=outcome, scenario=found.scenario, match=found.match, **more)
+
+
 def learn_entry(
     recording: Recording,
     scenario: str,
@@ -109,6 +116,7 @@ def repair_entry(
 ) -> CacheEntry:
     """Return an entry of the steps that were kept and of those that were recorded behind them."""
     names = tuple(sorted({*before.key.variables, *recording.variables}))
+    share = len(kept) / len(before.steps)  # the cost of learning the steps that are kept
     return make_entry(
         attrs.evolve(before.key, variables=names),
         (*kept, *recording.steps),
@@ -117,8 +125,8 @@ def repair_entry(
         level=before.level,
         source="planned",
         cost=LearningCost(
-            tokens=before.cost.tokens + cost.tokens,
-            milliseconds=before.cost.milliseconds + cost.milliseconds,
+            tokens=round(before.cost.tokens * share) + cost.tokens,
+            milliseconds=before.cost.milliseconds * share + cost.milliseconds,
         ),
         sensitive=tuple(sorted({*before.sensitive, *recording.sensitive})),
         environment=before.environment,
@@ -161,11 +169,7 @@ def learn_plan(
 async def keep_plan(store: CacheStore, made: CacheEntry, failed: CacheKey | None) -> CacheEntry:
     """Keep the entry of a plan. It takes the place of an entry that failed there with other variables."""
     same_place = failed is not None and attrs.evolve(failed, variables=made.key.variables) == made.key
-    if failed is not None and same_place and failed != made.key:
-        if (old := await store.get(failed, expired=True)) is not None:
-            made = attrs.evolve(made, statistics=attrs.evolve(old.statistics, failed_in_row=0))
-        await store.expire(failed)
-    return await store.put(made, replace_narrower=True)
+    return await store.put(made, replace_narrower=True, takes_over=failed if same_place else None)
 
 
 def name_goal(goal: str) -> str:

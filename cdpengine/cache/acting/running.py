@@ -1,31 +1,39 @@
-"""Running: an entry is replayed, and what that says of it is kept and counted.
+"""Running: replay an entry, and keep and count what the run says of it.
 
 Rule: of the variants of an entry, the next one is tried only while nothing was done. A variant that the page does
-not have has not failed: its figures stay as they are. A look-up that found an entry is one hit, however many
-variants were tried; a dry run counts nothing.
+not show has not failed: its figures stay as they are. Every use is counted once, as `statistics` says, in one
+transaction at its end, also if the run is cancelled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Unpack
 
+import attrs
 import trio
 
 from cdpengine import Page
 from cdpengine._budget import within
+from cdpengine._logs import get_logger
 from cdpengine._page.patterns import origin_of
-from cdpengine.cache.acting.choosing import used_variables
+from cdpengine.cache.acting.choosing import find_entry, used_variables
 from cdpengine.cache.acting.planning import time_left
-from cdpengine.cache.acting.statistics import HEALED, STOPPED, count_hit, count_savings
+from cdpengine.cache.acting.statistics import MISS, REFUSED, count_run
 from cdpengine.cache.config import CacheConfig
-from cdpengine.cache.entries import CacheEntry
+from cdpengine.cache.entries import CacheEntry, CacheKey, Excuse
 from cdpengine.cache.replaying.execution import ExecutionOptions, execute_entry
 from cdpengine.cache.replaying.report import ExecutionReport
 from cdpengine.cache.rows import begins_anywhere
 from cdpengine.cache.store import CacheStore
 from cdpengine.cache.variables import AskForSecret, Values, is_permitted, resolve_values
+from cdpengine.errors import CacheMissError, EngineError, InvalidArgumentError, UnusedVariablesError
+
+_log = get_logger("cdpengine.cache")
+
+_COUNTING = 2.0
+"""Seconds that the figures of a cancelled run may take to be written."""
 
 
 async def replay_variants(
@@ -44,54 +52,129 @@ async def replay_variants(
     first. deadline: on trio's clock. Raises what `resolve` and `execute_entry` raise.
     """
     tried: list[tuple[CacheEntry, ExecutionReport]] = []
-    hit = config.statistics and not options.get("dry_run", False)
+    counts = not options.get("dry_run", False)
     options["force"] = options.get("force", False) or not config.detect_changes
     options["thresholds"] = config.thresholds
+    run = _Run(store, config, counts=counts, whole=_is_whole(options))
     for entry in entries:
-        with within("find the values for what is known", time_left(deadline)):
-            values = await resolve(entry)
-        if hit:
-            await store.count(count_hit(entry.level))
-            hit = False
-        began = trio.current_time()
-        report = await execute_entry(page, entry, values, timeout=time_left(deadline), **options)
-        milliseconds = (trio.current_time() - began) * 1_000
+        run.begin(entry)
+        try:
+            with within("find the values for what is known", time_left(deadline)):
+                values = await resolve(entry)
+            run.began = trio.current_time()
+            report = await execute_entry(page, entry, values, timeout=time_left(deadline), **options)
+        except trio.Cancelled:
+            await run.note_cancelled()
+            raise
+        except EngineError:
+            await run.count(REFUSED)
+            raise
         of_variants = bool(entry.key.variant) or len(entries) > 1
         tried.append((entry, report))
         if not (of_variants and report.misfits):
-            if not report.dry_run:
-                await _keep(store, config, entry, report, milliseconds, whole=_is_whole(options))
+            await run.note(report)
             return tried[-1]
-    if config.statistics and not options.get("dry_run", False):
-        await store.count({STOPPED: 1})
+    await run.count(MISS)
     return tried[0]
+
+
+async def find_for_use(
+    store: CacheStore,
+    config: CacheConfig,
+    page: Page,
+    wanted: str | CacheKey,
+    given: Collection[str],
+    *,
+    now: float,
+    variant: str | None,
+    counts: bool,
+) -> tuple[CacheEntry, ...]:
+    """Return the entries to replay, as `find_entry`; count a miss if there is none."""
+    try:
+        return await find_entry(store, config, page, wanted, given, now=now, variant=variant)
+    except (CacheMissError, UnusedVariablesError):
+        await count_use(store, config, MISS if counts else None)
+        raise
+    except InvalidArgumentError:
+        await count_use(store, config, REFUSED if counts else None)
+        raise
+
+
+async def count_use(store: CacheStore, config: CacheConfig, name: str | None) -> None:
+    """Count a use that began no run, by the name of its counter; None counts nothing."""
+    if name is not None and config.statistics and config.enabled:
+        await _surely(partial(store.count, {name: 1}))
 
 
 def _is_whole(options: ExecutionOptions) -> bool:
     return not options.get("from_index") and options.get("to_index") is None
 
 
-async def _keep(
-    store: CacheStore,
-    config: CacheConfig,
-    entry: CacheEntry,
-    report: ExecutionReport,
-    milliseconds: float,
-    *,
-    whole: bool,
-) -> None:
-    """Keep what a run says of its entry."""
-    await store.note_run(entry.key, succeeded=report.ok, milliseconds=milliseconds)
-    figures: dict[str, float] = {}
-    if report.ok:
-        figures |= count_savings(entry, milliseconds) if whole else {}
-        if report.healed is not None:
-            figures[HEALED] = 1
-            await store.put(report.healed, based_on=entry.version)
-    else:
-        figures[STOPPED] = 1
-    if config.statistics:
-        await store.count(figures)
+@attrs.define
+class _Run:
+    """The use that is under way: the entry that is tried, and since when it runs (None: not yet)."""
+
+    _store: CacheStore
+    _config: CacheConfig
+    _counts: bool
+    _whole: bool
+    entry: CacheEntry | None = None
+    began: float | None = None
+
+    def begin(self, entry: CacheEntry) -> None:
+        self.entry, self.began = entry, None
+
+    async def count(self, name: str) -> None:
+        await count_use(self._store, self._config, name if self._counts else None)
+
+    async def note(self, report: ExecutionReport) -> None:
+        """Count the run and keep the healed entry."""
+        if not self._counts or self.entry is None:
+            return
+        await self._note(succeeded=report.ok, excuse=None, healed=report.healed is not None)
+        if report.ok and report.healed is not None:
+            await self._store.put(report.healed, based_on=self.entry.version)
+
+    async def note_cancelled(self) -> None:
+        """Count a cancelled run."""
+        if self._counts and self.began is not None:
+            await self._note(succeeded=False, excuse="cancelled", healed=False)
+
+    async def _note(self, *, succeeded: bool, excuse: Excuse | None, healed: bool) -> None:
+        entry = self.entry
+        assert entry is not None
+        milliseconds = (trio.current_time() - (self.began or 0.0)) * 1_000
+        figures: dict[str, float] = {}
+        if self._config.statistics:
+            figures = count_run(
+                entry, succeeded=succeeded, excuse=excuse, milliseconds=milliseconds, whole=self._whole,
+                healed=healed,
+            )  # fmt: skip
+        await _surely(
+            partial(
+                self._store.note_run,
+                entry.key,
+                succeeded=succeeded,
+                milliseconds=milliseconds,
+                excuse=excuse,
+                figures=figures,
+            )
+        )
+
+
+async def _surely(work: Callable[[], Awaitable[object]]) -> None:
+    """Write figures, also in a cancelled task. A cancelled write has written nothing, so it is done again."""
+    try:
+        await work()
+    except trio.Cancelled:
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + _COUNTING) as scope:
+            try:
+                await work()
+            except EngineError as error:
+                _log.warning("the figures of a cancelled run were not kept: %s", error)
+        if scope.cancelled_caught:
+            _log.warning("the figures of a cancelled run were not kept within %g s", _COUNTING)
+        raise
 
 
 async def resolve_for_entry(

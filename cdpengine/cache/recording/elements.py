@@ -55,7 +55,6 @@ class ElementReader:
         self._page = page
         self._core = page._core  # noqa: SLF001 - the recording works on the page below its verbs
         self._templating = templating
-        self.tokens = 0
 
     def view(self, snapshot: Snapshot | None = None) -> PageView:
         """Return what is known of the page now, without asking it; with what was read of it just before."""
@@ -74,7 +73,6 @@ class ElementReader:
             await self._rest(SETTLING if settle else 0)
             if not await self._page.measure.unresponsive_for():
                 snapshot = await self._page._look(refs=refs, timeout=READING)  # noqa: SLF001 - the caller sees none of it
-                self.tokens += snapshot.stats.tokens
         return self.view(snapshot)
 
     async def _rest(self, seconds: float) -> None:

@@ -9,7 +9,7 @@ once they are content, and none of them is taken. A step after which nothing of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from urllib.parse import unquote_plus
 
 import attrs
@@ -17,6 +17,7 @@ import attrs
 from cdpengine._snapshot.snapshot import Snapshot, SnapshotNode
 from cdpengine.act.requests import LoadStateName
 from cdpengine.cache.addresses import UrlPattern
+from cdpengine.cache.changes import read_features
 from cdpengine.cache.entries import FramePlace, Landmark, PostCondition, Target
 from cdpengine.cache.recording.templating import Templating
 from cdpengine.cache.targets import describe_target
@@ -48,6 +49,30 @@ class PageView:
     url: str = attrs.field(repr=False)
     document: str
     loaded: bool
+
+    @property
+    def reading(self) -> Reading | None:
+        """The text that a caller reads to do a step here; None if the page was not read."""
+        if self.snapshot is None:
+            return None
+        features = read_features(self.snapshot)
+        return Reading((self.document, features.structure, features.content), self.snapshot.stats.tokens)
+
+
+@attrs.frozen
+class Reading:
+    """A snapshot that a caller reads: its tokens, and what makes it another one than the snapshot before."""
+
+    page: tuple[str, str, str]
+    tokens: int
+
+
+def count_tokens(readings: Iterable[Reading | None]) -> int:
+    """Return the tokens of the snapshots that steps need: of those of one page in a row, the first."""
+    known = [each for each in readings if each is not None]
+    return sum(
+        each.tokens for place, each in enumerate(known) if place == 0 or known[place - 1].page != each.page
+    )
 
 
 def find_condition(

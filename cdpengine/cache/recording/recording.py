@@ -29,7 +29,7 @@ from cdpengine.cache.recording.elements import DESCRIBING, ElementReader, read_v
 from cdpengine.cache.recording.fields import FieldFacts, secret_name
 from cdpengine.cache.recording.gestures import Gestures
 from cdpengine.cache.recording.joining import entered_texts, enters_text, join_typing, take_pasted
-from cdpengine.cache.recording.outcomes import PageView, find_condition
+from cdpengine.cache.recording.outcomes import PageView, count_tokens, find_condition
 from cdpengine.cache.recording.person import PersonObserver
 from cdpengine.cache.recording.steps import (
     CannotBeStep,
@@ -66,7 +66,8 @@ class Recording:
     `steps` are what an entry has. `variables` are the names that stand in them, `sensitive` those of them whose
     values are shown nowhere, some of which may be new: a secret that came from no variable. `url`, `viewport` and
     `features` are of the page where it began; `viewport` and `features` are None where the page did not answer.
-    `notes` say what was done that is no step, and why. `tokens` are those of the snapshots that were read.
+    `notes` say what was done that is no step, and why. `tokens` are those of the
+    snapshots that the steps need (`count_tokens`).
     """
 
     steps: tuple[Step, ...] = attrs.field(default=(), repr=lambda steps: f"<{len(steps)}>")
@@ -187,7 +188,7 @@ class _Recorder:
         if made := self._templating.generalized:
             self.note("goto", f"random parts of URLs are not kept; they are the variables {', '.join(made)}")
         recording.notes = tuple(self._notes)
-        recording.tokens = self._reader.tokens
+        recording.tokens = count_tokens(draft.reading for draft in self._drafts)
         self._templating.forget()
         self._running.clear()
         self._latest = self._unclaimed = None
@@ -287,13 +288,15 @@ class _Recorder:
                 last.entering, last.place = last.entering and draft.entering, place
                 return
             if last.takes_over(draft):
-                draft.before = last.before
+                draft.before, draft.reading = last.before, last.reading
                 self._drafts.remove(last)
             else:
                 self._seal(last)
         if len(self._drafts) >= MOST_STEPS:
             self.note("record", f"there are {MOST_STEPS} steps, which is the most")
             return
+        if draft.reading is None and draft.before is not None:
+            draft.reading = draft.before.reading
         self._drafts.append(draft)
         if draft.typing is not None:
             self._note_secret(draft.typing)

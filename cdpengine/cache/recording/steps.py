@@ -43,7 +43,7 @@ from cdpengine.act.requests import (
 )
 from cdpengine.cache.entries import PostCondition, Step, Target
 from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name
-from cdpengine.cache.recording.outcomes import PageView
+from cdpengine.cache.recording.outcomes import PageView, Reading
 from cdpengine.cache.recording.templating import Templating
 from cdpengine.cache.session_ids import clean_url
 from cdpengine.errors.texts import hide_secrets
@@ -88,6 +88,7 @@ class Draft:
     typing: Typing | None = None
     element: Element | None = None
     before: PageView | None = attrs.field(default=None, repr=False)
+    reading: Reading | None = attrs.field(default=None, repr=False)
     after: PostCondition | None = None
     entering: bool = False
     place: int = 0
