@@ -12,27 +12,27 @@ help: ## This list
 demo: setup ## The engine on a page of its own: see, click, type, hover, evaluate, survive a hung script
 	@$(BIN)/cdpengine demo $(ARGS)
 
-test: setup ## Every check: lint, types, direction of imports, the tests; browser tests by turns (TURN=both: all)
-	@scripts/check.sh lint types imports tests
+test: setup ## Every check: ruff, mypy --strict, the layers, and all tests that are not slow
+	@scripts/check.sh $(ARGS)
 
-test-slow: setup ## The same with all slow tests, and all members and rounds of those that take a sample
-	@scripts/check.sh lint types imports slow
+test-slow: setup ## The same with the slow tests, and with all cases of sampled tests
+	@scripts/check.sh --run-slow $(ARGS)
 
 test-peers: setup ## Puppeteer, Playwright and others through the proxy, and replayed: installs and runs them
 	@scripts/peers.sh services
 	@$(BIN)/pytest -q -m peers --run-slow tests/chrome
 
 lint: setup ## ruff: rules and formatting
-	@scripts/check.sh lint
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 types: setup ## mypy --strict
-	@scripts/check.sh types
+	@$(BIN)/mypy
 
 imports: setup ## The layers: imports only go down
-	@scripts/check.sh imports
+	@$(BIN)/lint-imports --no-cache --no-logo
 
 unit: setup ## The tests that need no browser
-	@scripts/check.sh unit
+	@$(BIN)/pytest -q tests/unit tests/peer
 
 format: setup ## Let ruff format and fix what it can
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .

@@ -17,7 +17,6 @@ from cache_login import CONFIG, begin, make_login
 from cache_site.server import CacheSite, serve_site
 from kept_window import Window
 from pytest_httpserver import HTTPServer
-from rounds import transport_of
 from shared_pipe import SharedPipe
 from werkzeug import Request, Response
 
@@ -112,10 +111,21 @@ def shared_endpoint(shared_pipe: SharedPipe) -> str:
     return f"http://{urlsplit(shared_pipe.endpoint).netloc}"
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test marked `transport("pipe", "websocket")` once over each of these transports."""
+    mark = metafunc.definition.get_closest_marker("transport")
+    has_table = any("transport" in table.args[0] for table in metafunc.definition.iter_markers("parametrize"))
+    if mark is not None and len(mark.args) > 1 and "transport" in metafunc.fixturenames and not has_table:
+        metafunc.parametrize("transport", mark.args)
+
+
 @pytest.fixture
 def transport(request: pytest.FixtureRequest) -> str:
-    """What the test's browser is reached over: tests/conftest.py says which, by turns."""
-    return transport_of(request.node)
+    """The transport of the test's browser: of its mark, of `--transport`, or "pipe", as `launch` has it."""
+    mark = request.node.get_closest_marker("transport")
+    if mark is not None:
+        return str(mark.args[0])
+    return str(request.config.getoption("--transport") or "pipe")
 
 
 @pytest.fixture

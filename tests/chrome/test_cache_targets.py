@@ -19,7 +19,7 @@ import cdpengine
 from cdpengine.cache import Values, describe_target
 from cdpengine.cache.replaying.finding import TargetMatch, find_target
 
-pytestmark = [pytest.mark.chrome, pytest.mark.turn(1)]  # to walk through all flows takes its time
+pytestmark = pytest.mark.chrome
 
 PAIRS = [(known, now) for known in DESIGNS for now in DESIGNS]
 

@@ -109,10 +109,6 @@ OUTPUTS = {
 }  # fmt: skip
 
 
-TURNS = {"websocket": pytest.mark.turn(1), "pipe": pytest.mark.turn(2)}
-"""Each run takes a quarter of a minute."""
-
-
 class Runs:
     """The outcomes of the runs, each made when it is first asked for."""
 
@@ -162,7 +158,7 @@ def test_two_usual_runs_have_every_way_and_one_has_every_style_with_all_outputs(
 
 
 @pytest.mark.timeout(BOUND + 60)
-@pytest.mark.parametrize("client", [pytest.param(client, marks=TURNS[client]) for client in RUNS])
+@pytest.mark.parametrize("client", RUNS)
 def test_every_way_does_what_it_says(runs: Runs, client: str) -> None:
     outcome, finder = runs.get(client)
     assert outcome.failures == []
@@ -174,11 +170,7 @@ def test_every_way_does_what_it_says(runs: Runs, client: str) -> None:
 @pytest.mark.timeout(BOUND + 60)
 @pytest.mark.parametrize(
     ("client", "output"),
-    [
-        pytest.param(client, output, marks=TURNS[client])
-        for client, outputs in OUTPUTS.items()
-        for output in outputs
-    ],
+    [(client, output) for client, outputs in OUTPUTS.items() for output in outputs],
 )
 def test_no_canary_is_in(runs: Runs, client: str, output: str) -> None:
     outcome, finder = runs.get(client)

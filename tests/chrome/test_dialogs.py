@@ -13,6 +13,8 @@ from rounds import rounds
 import cdpengine
 from cdpengine._page.dialogs import HANDLER_LIMIT
 
+pytestmark = pytest.mark.transport("pipe", "websocket")
+
 ASK = {"alert": "alert('hello')", "confirm": "confirm('hello')", "prompt": "prompt('hello', 'there')"}
 ACCEPTED = {"default": ("alert",), "accept": ("alert", "confirm", "prompt"), "dismiss": (), "raise": ()}
 ANSWERS = {

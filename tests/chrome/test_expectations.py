@@ -16,6 +16,8 @@ from werkzeug import Request, Response
 
 import cdpengine
 
+pytestmark = pytest.mark.transport("pipe", "websocket")
+
 PAGE = """<!doctype html><title>t</title>
 <a id=blank target=_blank href="/there">blank</a> <a id=named target=it rel=opener href="/there">named</a>
 <a id=noopener target=_blank rel=noopener href="/there">noopener</a>

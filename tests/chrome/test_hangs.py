@@ -22,7 +22,7 @@ from werkzeug import Request, Response
 import cdpengine
 
 BUDGET = 0.3
-pytestmark = pytest.mark.chrome
+pytestmark = [pytest.mark.chrome, pytest.mark.transport("pipe", "websocket")]
 
 LATE = 1.0
 """Seconds past the budget that a loaded machine may take; `python -m benchmarks hung_evaluate` has the real figures."""

@@ -17,6 +17,8 @@ from werkzeug import Request, Response
 
 import cdpengine
 
+pytestmark = pytest.mark.transport("pipe", "websocket")
+
 
 @pytest.fixture
 def page(new_tab: cdpengine.Page) -> cdpengine.Page:

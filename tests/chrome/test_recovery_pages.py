@@ -15,7 +15,7 @@ from pytest_httpserver import HTTPServer
 import cdpengine
 
 PAGE = "<button onclick='this.textContent = \"clicked\"'>Go</button>"
-pytestmark = pytest.mark.chrome
+pytestmark = [pytest.mark.chrome, pytest.mark.transport("pipe", "websocket")]
 
 LATE = 2.0
 """Seconds of slack on a busy machine: what is told apart here is this and for ever."""
