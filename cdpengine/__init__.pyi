@@ -195,6 +195,7 @@ from .errors import UnstableError as UnstableError
 from .errors import UnusedVariablesError as UnusedVariablesError
 from .errors import ValueRefusedError as ValueRefusedError
 from .errors import ValueTooLargeError as ValueTooLargeError
+from .errors import WrongOriginError as WrongOriginError
 
 __all__: list[str]
 from .errors import ClusterUnavailableError as ClusterUnavailableError

@@ -215,13 +215,14 @@ class Step:
     """One action. `request` is what is asked of the page; its texts may be templates.
 
     Where the request has a ref, it is a name in `targets`, such as "t1". `after` is what the step led to. `label`
-    says in words what it is for.
+    says in words what it is for. `origins` are those that the values in it are for; without, that of the entry.
     """
 
     request: ActRequest
     targets: dict[str, Target] = attrs.field(factory=dict, hash=False)
     after: PostCondition | None = None
     label: str = ""
+    origins: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

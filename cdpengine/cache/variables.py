@@ -25,7 +25,7 @@ ENVIRONMENT_PREFIX = "CDPENGINE_VAR_"
 """What a variable's name has before it in the environment, in capitals: CDPENGINE_VAR_PASSWORD."""
 
 ORIGINS_PREFIX = "CDPENGINE_ORIGINS_"
-"""The same for the origins, separated by blanks, where the value of the environment may be used."""
+"""The same for the origins, separated by blanks, where a value may be used beside those of its recording."""
 
 LONGEST_VALUE = 1_000_000
 """Characters of a value."""
@@ -120,8 +120,13 @@ def is_permitted(name: str, recorded: Collection[str], origin: str | None) -> bo
     """
     if name in recorded:
         return True
+    return origin is not None and origin in listed_origins(name)
+
+
+def listed_origins(name: str) -> frozenset[str]:
+    """Return the origins that the environment lists for a variable's value."""
     listed = os.environ.get(f"{ORIGINS_PREFIX}{name.upper()}", "").split()
-    return origin is not None and origin in {origin_of(each) for each in listed}
+    return frozenset(origin for each in listed if (origin := origin_of(each)) is not None)
 
 
 async def resolve_values(

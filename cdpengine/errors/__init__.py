@@ -37,6 +37,7 @@
       ActivityOffError                      the activity of the page is not collected
       UndefinedVariablesError               variables of a cached action have no value
       UnusedVariablesError                  variables are given that no cached action uses
+      WrongOriginError                      the value of a variable was to be sent to another origin
       CacheDamagedError, CacheUnavailableError  the file of an action cache cannot be read, or written
       CacheKeyError                         the key to a cache's file is missing, or another one
       CacheMissError                        the cache has nothing to replay there

@@ -5,6 +5,7 @@ from .cache import (
     CacheUnavailableError,
     UndefinedVariablesError,
     UnusedVariablesError,
+    WrongOriginError,
 )
 from .connection import (
     ActivityOffError,
@@ -175,6 +176,7 @@ __all__ = [
     "ValueRefusedError",
     "ValueTooLargeError",
     "WorkerLostError",
+    "WrongOriginError",
     "exhausted",
     "missing_package",
     "os_reason",

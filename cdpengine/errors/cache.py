@@ -12,7 +12,7 @@ import attrs
 from cdpengine.errors.root import EngineError
 from cdpengine.errors.texts import cut, hide_secrets
 
-_LONGEST_NAMES, _LONGEST_PATH, _LONGEST_REASON = 240, 100, 110
+_LONGEST_NAMES, _LONGEST_PATH, _LONGEST_REASON, _LONGEST_ORIGINS = 240, 100, 110, 120
 """Characters in messages."""
 
 
@@ -54,6 +54,26 @@ class UnusedVariablesError(EngineError, LookupError):
         return (
             f"the recorded {cut(self.scenario, 80)} does not use these variables: {names}. It uses: {used}. "
             "Nothing was run. Leave them out, or record the flow again with them"
+        )
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class WrongOriginError(EngineError):
+    """The value of a variable (`name`) was to be sent to a document of another origin (`met`). It was not sent.
+
+    `expected` are the origins that it is for: those where it was recorded.
+    """
+
+    name: str
+    expected: Sequence[str]
+    met: str
+
+    def _describe(self) -> str:
+        expected = cut(" or ".join(self.expected) or "no origin", _LONGEST_ORIGINS)
+        return (
+            f"the value of {self.name} is for {expected}, and the document is of "
+            f"{cut(hide_secrets(self.met), _LONGEST_PATH)}. It was not entered. To allow it, record it there, "
+            f"or name the origin in CDPENGINE_ORIGINS_{cut(self.name.upper(), 40)}"
         )
 
 

@@ -53,6 +53,7 @@ from cdpengine.cache.config import CacheConfig, read_config
 from cdpengine.cache.entries import CacheEntry, CacheKey, LearningCost, Level, Viewport, make_key
 from cdpengine.cache.entry_json import Export, ImportReport
 from cdpengine.cache.entry_table import ScenarioSummary, StoreLimits
+from cdpengine.cache.origins import value_origins
 from cdpengine.cache.recognizing.recognition import (
     ASKS_NOTHING,
     CLASSIFYING,
@@ -364,8 +365,9 @@ class ActionCache:
 
         async with record_steps(page, variables=known, keep_typed=self._store.encrypted) as recording:
             result = await follow_plan(
-                page, goal, planner, resolve, rounds=self._config.rounds, deadline=deadline, actor=actor
-            )
+                page, goal, planner, resolve, rounds=self._config.rounds, deadline=deadline, actor=actor,
+                origins=value_origins(found.entry),
+            )  # fmt: skip
         if not result.done:
             return conclude("failed", found, replay=report, responses=result.responses, reason=result.reason)
         repairs = report is not None and found.entry is not None and (report.stopped_at or 0) > 0

@@ -18,12 +18,16 @@ from cdpengine._snapshot.given_refs import unseen
 from cdpengine.act import ActRequest, ActResponse, dispatch
 from cdpengine.act.actor import Actor
 from cdpengine.act.parsing import parse_request
-from cdpengine.cache.entries import CacheEntry
+from cdpengine.act.response import describe_failure
+from cdpengine.cache.addresses import has_address
+from cdpengine.cache.entries import CACHED_KINDS, CacheEntry
+from cdpengine.cache.origins import document_origin
 from cdpengine.cache.recognizing.recognition import ScenarioMatch
+from cdpengine.cache.replaying.guarding import guard_values
 from cdpengine.cache.replaying.report import ExecutionReport
 from cdpengine.cache.templates import request_variables
 from cdpengine.cache.variables import Values
-from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors import EngineError, InvalidArgumentError
 
 FAILED_IN_ROW = 3
 """How many answers of a planner in a row may come to nothing."""
@@ -109,10 +113,12 @@ async def follow_plan(
     rounds: int,
     deadline: float,
     actor: Actor | None = None,
+    origins: Iterable[str] = (),
 ) -> PlanResult:
     """Ask the planner and do what it answers, until the goal is reached, it fails, or the time is over.
 
-    actor: who does it, within the limits that it has. deadline: on trio's clock.
+    actor: who does it, within the limits that it has. deadline: on trio's clock. origins: where sensitive values
+    may be entered, beside the origin of the page as it is now; in a blank tab, that of the first page.
 
     A planner that raises, or that does not answer within 60 s, ends it, and the reason says so; an answer that is
     no plan counts as one that failed. Raises UndefinedVariablesError before anything of a plan is done that names
@@ -120,13 +126,12 @@ async def follow_plan(
     """
     with unseen():
         acting = actor or Actor(page.browser, page.browser.context_of(page))
-        return await _follow(acting, page, goal, planner, resolve, rounds, deadline)
+        doing = _Doing(acting, page, deadline, set(origins))
+        return await _follow(doing, goal, planner, resolve, rounds)
 
 
-async def _follow(
-    actor: Actor, page: Page, goal: str, planner: Planner, resolve: Resolve, rounds: int, deadline: float
-) -> PlanResult:
-    responses: list[ActResponse] = []
+async def _follow(doing: _Doing, goal: str, planner: Planner, resolve: Resolve, rounds: int) -> PlanResult:
+    page, deadline, responses = doing.page, doing.deadline, doing.responses
     failed_in_row = tokens = 0
     wrong = ""
     values = await resolve(())
@@ -155,7 +160,7 @@ async def _follow(
             continue
         wrong = ""
         values = await resolve(name for request in parsed for name in request_variables(request))
-        done = await _do(actor, page, [values.fill_request(each) for each in parsed], responses, deadline)
+        done = await doing.do(parsed, values)
         if done and (plan.done or not plan.requests):
             return PlanResult(responses=tuple(responses), done=True, tokens=tokens)
         failed_in_row = 0 if done else failed_in_row + 1
@@ -171,19 +176,54 @@ async def _follow(
     return PlanResult(responses=tuple(responses), done=False, reason=values.hide(reason), tokens=tokens)
 
 
-async def _do(
-    actor: Actor, page: Page, requests: Iterable[ActRequest], responses: list[ActResponse], deadline: float
-) -> bool:
-    """Do requests until one fails; say whether all were done."""
-    for request in requests:
-        timeout_ms = max(1, round(min(time_left(deadline), request.timeout) * 1_000))
-        response = await dispatch(
-            actor, attrs.evolve(request, target_id=page.target_id, timeout_ms=timeout_ms)
+@attrs.define(eq=False)
+class _Doing:
+    """Does what a planner answers. `origins` are those where sensitive values may be entered."""
+
+    actor: Actor
+    page: Page
+    deadline: float
+    origins: set[str]
+    responses: list[ActResponse] = attrs.field(factory=list)
+    _is_placed: bool = attrs.field(default=False, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._note_origin()
+
+    def _note_origin(self) -> None:
+        if has_address(self.page.url) and not self._is_placed:
+            self.origins.add(document_origin(self.page.url))
+            self._is_placed = True
+
+    async def do(self, requests: Iterable[ActRequest], values: Values) -> bool:
+        """Do requests, with values in place of variables, until one fails; return whether all were done."""
+        for request in requests:
+            response = await self._do(request, values)
+            self.responses.append(response)
+            self._note_origin()
+            if not response.ok:
+                return False
+        return True
+
+    async def _do(self, request: ActRequest, values: Values) -> ActResponse:
+        timeout_ms = max(1, round(min(time_left(self.deadline), request.timeout) * 1_000))
+        filled = attrs.evolve(
+            values.fill_request(request), target_id=self.page.target_id, timeout_ms=timeout_ms
         )
-        responses.append(response)
-        if not response.ok:
-            return False
-    return True
+        try:
+            _check_secrets(request, values)
+            with guard_values(self.page, request, self.origins, values.sensitive):
+                return await dispatch(self.actor, filled)
+        except EngineError as error:
+            return ActResponse(kind=request.kind, ok=False, error=describe_failure(error))
+
+
+def _check_secrets(request: ActRequest, values: Values) -> None:
+    """Raise InvalidArgumentError for a request that does more with a secret than to enter it."""
+    secrets = values.sensitive.intersection(request_variables(request))
+    if secrets and request.kind not in CACHED_KINDS:
+        given = f"the sensitive variable {min(secrets)}"
+        raise InvalidArgumentError(request.kind, given, "it only where text is entered")
 
 
 def _read_plan(answer: object) -> Plan:

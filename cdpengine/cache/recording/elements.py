@@ -23,6 +23,7 @@ from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import RefsFor
 from cdpengine._snapshot.roles import INTERACTIVE_ROLES
 from cdpengine.cache.entries import Viewport
+from cdpengine.cache.origins import frame_origin
 from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts
 from cdpengine.cache.recording.outcomes import PageView, clean_target
 from cdpengine.cache.recording.steps import Element
@@ -142,7 +143,9 @@ class ElementReader:
 
     def _element(self, seen: Ref, snapshot: Snapshot, facts: FieldFacts) -> Element:
         target = clean_target(describe_target(snapshot, seen.id), self._templating)
-        return Element(target=target, facts=facts, node=(seen.session_id, seen.backend_node_id))
+        origin = frame_origin(self._core.target.frames, seen.frame_id)
+        node = seen.session_id, seen.backend_node_id
+        return Element(target=target, facts=facts, node=node, origin=origin)
 
     def find(self, node: BrowserNode, around: list[int], snapshot: Snapshot | None) -> Ref | None:
         """Return the ref under which a snapshot shows the node, or what it is a part of: a button, a link.

@@ -84,6 +84,7 @@ class Gestures:
                 targets={"t1": element.target},
                 typing=typing,
                 entering=True,
+                origins=(element.origin,) if element.origin else (),
                 label=f'fill {element.target.role} "{element.target.name[:60]}"'.replace("$$", "$"),
             )
         if report.kind == "select":

@@ -276,6 +276,7 @@ class _Recorder:
 
     def _add(self, draft: Draft, place: int) -> None:
         draft.place = place
+        draft.note_origins(self._page.url if draft.before is None else draft.before.url)
         if not self._drafts and draft.before is not None:
             self._begin_at(draft.before)
         if isinstance(draft.request, FileChooser):
@@ -440,6 +441,7 @@ class _Recorder:
             answer = Draft(
                 request=Dialog(accept=dialog.accepted, prompt_text=text), label=f"answer {dialog.type}"
             )
+            answer.note_origins(self._page.url if last.before is None else last.before.url)
             self._drafts.insert(self._drafts.index(last), answer)
         if len(effects.popups) > popups:
             self.note("popup", "another page was opened; what is done there is not recorded")

@@ -42,6 +42,7 @@ from cdpengine.act.requests import (
     Wait,
 )
 from cdpengine.cache.entries import PostCondition, Step, Target
+from cdpengine.cache.origins import document_origin, sent_variables, url_origin
 from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name
 from cdpengine.cache.recording.outcomes import PageView, Reading
 from cdpengine.cache.recording.templating import Templating
@@ -51,11 +52,12 @@ from cdpengine.errors.texts import hide_secrets
 
 @attrs.frozen(kw_only=True)
 class Element:
-    """An element that something is done to: its description, what it is as a field, and which node it is."""
+    """An element that something is done to: its description, what it is as a field, which node, which origin."""
 
     target: Target
     facts: FieldFacts = NO_FACTS
     node: tuple[str | None, int] = (None, 0)
+    origin: str = ""
 
 
 class CannotBeStep(Exception):
@@ -79,7 +81,7 @@ class Draft:
     """A step while it is recorded: `request` is None as long as `typing` holds its text back.
 
     `place` says when it was done, among all that was. `optional`: it is a step only if it led to something.
-    `focusing`: it may only lead into a field.
+    `focusing`: it may only lead into a field. `origins` are those of the documents that it was done to.
     """
 
     request: ActRequest | None = None
@@ -94,6 +96,7 @@ class Draft:
     place: int = 0
     optional: bool = False
     focusing: bool = False
+    origins: tuple[str, ...] = ()
 
     def takes_over(self, later: Draft) -> bool:
         """Say whether a later step makes this one superfluous: it only led into the field, or wrote it before."""
@@ -121,7 +124,15 @@ class Draft:
     def as_step(self) -> Step:
         """Return the step. It has to be sealed."""
         assert self.request is not None
-        return Step(request=self.request, targets=self.targets, after=self.after, label=self.label)
+        origins = self.origins if sent_variables(self.request) else ()
+        return Step(
+            request=self.request, targets=self.targets, after=self.after, label=self.label, origins=origins
+        )
+
+    def note_origins(self, url: str) -> None:
+        """Note the origins of a step that was done to no element, on the page with this URL."""
+        if not self.origins and self.request is not None:
+            self.origins = (url_origin(self.request) or document_origin(url),)
 
 
 Elements = Mapping[str, Element]
@@ -137,6 +148,7 @@ def draft_of(verb: str, arguments: Mapping[str, Any], elements: Elements, templa
     said = "" if target is None else f" {target.role}" + (f' "{target.name[:60]}"' if target.name else "")
     did = "type into" if draft.typing is not None else verb.replace("_", " ")
     draft.label = f"{did}{said}".replace("$$", "$")
+    draft.origins = tuple(sorted({each.origin for each in elements.values() if each.origin}))
     return draft
 
 

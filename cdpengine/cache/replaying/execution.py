@@ -37,9 +37,11 @@ from cdpengine.cache.changes import (
     read_features,
 )
 from cdpengine.cache.entries import CacheEntry, Step, StepGroup, begins_with
+from cdpengine.cache.origins import expected_origins
 from cdpengine.cache.replaying.conditions import wait_for_condition, watch_changes
 from cdpengine.cache.replaying.evidence import gather_evidence
 from cdpengine.cache.replaying.finding import TargetMatch, find_target
+from cdpengine.cache.replaying.guarding import guard_values
 from cdpengine.cache.replaying.places import (
     Place,
     check_range,
@@ -297,7 +299,8 @@ class _Run:
             matches = await self._find(step)
             error = _why_not(matches)
             if error is None:
-                error, matches = await self._act(step, matches)
+                with guard_values(self.page, step.request, expected_origins(self.entry, step)):
+                    error, matches = await self._act(step, matches)
             if error is None:
                 await self._wait(step)
         except EngineError as failure:

@@ -1,0 +1,110 @@
+"""Guarding: values go to the origins that they are for, checked when the engine has the element in its hands.
+
+Rule: a page may navigate at any time. So an element's document is asked for its origin by the verb that enters the
+value, when the node is found and before anything is sent. A node is of one document: if that is replaced after the
+check, nothing can be entered into the node any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import attrs
+import trio
+
+from cdpengine import Page
+from cdpengine._page.announcing import ActionCall
+from cdpengine._page.scripts.page_functions import Node
+from cdpengine.act import ActRequest, Fill, Press
+from cdpengine.cache.origins import check_origin, frame_origin, sent_variables, url_origin
+from cdpengine.cache.templates import request_variables
+
+_guarding: ContextVar[object] = ContextVar("guard of the values of a step", default=None)
+
+
+@attrs.define(eq=False)
+class _Guard:
+    """Refuses elements of other origins. It is an ActionListener of the page, for the task that began it.
+
+    `names` are the variables in the request, by the argument of the verb that has the element.
+    """
+
+    _page: Page
+    _names: dict[str, tuple[str, ...]]
+    _allowed: Collection[str]
+
+    async def before(self, _call: ActionCall) -> None:
+        await trio.lowlevel.checkpoint_if_cancelled()
+
+    async def on_node(self, _call: ActionCall, argument: str, node: Node, _seconds: float) -> None:
+        if _guarding.get() is self and (names := self._names.get(argument)):
+            frames = self._page._core.target.frames  # noqa: SLF001 - a part of the engine that is kept beside it
+            check_origin(names, self._allowed, frame_origin(frames, node.frame_id))
+        await trio.lowlevel.checkpoint_if_cancelled()
+
+    async def after(self, _call: ActionCall, _error: Exception | None) -> None:
+        await trio.lowlevel.checkpoint_if_cancelled()
+
+    def cancelled(self, _call: ActionCall) -> None:
+        """Do nothing."""
+
+
+@contextmanager
+def guard_values(
+    page: Page, request: ActRequest, allowed: Collection[str], names: Collection[str] | None = None
+) -> Iterator[None]:
+    """Let the values of a request's variables go to documents of these origins only, while the block runs.
+
+    request: with its templates. names: the variables whose values are guarded; None for all.
+
+    Raises WrongOriginError for a request without an element; the page's verbs raise it for one with elements.
+    """
+    guarded = _names_by_argument(request, names)
+    if not guarded:
+        yield
+        return
+    if not _has_element(request):
+        _check_page(page, request, allowed, guarded["target"])
+        yield
+        return
+    guard = _Guard(page, guarded, allowed)
+    listeners = page._core.target.running.listeners  # noqa: SLF001 - as above
+    listeners.append(guard)
+    token = _guarding.set(guard)
+    try:
+        yield
+    finally:
+        _guarding.reset(token)
+        listeners.remove(guard)
+
+
+def _names_by_argument(request: ActRequest, names: Collection[str] | None) -> dict[str, tuple[str, ...]]:
+    def guarded(found: tuple[str, ...]) -> tuple[str, ...]:
+        return found if names is None else tuple(name for name in found if name in names)
+
+    all_names = guarded(sent_variables(request))
+    if not all_names:
+        return {}
+    if isinstance(request, Fill):
+        each_field = (
+            guarded(request_variables(attrs.evolve(request, fields=(field,)))) for field in request.fields
+        )
+        return {f"field {number}": found for number, found in enumerate(each_field, 1)}
+    return {"target": all_names}
+
+
+def _has_element(request: ActRequest) -> bool:
+    names = "ref", "selector", "fields"
+    return any(getattr(request, name, None) for name in names)
+
+
+def _check_page(page: Page, request: ActRequest, allowed: Collection[str], names: Collection[str]) -> None:
+    """Check where a request goes, or the page that it is for; for keys all frames, as any may have the focus."""
+    frames = page._core.target.frames  # noqa: SLF001 - as above
+    if (goes_to := url_origin(request)) is not None:
+        check_origin(names, allowed, goes_to)
+    elif not getattr(request, "url", None):
+        for frame in frames if isinstance(request, Press) else (frames.main,):
+            check_origin(names, allowed, frame_origin(frames, frame.id))
