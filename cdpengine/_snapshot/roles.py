@@ -346,4 +346,4 @@ def _nearest(role: object) -> str:
     if len(plain) > 2:
         near += [name for name in names if plain in name or (len(name) > 3 and name in plain)]
     near = list(dict.fromkeys(near))[:3] or ["button", "link", "textbox"]
-    return "a role, such as " + ", ".join(map(repr, near)) + " (docs/snapshots.md lists all)"
+    return "a role, such as " + ", ".join(map(repr, near)) + " (docs/snapshot-format.md lists all)"

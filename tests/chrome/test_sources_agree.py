@@ -1,6 +1,6 @@
 """The sources `ax` and `computed` say the same of every page of the corpus: refs, roles, names, states, values.
 
-What is normalised is what docs/snapshots.md names: nodes in the browser's own shadow trees, which no script can
+What is normalised is what docs/snapshot-sources.md names: nodes in the browser's own shadow trees, which no script can
 see, and how runs of text are cut into pieces.
 """
 

@@ -19,7 +19,7 @@ from cdpengine._snapshot.roles import (
 from cdpengine._snapshot.text import is_token
 from cdpengine.errors import InvalidArgumentError
 
-DOCS = Path(__file__).parents[2] / "docs" / "snapshots.md"
+DOCS = Path(__file__).parents[2] / "docs" / "snapshot-format.md"
 
 
 def test_every_name_is_asked_for_by_itself_and_by_chromes_own() -> None:
@@ -47,7 +47,7 @@ def test_the_tables_know_only_roles_of_the_vocabulary() -> None:
 
 def test_the_documentation_lists_all_by_their_kinds() -> None:
     section = DOCS.read_text("utf-8").partition("\n## Roles\n")[2].partition("\n## ")[0]
-    parts = re.split("What can be acted on|What is read|What has a line|Runs of text", section)[1:4]
+    parts = re.split(r"\*\*Interactive|\*\*Content|\*\*Structural|Page text outside", section)[1:4]
     listed = [set(re.findall(r"`([a-z-]+)`", part)) for part in parts]
     kinds = {
         kind: {role for role in known_roles() if kind_of(role) == kind} for kind in ("interactive", "content")

@@ -1,4 +1,4 @@
-"""Snapshot.nodes: the lines as data. Read back by the grammar of docs/snapshots.md, the lines say the same."""
+"""Snapshot.nodes: the lines as data. Read back by the grammar of docs/snapshot-format.md, the lines say the same."""
 
 from __future__ import annotations
 
