@@ -1,12 +1,12 @@
-"""Seeing the wire: recordings of the protocol's traffic, and what can be made of them.
+"""Recordings of the protocol's traffic, and the tools that read, replay and explore it.
 
-recording    messages become lines of a file, without their secrets
-reading      lines of a file become figures, comparisons, archives, traces and pages
-proxy_server a man in the middle that records, and does harm on demand (faults); http_websocket_server listens
-replaying    a recording that answers as the browser did
-explorer     a console on the protocol, its description, and what of it the engine needs
+recording    turns messages into lines of a file and removes their secrets
+reading      turns lines of a file into figures, comparisons, archives, traces and pages
+proxy_server records between client and browser and injects faults; http_websocket_server listens
+replaying    answers calls from a recording as the browser did
+explorer     a console for the protocol, its description, and the engine's compatibility with it
 
-Rule: an observer changes nothing and holds up nothing. Names are loaded when they are first used.
+Rule: an observer never changes or delays traffic. Names are loaded on first use.
 """
 
 from functools import partial
@@ -17,7 +17,7 @@ _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first used. The names stand in `__init__.pyi`, once."""
+    """Load a public name on first use. `__init__.pyi` lists the names."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from cdpengine.errors import exhausted, shortages_named

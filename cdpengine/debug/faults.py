@@ -1,21 +1,21 @@
-"""Faults: what a proxy does to messages on purpose, as data. Pure: no socket, no clock.
+"""Faults that a proxy injects into messages, as data. Pure: no socket, no clock.
 
-Rule: a fault names an action, the messages it is for, and which of them in the order in which they come; nothing
-is random. The grammar of one fault, in one line:
+Rule: a fault has an action, a message filter, and a position among the matching messages. Nothing is random. The
+grammar of one fault:
 
     ACTION:METHOD[@KIND][:NTH[:ARGUMENTS]]
 
-    delay:Page.navigate:*:250                 hold it, and all that follows it in its direction, for 250 ms
-    drop:Page.loadEventFired                  throw it away
+    delay:Page.navigate:*:250                 delay it, and everything after it in its direction, by 250 ms
+    drop:Page.loadEventFired                  discard it
     duplicate:Runtime.evaluate@reply:2        pass it on twice
     truncate:DOM.getDocument@reply:1:40       pass on its first 40 characters
-    error:Page.navigate:2:-32000:no           do not pass the call on; refuse it with this code and message
-    cut:Input.dispatchMouseEvent:1            end the connection in its place, both ways, without a farewell
+    error:Page.navigate:2:-32000:no           refuse the call with this code and message; do not pass it on
+    cut:Input.dispatchMouseEvent:1            drop it and end the connection both ways, without a close frame
 
-METHOD   a method's or an event's name, with * for any part: "Network.*", "*"
-@KIND    call, reply, event, or any; without it: calls and events, that is messages that bear the name themselves
-NTH      "2" the second one, "3+" from the third on, "*" (what holds when it is left out) each; every fault counts
-         for itself, over all connections
+METHOD   name of a method or event, with * for any part: "Network.*", "*"
+@KIND    call, reply, event, or any; default: calls and events, the messages that contain the name
+NTH      "2" the second, "3+" from the third on, "*" (default) each; each fault counts separately, over all
+         connections
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "error": ("code", "message"),
     "cut": (),
 }
-"""The actions, and the names of their arguments, in order."""
+"""Actions and the names of their arguments, in order."""
 
 DEFAULTS = {"milliseconds": 100.0, "characters": 20, "code": -32000, "message": "refused by the proxy"}
 
@@ -56,7 +56,7 @@ _EXPECTED = (
 
 @attrs.frozen
 class Fault:
-    """One fault. `first` and `last` (None: no end) say which of the fitting messages, from 1."""
+    """A fault. `first` and `last` (None: no end) select among the matching messages, from 1."""
 
     action: Action
     method: str
@@ -69,13 +69,13 @@ class Fault:
     message: str = "refused by the proxy"
 
     def fits(self, kind: MessageKind, method: str) -> bool:
-        """Say whether the fault is for messages like this one."""
-        # A reply or an event cannot be refused any more: parse_fault makes no such "error".
+        """Return whether the fault applies to messages of this kind and method."""
+        # A reply or an event cannot be refused; parse_fault rejects such an "error".
         right = kind != "reply" if self.kind == "named" else self.kind in ("any", kind)
         return right and fnmatchcase(method, self.method)
 
     def __str__(self) -> str:
-        """Return the fault as it is written."""
+        """Return the fault in its grammar."""
         kind = "" if self.kind == "named" else f"@{self.kind}"
         nth = "*"
         if self.last is not None:
@@ -91,7 +91,7 @@ def _plain(value: object) -> str:
 
 
 def parse_fault(text: str) -> Fault:
-    """Return the fault that a text says. Raises InvalidArgumentError, which tells what is wrong with it."""
+    """Parse a fault. Raises InvalidArgumentError with the reason."""
 
     def wrong(expected: str) -> InvalidArgumentError:
         return InvalidArgumentError(what="fault", given=repr(text)[:120], expected=expected)
@@ -102,7 +102,7 @@ def parse_fault(text: str) -> Fault:
     if action not in ACTIONS:
         raise wrong(f"one that begins with {', '.join(ACTIONS)}: {_EXPECTED}")
     names = ACTIONS[action]
-    # The last argument is free text and may hold colons.
+    # The last argument is a free string that may contain colons.
     parts = rest.split(":", 1 + max(len(names), 1))
     target, nth, *given = [*parts, "", ""][:2] + parts[2:]
     method, at, kind = target.partition("@")
@@ -111,10 +111,10 @@ def parse_fault(text: str) -> Fault:
     if at and kind not in ("call", "reply", "event", "any"):
         raise wrong("@call, @reply, @event or @any after the method")
     if action == "error" and kind not in ("", "call"):
-        raise wrong("calls: only what is still to be answered can be refused")
+        raise wrong("calls: only an unanswered call can be refused")
     counted = _NTH.fullmatch(nth or "*")
     if counted is None:
-        raise wrong('which one, after the method: "2", "3+" or "*"')
+        raise wrong('a position after the method: "2", "3+" or "*"')
     if len(given) > len(names):
         raise wrong(f"no more after that: {action} takes {', '.join(names) or 'no arguments'}")
     first = 1 if counted[1] else int(counted[2])
@@ -147,16 +147,16 @@ def _argument(name: str, value: str, wrong: Callable[[str], InvalidArgumentError
 
 
 def parse_faults(lines: Iterable[str]) -> Iterator[Fault]:
-    """Return the faults of a file: one a line; lines that are empty or begin with "#" do not count."""
+    """Parse a file with one fault a line. Skips empty lines and lines that begin with "#"."""
     for line in lines:
         if line.strip() and not line.lstrip().startswith("#"):
             yield parse_fault(line)
 
 
 class Faults:
-    """The faults of a proxy, which can be changed while it runs, and how often each was made.
+    """The faults of a proxy and their counts. They can be changed while the proxy runs.
 
-    For one message the first fault that is due is made, in the order in which they were added.
+    The first due fault, in the order of addition, applies to a message.
     """
 
     def __init__(self, faults: Iterable[Fault | str] = ()) -> None:
@@ -174,7 +174,7 @@ class Faults:
         return iter(list(self._numbered.values()))
 
     def add(self, fault: Fault | str) -> int:
-        """Add a fault, as data or as text; it counts from now on.
+        """Add a fault, as data or as a string. It counts messages from now on.
 
         Returns its number. Raises InvalidArgumentError.
         """
@@ -187,22 +187,22 @@ class Faults:
         return number
 
     def remove(self, number: int) -> None:
-        """Take the fault of that number out. Raises InvalidArgumentError when there is none."""
+        """Remove the fault with that number. Raises InvalidArgumentError for an unknown number."""
         if self._numbered.pop(number, None) is None:
             raise InvalidArgumentError(
-                what="fault", given=repr(number), expected="the number of one that is there"
+                what="fault", given=repr(number), expected="the number of an active fault"
             )
 
     def clear(self) -> None:
-        """Take all faults out."""
+        """Remove all faults."""
         self._numbered.clear()
 
     def made(self, number: int) -> int:
-        """Return how often the fault of that number was made."""
+        """Return how often the fault with that number was injected."""
         return self._made.get(number, 0)
 
     def _decide(self, kind: MessageKind, method: str) -> Fault | None:
-        """Count one message, and return the fault that is due for it."""
+        """Count one message, and return the fault due for it."""
         due: int | None = None
         for number, fault in self._numbered.items():
             if not fault.fits(kind, method):

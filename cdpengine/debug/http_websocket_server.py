@@ -1,9 +1,8 @@
-"""A server on one port that answers HTTP and opens websockets there, as Chrome's debugging port does.
+"""A server for HTTP and websockets on one port, like Chrome's debugging port.
 
-Rule: a request is read whole (h11) before anything is decided; one that asks for a websocket goes on, with the
-bytes that were read, to trio-websocket. A request to a DNS name is refused, as Chrome refuses it: any web page
-could otherwise reach the port by a name that it points at this machine. In what Chrome says under /json, only the
-addresses of websockets are changed.
+Rule: h11 reads a whole request before the server decides. A websocket request and its bytes are then passed to
+trio-websocket. Requests to a DNS name are refused, as in Chrome: any web page could otherwise reach the port
+through a name that resolves to this machine. In Chrome's /json responses only the websocket addresses are changed.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from cdpengine.errors import InvalidArgumentError, exhausted, shortage_of
 logger = get_logger("cdpengine.debug")
 
 REQUEST_PATIENCE = 10.0
-"""Seconds that a client gets to say what it wants."""
+"""Timeout for a client's request, in seconds."""
 
 _LARGEST_BODY = 1 << 20
 _READ = 1 << 16
@@ -41,7 +40,7 @@ _IN_FRONTEND = re.compile(r"([?&])wss?=[^/&#]+")
 
 @attrs.frozen
 class HttpRequest:
-    """What a client asked for. `headers` have lower-case names; of a repeated one, the last."""
+    """A client's request. `headers` have lower-case names; the last of repeated headers wins."""
 
     method: str
     target: str
@@ -50,7 +49,7 @@ class HttpRequest:
 
     @property
     def wants_websocket(self) -> bool:
-        """Whether it asks for a websocket."""
+        """Whether the client requests a websocket."""
         return "websocket" in self.headers.get("upgrade", "").lower()
 
 
@@ -65,9 +64,9 @@ class HttpAnswer:
 
 @attrs.define(eq=False)
 class Socket:
-    """The server's end of one websocket that a client asked for, and the stream below it.
+    """The server's end of a requested websocket, and the stream below it.
 
-    `gone` is set when nothing more comes in from the client; what came before can still be received.
+    `gone` is set when the client sends nothing more. Earlier messages can still be received.
     """
 
     request: HttpRequest
@@ -77,7 +76,7 @@ class Socket:
     websocket: trio_websocket.WebSocketConnection | None = None
 
     async def accept(self) -> None:
-        """Let the client in. Raises TransportBroken when it is gone."""
+        """Accept the websocket. Raises TransportBroken if the client is gone."""
         try:
             self.websocket = await self._proposal.accept()
         except trio_websocket.ConnectionClosed:
@@ -110,17 +109,17 @@ class Socket:
             )
 
     async def close(self, code: int, reason: str) -> None:
-        """Close the websocket with a code and a reason; wait a short while for the client's answer."""
+        """Close the websocket with a code and a reason. Wait briefly for the client's close frame."""
         if self.websocket is not None:
             with trio.move_on_after(CLOSE_GRACE, shield=True):
                 await self.websocket.aclose(code, _shorten(reason))
 
     async def cut(self) -> None:
-        """End the connection without a farewell."""
+        """Close the connection without a close frame."""
         await trio.aclose_forcefully(self._stream)
 
     def describe_end(self) -> str:
-        """Say how the client ended it."""
+        """Describe how the client ended the connection."""
         closed = None if self.websocket is None else self.websocket.closed
         if closed is None or closed.code == 1006:
             return "the client vanished without a close frame"
@@ -136,7 +135,7 @@ SocketHandler = Callable[[Socket], Awaitable[None]]
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether nobody outside this machine can reach what listens on `host`."""
+    """Return whether only this machine can reach a listener on `host`."""
     if host == "localhost":
         return True
     try:
@@ -146,7 +145,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_plain_host(authority: str) -> bool:
-    """Say whether a Host header names an address or localhost, and no DNS name."""
+    """Return whether a Host header contains an address or localhost instead of a DNS name."""
     host = authority.strip()
     host = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
     if host == "localhost" or host.endswith(".localhost"):
@@ -159,9 +158,9 @@ def is_plain_host(authority: str) -> bool:
 
 
 def redirect_websockets(page: bytes, authority: str) -> bytes:
-    """Return a page of /json in which every websocket is at `authority` ("127.0.0.1:9222").
+    """Return a /json document in which all websockets are at `authority` ("127.0.0.1:9222").
 
-    What is not JSON is returned as it is.
+    Content that is not JSON is returned unchanged.
     """
     try:
         document = _json.decode_leniently(page)
@@ -191,10 +190,10 @@ def _redirect(value: Any, authority: str) -> Any:
 async def serve_http_and_websockets(
     on_http: HttpHandler, on_socket: SocketHandler, *, host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[tuple[str, int]]:
-    """Serve while the block runs; gives the address and the port. Leaving the block ends every client's task.
+    """Run a server inside the block and yield its address and port. Leaving the block ends every client's task.
 
-    Raises InvalidArgumentError for a host or a port that cannot be listened on, ResourcesExhaustedError where the
-    system lacks something.
+    Raises InvalidArgumentError for an unusable host or port, and ResourcesExhaustedError if the system lacks
+    resources.
     """
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
         raise InvalidArgumentError(
@@ -219,7 +218,7 @@ async def serve_http_and_websockets(
 
 
 async def _serve_client(on_http: HttpHandler, on_socket: SocketHandler, stream: trio.SocketStream) -> None:
-    """Serve one client. A client that goes away is not an error."""
+    """Serve one client. A disconnect is not an error."""
     async with stream:
         taken: tuple[HttpRequest, bytes] | None = None
         with trio.move_on_after(REQUEST_PATIENCE):
@@ -236,7 +235,7 @@ async def _serve_client(on_http: HttpHandler, on_socket: SocketHandler, stream: 
 
 
 async def _first_request(stream: trio.SocketStream) -> tuple[HttpRequest, bytes] | None:
-    """Return a client's request and its bytes; None when it went away, or was refused for an invalid request."""
+    """Return a client's request and its bytes, or None if the client left or the request was invalid."""
     try:
         return await _read_request(stream)
     except h11.RemoteProtocolError as error:
@@ -275,14 +274,14 @@ async def _hand_over(
 async def _read_client(
     reader: ReaderTask, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
-    """Run the library's reader: its errors are a client that breaks the rules, and end that client alone."""
+    """Run the library's reader. A protocol violation by the client ends only that client."""
     await reader.run(task_status)
     if reader.error is not None:
         logger.info("a client broke the rules of the websocket protocol: %s", reader.error)
 
 
 class _Replayed(trio.abc.Stream):
-    """A stream of which the beginning was read already."""
+    """A stream whose beginning has already been read."""
 
     def __init__(self, stream: trio.SocketStream, seen: bytes) -> None:
         self._stream = stream
@@ -306,7 +305,7 @@ class _Replayed(trio.abc.Stream):
 
 
 async def _read_request(stream: trio.SocketStream) -> tuple[HttpRequest, bytes]:
-    """Read one request, with its body unless it wants a websocket; return it and the bytes that were read."""
+    """Read one request, with its body unless it requests a websocket. Return it and the bytes read."""
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=_LARGEST_BODY)
     seen = b""
     request: HttpRequest | None = None
@@ -334,7 +333,7 @@ async def _read_request(stream: trio.SocketStream) -> tuple[HttpRequest, bytes]:
             assert request is not None
             return attrs.evolve(request, body=body), seen
         else:
-            raise trio.BrokenResourceError  # closed, or paused: nothing more comes
+            raise trio.BrokenResourceError  # closed or paused: no more data will come
 
 
 async def _answer(stream: trio.SocketStream, answer: HttpAnswer, *, head_only: bool = False) -> None:

@@ -1,12 +1,12 @@
-"""Normalization: messages and texts without what differs from run to run. Pure.
+"""Normalization of messages and strings: removing the parts that differ between runs. Pure.
 
-Rule: in a normalized message ids, times and ports are replaced by what they are ("<id>", "<time>", "<port>"), and
-the fractions that mark the engine's input are taken off; everything else stays. Two runs of one program have the
-same normalized messages, two programs that ask for different things do not.
+Rule: normalization replaces ids, times and ports with "<id>", "<time>" and "<port>", and removes the fractions
+that mark the engine's input. Everything else is kept. Two runs of one program have equal normalized messages;
+programs with different requests do not.
 
-Two generated names play the same part when they stand at the same place, are of one kind, and at least one of them
-looks as if it was made up: by chance, by the clock, or by the system that gave out a port or a temporary folder.
-What surrounds them must be equal. A word, a number of items or a name that somebody chose is never such a name.
+Two generated names play the same part if they have the same position and kind, and at least one looks generated:
+by chance, by the clock, or by the system (a port, a temporary folder). The surrounding characters must be equal.
+Words, counts and names chosen by people are never generated names.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import msgspec
 from cdpengine import _json
 
 LONGEST = 2_000
-"""Characters of a normalized payload that are kept; two that differ only beyond that count as the same."""
+"""Maximum length of a normalized payload, in characters. Differences beyond it are ignored."""
 
 ID, TIME, PORT = "<id>", "<time>", "<port>"
 
@@ -31,19 +31,19 @@ TIMES = frozenset({
     "timestamp", "wallTime", "monotonicTime", "time", "requestTime", "responseTime", "startTime", "endTime",
     "currentTime", "baseTime", "virtualTimeTicksBase",
 })  # fmt: skip
-"""Fields that hold a time, when their value is a number."""
+"""Fields whose numbers are times."""
 
 LEFT_OF_DEADLINES = frozenset({"timeout", "milliseconds", "patience", "await"})
-"""Fields in which the engine sends how much of a deadline is left, when their value is a number."""
+"""Fields whose numbers are the engine's remaining time until a deadline."""
 
 _ID_NAME = re.compile(r"(?:^id|I[dD]s?|^uuid|^guid|^pid|^stream|^handle)$")
 _PLAIN_NUMBERS = frozenset({"windowId"})
 _COORDINATES = frozenset({"x", "y"})
 _MARKS = frozenset(range(1, 32))
-"""In 256ths of a CSS pixel: the fractions by which the engine tells its input from that of others, by session."""
+"""Fractions that mark the engine's input, by session, in 256ths of a CSS pixel."""
 
 _COUNTER = re.compile(r"(?<=-)\d+$")
-"""At the end of the name of an object group: clients count them."""
+"""Client-side counter at the end of an object group's name."""
 
 _IDS_AND_PORTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[0-9A-Fa-f]{32}\b"), ID),
@@ -56,7 +56,7 @@ _encode: Callable[[object], bytes] = partial(_json.encode, sort_keys=True)
 
 
 def normalize_payload(payload: bytes | memoryview) -> str:
-    """Return a payload (JSON; empty for none) without what differs from run to run, its keys in order."""
+    """Normalize a payload (JSON, or empty). Keys are sorted."""
     if not payload:
         return "{}"
     try:
@@ -67,7 +67,7 @@ def normalize_payload(payload: bytes | memoryview) -> str:
 
 
 def normalize_text(text: str) -> str:
-    """Return a text without the ids and ports in it."""
+    """Return a string without its ids and ports."""
     for pattern, replacement in _IDS_AND_PORTS:
         text = pattern.sub(replacement, text)
     return text
@@ -95,8 +95,11 @@ def _normalize(value: object, name: str) -> object:
 # --- generated names -----------------------------------------------------------------------------------------
 
 Kind = Literal["port", "uuid", "hex", "time", "folder", "name"]
-"""What a name is: a port of this machine; a UUID; 16 or more hexadecimal digits in small letters (Chrome's own ids
-are in capitals); the clock in seconds, milliseconds or microseconds; a temporary folder; a part of a name."""
+"""Kinds of generated names.
+
+A port of this machine; a UUID; 16 or more lower-case hexadecimal digits (Chrome's ids are upper-case); the clock
+in seconds, milliseconds or microseconds; a temporary folder; a part of a name.
+"""
 
 _DAY = 86_400.0
 _PORT = r"(?:127\.0\.0\.1|localhost|\[::1\]):\d{1,5}(?!\d)"
@@ -131,7 +134,7 @@ _FOLDER_PARTS = re.compile(rf"(?P<root>{_ROOT})(?P<name>.*)", re.DOTALL)
 _OF_PYTEST = re.compile(r"pytest-of-.*[/\\]pytest-\d+", re.DOTALL)
 _ENDS_STEM = re.compile(r"(?:^|[^0-9A-Za-z]|tmp)$")
 _WORD = re.compile(r"\w+", re.ASCII)
-_NUMBERED = re.compile(r"(.*?)[0-9]{8,}", re.DOTALL)  # Go and Java put a random number behind it
+_NUMBERED = re.compile(r"(.*?)[0-9]{8,}", re.DOTALL)  # Go and Java append a random number
 _ENDING = re.compile(r"\.[0-9A-Za-z]{1,8}$")
 _OF_PYTHON = re.compile(r"tmp[a-z0-9_]{8}")
 _PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
@@ -140,20 +143,20 @@ _RARE = re.compile(r"[jqxz]|[bcdfghjklmnpqrstvwxz]{4}|[aeiouy]{4}", re.IGNORECAS
 
 @attrs.frozen
 class Clock:
-    """When a recording was made and when it is replayed: seconds since 1970, None for what is not known."""
+    """Times of a recording and of its replay, in seconds since 1970; None if unknown."""
 
     recorded: float | None = None
     now: float | None = None
 
     def plays_same_part(self, recorded: float, asked: float) -> bool:
-        """Say whether two numbers are the time at which each of them was made, in one of the usual units."""
+        """Return whether each number is the time of its own run, in one of the usual units."""
         for unit in (1.0, 1e3, 1e6):
             if _near(recorded / unit, self.recorded) and _near(asked / unit, self.now):
                 return True
         return False
 
     def was_recorded_then(self, number: float) -> bool:
-        """Say whether a number is about the time of the recording, in seconds, milliseconds or microseconds."""
+        """Return whether a number is about the time of the recording, in seconds, milliseconds or microseconds."""
         return any(_near(number / unit, self.recorded) for unit in (1.0, 1e3, 1e6))
 
 
@@ -162,7 +165,7 @@ UNKNOWN = Clock()
 
 @attrs.frozen
 class Part:
-    """A part of a text: where it begins and ends, and what it is (None: what must be equal)."""
+    """A part of a string: its start, end and kind (None: a part that must be equal)."""
 
     start: int
     end: int
@@ -170,10 +173,10 @@ class Part:
 
 
 def split_names(text: str, clock: Clock = UNKNOWN, *, a_name: bool = False) -> Iterator[Part]:
-    """Give the parts of a text in order: generated names, and what is between them.
+    """Yield the parts of a string in order: generated names, and the parts between them.
 
-    `a_name` says that the text itself is a name that a program gives, such as that of an isolated world: there,
-    shorter parts can be made up too.
+    `a_name`: the string is a name given by a program, such as that of an isolated world. Shorter parts of a name
+    can be generated too.
     """
     done = 0
     for found in (_IN_NAME if a_name else _IN_TEXT).finditer(text):
@@ -190,18 +193,18 @@ def split_names(text: str, clock: Clock = UNKNOWN, *, a_name: bool = False) -> I
 
 
 def find_name(text: str, at: int, kind: Kind) -> int:
-    """Return where a name of a kind that begins at `at` ends; -1 where there is none."""
+    """Return the end of a name of that kind that begins at `at`, or -1."""
     found = _OF[kind].match(text, at)
     return found.end() if found else -1
 
 
 def name_pattern(kind: Kind) -> str:
-    """Return the regular expression of a kind of names, as a text."""
+    """Return the regular expression for a kind of names."""
     return _OF[kind].pattern
 
 
 def plays_same_part(kind: Kind, recorded: str, asked: str, clock: Clock = UNKNOWN) -> bool:
-    """Say whether two different names of a kind can be the same name of two runs."""
+    """Return whether two different names of a kind can be the same name in two runs."""
     match kind:
         case "port":
             return recorded.rpartition(":")[0] == asked.rpartition(":")[0]
@@ -224,7 +227,7 @@ def plays_same_part(kind: Kind, recorded: str, asked: str, clock: Clock = UNKNOW
 
 
 def drop_names(text: str) -> str:
-    """Return a text with what stands for its generated names in their place; one that is a single name stays."""
+    """Replace the generated names in a string by placeholders. A string that is a single name is kept."""
     parts = list(split_names(text))
     if len(parts) == 1 and parts[0].kind is not None:
         return text
@@ -239,10 +242,10 @@ def drop_names(text: str) -> str:
 
 
 def count_oddities(word: str) -> int:
-    """Return how many places of a word look random: few or none do in words that people write and join."""
+    """Count the parts of a word that look random. Words that people write and join have few or none."""
     pieces = _PIECES.findall(word)
     if pieces and pieces[-1].isdigit():
-        pieces.pop()  # people count their names
+        pieces.pop()  # people number their names
     short = sum(len(piece) < _SHORTEST_WORD for piece in pieces)
     return short + sum(map(str.isdigit, pieces)) + len(_RARE.findall(word))
 
@@ -269,14 +272,14 @@ def _folders_play_same_part(recorded: str, asked: str) -> bool:
 
 
 _CHANCES = (6, 8, 10, 12)
-"""How many random letters and digits end the name of a temporary folder: 6 by Node.js and C, 8 by Python."""
+"""Possible lengths of the random end of a temporary folder's name: 6 by Node.js and C, 8 by Python."""
 
 _SHORTEST_WORD = 3
 _ODD_NAME = 2  # a short word ("myWorld") makes one
 
 
 def _unlike(first: str, second: str) -> bool:
-    """Say whether two words agree in no more places than chance makes them."""
+    """Return whether two words agree in no more positions than expected by chance."""
     alike = sum(a == b for a, b in zip(first, second, strict=False))
     return alike * 3 <= min(len(first), len(second))
 

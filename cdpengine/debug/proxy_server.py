@@ -1,9 +1,8 @@
-"""Proxy: a man in the middle between a client and a browser: passes on, records, does harm on demand.
+"""A proxy between a client and a browser that relays messages, records them, and injects faults.
 
-Rule: without faults a message goes through as it came, whole and in order, with no more memory than one message a
-direction. The end of one side ends the other, with a reason that both receive and `ProxyConnection.ending` keeps.
-A recording holds the clients' side of the wire: a message that a fault dropped is not in it, one that a fault made
-is.
+Rule: without faults, messages are relayed unchanged and in order, and each direction buffers at most one. The end
+of one side ends the other with a reason. Both sides receive it, and `ProxyConnection.ending` keeps it. A recording
+shows the client's side of the wire: it lacks messages dropped by a fault and contains messages created by one.
 """
 
 from __future__ import annotations
@@ -47,20 +46,20 @@ if TYPE_CHECKING:
 logger = get_logger("cdpengine.debug")
 
 OPEN_PATIENCE = 10.0
-"""Seconds that the browser may take to let a client in, or to answer over HTTP."""
+"""Timeout for the browser to accept a client or to answer over HTTP, in seconds."""
 
 _ENDED = "the proxy was ended"
 _MOST_PENDING = 10_000
 _LISTED = 1_000
-"""Connections that are over and still listed."""
+"""Maximum number of listed connections that have ended."""
 
 _PASSED_ON = ("origin", "user-agent", "authorization", "cookie")
-"""Headers of a client that the browser gets to see: it turns web pages away by their Origin."""
+"""Client headers that are forwarded to the browser. The browser rejects web pages by their Origin."""
 
 
 @attrs.define(eq=False)
 class ProxyConnection:
-    """One client's connection through the proxy. `ending` is why it is over, None while it goes on."""
+    """A client's connection through the proxy. `ending` is the reason why it ended, None while it is open."""
 
     name: str
     path: str
@@ -70,13 +69,12 @@ class ProxyConnection:
 
 
 class Proxy:
-    """A proxy that runs.
+    """A running proxy.
 
-    `endpoint` is what a client is given in the browser's place, `ws_endpoint` the same as the browser's own
-    websocket, `listens_on` the address and the port. `faults` can be changed at any time; `instruments` see the
-    clients' traffic. `passages` are the clients' connections, in the order in which they came (the oldest that are
-    over are forgotten). `notes` are called with a line for each connection that comes or goes, and each fault that
-    is made.
+    Clients use `endpoint` instead of the browser's, or `ws_endpoint` instead of the browser's websocket.
+    `listens_on` is the address and the port. `faults` can be changed at any time. `instruments` see the clients'
+    traffic. `passages` lists the clients' connections in order of arrival; the oldest ended ones are removed. Each
+    of `notes` is called with a line for each new or ended connection and each injected fault.
     """
 
     def __init__(self, upstream: SplitResult, browser_path: str, headers: Mapping[str, str]) -> None:
@@ -94,7 +92,7 @@ class Proxy:
         self._http: httpx.AsyncClient | None = None
 
     def _start(self, host: str, port: int, http: httpx.AsyncClient) -> None:
-        """Take what is known once the port is open."""
+        """Set the attributes that depend on the open port."""
         self._http = http
         self.listens_on = (host, port)
         shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
@@ -102,7 +100,7 @@ class Proxy:
         self.ws_endpoint = f"ws://{shown}:{port}{self._browser_path}"
 
     def _note(self, text: str) -> None:
-        """Call each of `notes` with a line."""
+        """Pass a line to each of `notes`."""
         logger.info("%s", text)
         for tell in self.notes:
             tell(text)
@@ -110,10 +108,10 @@ class Proxy:
     # --- HTTP ------------------------------------------------------------------------------------------------
 
     async def _answer(self, request: HttpRequest) -> HttpAnswer:
-        """Ask the browser what a client asks, and have what it says of itself point here."""
+        """Forward a client's HTTP request to the browser. Replace the browser's addresses in the response."""
         asked_at = trio.current_time()
         answer = await self._ask_browser(request)
-        # What a browser has besides are the pages and scripts of its DevTools.
+        # The browser's other pages are those of its DevTools, which are not recorded.
         if self.instruments.active and urlsplit(request.target).path.startswith("/json"):
             took = trio.current_time() - asked_at
             self.instruments.pass_on_http(
@@ -145,13 +143,13 @@ class Proxy:
                     content=request.body or None,
                 )
         except (httpx.HTTPError, httpx.InvalidURL, trio.TooSlowError, OSError, ImportError) as error:
-            # httpx loads parts of itself with its first request: without descriptors, that fails bare.
+            # httpx imports parts of itself at the first request. Without free descriptors, that import fails.
             shortage = shortage_of(error)
             if shortage is None and isinstance(error, OSError | ImportError):
                 raise
             if self._knows(path):
                 return self._answer_version(request)
-            reason = str(shortage or f"the browser does not answer ({type(error).__name__})")
+            reason = str(shortage or f"no answer from the browser ({type(error).__name__})")
             return HttpAnswer(502, f"cdpengine proxy: {reason}\n".encode())
         kind = answer.headers.get("content-type", "text/plain")
         body = answer.content
@@ -163,7 +161,7 @@ class Proxy:
         return HttpAnswer(answer.status_code, body, kind)
 
     def _knows(self, path: str) -> bool:
-        # A Chrome that was allowed debugging in its settings has no /json; its websocket's address is known.
+        # A Chrome with debugging allowed in its settings has no /json. The address of its websocket is known.
         return path.rstrip("/") == "/json/version" and self._upstream.scheme in ("ws", "wss")
 
     def _answer_version(self, request: HttpRequest) -> HttpAnswer:
@@ -174,7 +172,7 @@ class Proxy:
     # --- websockets ------------------------------------------------------------------------------------------
 
     async def _take(self, socket: Socket) -> None:
-        """Pass one client's websocket through until either side ends it."""
+        """Relay one client's websocket until either side ends it."""
         path = socket.request.target
         if urlsplit(path).path in ("", "/"):
             path = self._browser_path
@@ -200,7 +198,7 @@ class Proxy:
                     opening.deadline = math.inf
                     await self._run(socket, upstream, passage)
             except (ConnectFailedError, InvalidArgumentError) as error:
-                reason = error.reason if isinstance(error, ConnectFailedError) else "that is no path"
+                reason = error.reason if isinstance(error, ConnectFailedError) else "the path is invalid"
                 passage.ending = f"the browser did not let it in: {reason}"
                 await socket.refuse(502, f"cdpengine proxy: {passage.ending}\n")
         if opening.cancelled_caught:
@@ -218,7 +216,7 @@ class Proxy:
         try:
             await relay.run()
         finally:
-            # A client that is gone needs no reason.
+            # A client that is gone ignores the reason.
             await socket.close(1001, passage.ending or _ENDED)
 
     def _list(self, passage: ProxyConnection) -> None:
@@ -242,7 +240,7 @@ class _Relay:
         self._over = trio.Event()
 
     async def run(self) -> None:
-        """Pass messages on until one side is over."""
+        """Relay messages until one side ends."""
         async with open_body_nursery() as nursery:
             nursery.start_soon(self._pump, self._from_client, name=f"{self._passage.name}, its calls")
             nursery.start_soon(self._pump, self._from_upstream, name=f"{self._passage.name}, its replies")
@@ -252,7 +250,7 @@ class _Relay:
         self._end(await pump())
 
     def _end(self, reason: str) -> None:
-        """Note the first reason: the end of the other side only follows from it."""
+        """Record the first reason. The end of the other side only follows from it."""
         if not self._over.is_set():
             self._passage.ending = reason
             self._over.set()
@@ -312,7 +310,7 @@ class _Relay:
         self._passage.received += 1
         self._watch("received", message)
         try:
-            # Both directions can write to the client: a call that a fault refuses is answered from here.
+            # Both directions write to the client, because refusals by a fault are sent from here.
             async with self._to_client:
                 await self._socket.send(message)
         except TransportBroken:
@@ -340,11 +338,11 @@ class _Relay:
         return reason
 
     async def _harm(self, message: bytes | str, fault: Fault) -> tuple[bytes | str, int]:
-        """Return what a fault makes of a message, and how often it is to be passed on."""
+        """Apply a fault to a message. Return the message, and how often it is sent."""
         match fault.action:
             case "delay":
                 with trio.move_on_after(fault.milliseconds / 1000):
-                    await self._socket.gone.wait()  # nobody is left to be held up
+                    await self._socket.gone.wait()  # no receiver is left
                 return message, 1
             case "duplicate":
                 return message, 2
@@ -385,19 +383,20 @@ async def proxy(
     headers: Mapping[str, str] | None = None,
     timeout: float = 30,
 ) -> AsyncIterator[Proxy]:
-    """Run a proxy in front of a browser while the block runs: give its clients `proxy.endpoint` in its place.
+    """Run a proxy in front of a browser inside the block. Its clients connect to `proxy.endpoint`.
 
-    `upstream` is what `connect` takes: "http://host:port" or "ws://...". `faults` are what the proxy does to
-    messages (`cdpengine.debug.faults` has the grammar); `record` writes the clients' traffic to a file,
-    redacted unless `unredacted`, payloads above `limit` bytes (0: none; None: the recorder's own limit) cut; what
-    scripts are given and return is withheld from it unless `keep_arguments`. A file that exists is refused, unless
-    `overwrite`. `port` 0 takes a free one. It listens on this machine only unless `host` says otherwise: everybody
-    who can reach a browser's debugging port can do all that its user can. `headers` go to the browser with every
-    request. `timeout` (seconds) is for finding the browser.
+    `upstream` is an address for `connect`: "http://host:port" or "ws://...". `faults` are applied to messages;
+    `cdpengine.debug.faults` describes the grammar. `record` writes the clients' traffic to a file. The file is
+    redacted unless `unredacted`, and must not exist unless `overwrite`. Payloads above `limit` bytes are cut (0:
+    no limit; None: the recorder's default). Arguments and results of scripts are withheld unless `keep_arguments`.
 
-    Raises InvalidArgumentError for arguments that cannot work, ConnectFailedError when no browser answers at
-    `upstream`, ResourcesExhaustedError and RecordingFailedError where the system lacks something to begin with,
-    RecordingFailedError at the end when the recording could not be written.
+    `port` 0 selects a free port. The proxy listens only on this machine unless `host` is given; everybody who
+    reaches a browser's debugging port has full control of the browser. `headers` are sent to the browser with
+    every request. `timeout` limits the search for the browser, in seconds.
+
+    Raises InvalidArgumentError for invalid arguments, and ConnectFailedError if no browser answers at `upstream`.
+    Raises ResourcesExhaustedError or RecordingFailedError at the start if the system lacks resources. Raises
+    RecordingFailedError at the end if the recording could not be written.
     """
     check_endpoint(upstream)
     checked = Faults(faults)
@@ -437,6 +436,8 @@ async def proxy(
             )
             running._start(*address, http)
             if not is_loopback(address[0]):
-                logger.warning("the proxy listens on %s:%d: all who reach it can drive the browser", *address)
+                logger.warning(
+                    "the proxy listens on %s:%d: everybody who reaches it controls the browser", *address
+                )
             started()
             yield running

@@ -1,7 +1,7 @@
-"""The format of recordings: one JSON object a line, a header first. Pure.
+"""The format of recordings: one JSON object a line, beginning with a header. Pure.
 
-Rule: what does not apply to a line is left out of it. A reader passes over fields and kinds of lines that it does
-not know, so that a newer version may add both.
+Rule: a line omits the fields that do not apply. Readers ignore unknown fields and kinds of lines, so that newer
+versions can add both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cdpengine import _json
 VERSION = 1
 
 CUT = "cdpengine.cut"
-"""The key of the marker that stands for a payload above the limit; its value is the payload's size in bytes."""
+"""Key of the marker that replaces a payload above the limit. Its value is the payload's size in bytes."""
 
 Kind = Literal[
     "call", "reply", "error", "event", "stray", "target", "span", "span-end", "http", "entered", "lost", "end"
@@ -27,9 +27,9 @@ KINDS = frozenset(get_args(Kind))
 class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     """The first line.
 
-    `started` is the wall clock, ISO 8601 in UTC; `monotonic` the engine's clock then, in seconds;
-    `limit` is the size in bytes above which payloads are cut, 0 for none; `salt` that of the fingerprints of
-    entered texts, in hexadecimal, "" where there are none.
+    `started` is the wall clock as ISO 8601 in UTC. `monotonic` is the engine's clock at that time, in seconds.
+    `limit` is the size in bytes above which payloads are cut, 0 for none. `salt` is the hexadecimal salt of the
+    fingerprints of entered text, "" without fingerprints.
     """
 
     cdpengine: str = "recording"
@@ -43,43 +43,46 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     salt: str = ""
 
     def encoded(self) -> bytes:
-        """Return the line."""
-        # Its first fields tell a recording from other files, so they are written although they are defaults.
+        """Return the encoded line."""
+        # The first fields distinguish a recording from other files, so they are written although they are
+        # defaults.
         fields = {"cdpengine": self.cdpengine, "version": self.version, **msgspec.to_builtins(self)}
         return _json.encode(fields) + b"\n"
 
 
 class Line(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """One thing that happened, in the order of the wire. What does not apply is left out of the file.
+    """One event of the recording, in wire order. Fields that do not apply are omitted.
 
-    t       seconds since the recording began
-    n       sequence number, from 1; a gap is where lines were lost
-    k       call, reply, error (a reply that refuses), event, stray (a message that is none of these);
-            target (a session and what it belongs to), span and span-end (one action of the program's own),
-            http (something that a client asked over HTTP, and the answer), entered (the fingerprints of what was
-            entered by the call on line `of`: `entered_texts.py`),
-            lost (`count` messages came faster than they could be written), end (the recorder was closed in order)
-    c       the connection's name
+    t       seconds since the start of the recording
+    n       sequence number, from 1; gaps are lost lines
+    k       call, reply, error (a refusing reply), event, stray (any other message),
+            target (a session and its target), span and span-end (an action of the program),
+            http (an HTTP request of a client, and the response),
+            entered (the fingerprints of text entered by the call on line `of`: `entered_texts.py`),
+            lost (`count` messages arrived faster than they could be written), end (the recorder closed
+            normally)
+    c       name of the connection
     d       ">" sent, "<" received
-    s       session id, absent for the browser's own session
-    T       target id of the session, where it is known
-    id, m   id and method of a call; of its reply too; of http the method, such as PUT
+    s       session id, absent for the browser's session
+    T       target id of the session, if known
+    id, m   id and method of a call and its reply; for http, the HTTP method, such as PUT
     z       size of the message on the wire, in bytes
-    ms      of replies: milliseconds since the call; of span-ends: how long the action took
-    span    the action that a call, and so its reply, belongs to; of spans their own number
-    name    of spans and their ends: the action, such as "page.click e7"
-    failed  of span-ends: the name of the exception that ended the action; absent where it succeeded
-    type    of targets: page, iframe, worker, ...
-    url     of targets; of http what was asked, such as "/json/new?about:blank"
-    count   of lost
-    status  of http: the status of the answer
-    of      of entered: the number n of the call's line
-    h       of entered: the fingerprints of the call's redacted texts in their order, "" for one without
-    typed   of entered: the fingerprint of what was typed in the call's session since the last one
-    withheld  of replies: whether something in what a script returned was withheld, as nobody knows what is secret
-            in it (`keep_arguments` keeps it)
-    msg     the message: as it was, or redacted; where its payload is above the limit, {"cdpengine.cut": bytes,
-            "head": "..."} stands in the payload's place; of http the body of the answer, a text unless it is JSON
+    ms      for replies, milliseconds since the call; for span-ends, the duration of the action
+    span    the action of a call and its reply; for spans, their number
+    name    for spans and their ends, the action, such as "page.click e7"
+    failed  for span-ends, the name of the exception that ended the action; absent on success
+    type    for targets: page, iframe, worker, ...
+    url     for targets, their URL; for http, the requested path, such as "/json/new?about:blank"
+    count   for lost, the number of messages
+    status  for http, the status of the response
+    of      for entered, the number n of the call's line
+    h       for entered, the fingerprints of the call's redacted strings in order, "" without one
+    typed   for entered, the fingerprint of the text typed in the session since the last fingerprint
+    withheld  for replies, whether a part of a script's result was withheld because its secrets are unknown
+            (`keep_arguments` keeps it)
+    msg     the message, possibly redacted; a payload above the limit is replaced by
+            {"cdpengine.cut": bytes, "head": "..."}; for http, the body of the response, as a string unless it
+            is JSON
     """
 
     t: float = 0.0
@@ -108,7 +111,7 @@ class Line(msgspec.Struct, omit_defaults=True, kw_only=True):
 
 
 class Message(msgspec.Struct):
-    """The message of a line, its payloads left raw."""
+    """The message of a line, with raw payloads."""
 
     id: int | None = None
     method: str = ""
@@ -118,7 +121,7 @@ class Message(msgspec.Struct):
 
 
 def http_params(target: str) -> dict[str, str]:
-    """Return what is asked over HTTP as parameters: the path, and the URL for a new tab."""
+    """Return the path and the new tab's URL of an HTTP request, as parameters."""
     path, _, query = target.partition("?")
     if not target.startswith("/"):
         path = urlsplit(target).path

@@ -352,7 +352,8 @@ async def test_at_a_terminal(terminal: Terminal, page: cdpengine.Page, tmp_path:
         terminal.type(f'Runtime.evaluate expression="{LOOP}"\r')
         terminal.expect(r"the page has not answered for 1\.\d s; Ctrl-C stops the command")
         terminal.type_until(
-            "\x03", r"the script that ran was (?:terminated|told to stop), and the page answers, after \d+ ms"
+            "\x03",
+            r"the script that ran was (?:terminated|asked to stop), and the page answers, after \d+ ms",
         )
         terminal.expect(PROMPT)
         terminal.type("!evaluate 40+2\r")
@@ -362,7 +363,7 @@ async def test_at_a_terminal(terminal: Terminal, page: cdpengine.Page, tmp_path:
         terminal.expect(r"NodeNotFoundError: [^\n]*\n")
         terminal.expect(PROMPT)
         terminal.type("Page.nothing\r")
-        terminal.expect(r"-32601|one that there is")
+        terminal.expect(r"-32601|an existing one")
         terminal.expect(PROMPT)
         terminal.type(f"Input.insertText text={CANARY}\r")
         terminal.expect(r"\{\}")

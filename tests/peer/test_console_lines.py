@@ -134,7 +134,7 @@ async def test_a_page_that_never_answers_holds_nobody_up(
     said = await console.stop("Runtime.evaluate expression=1", 0.5)
     assert trio.current_time() - started < 1.2
     assert said.startswith(
-        "stopped: the script that ran was told to stop, but the page has not answered after "
+        "stopped: the script that ran was asked to stop, but the page has not answered after "
     )
     assert "!recover reload" in said
 

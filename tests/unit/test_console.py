@@ -314,7 +314,7 @@ MORE = "!recover reload ends its process and loads it again, !recover close clos
                 "service worker", RecoveryReport(steps=(RecoveryStep("terminate", False),)), 1.5, loading=True
             ),
             (
-                "stopped: the navigation was stopped and the script that ran was told to stop, but the service worker "
+                "stopped: the navigation was stopped and the script that ran was asked to stop, but the service worker "
                 f"has not answered after 1500 ms; {MORE}"
             ),
         ),
@@ -323,7 +323,7 @@ MORE = "!recover reload ends its process and loads it again, !recover close clos
                 report=RecoveryReport(steps=(RecoveryStep("terminate", False),), responsive=True),
                 seconds=0.3,
             ),
-            "stopped: the script that ran was told to stop, and the page answers, after 300 ms",
+            "stopped: the script that ran was asked to stop, and the page answers, after 300 ms",
         ),
     ],
 )

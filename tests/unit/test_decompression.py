@@ -166,7 +166,7 @@ def test_however_it_is_fed_the_text_is_the_same(cuts: list[int], frames: int, ch
     assert found == text * frames
     assert decompressor.whole
     assert decompressor.feed(b"and more") == b""
-    assert decompressor.damage == "what follows is no frame of zstandard"
+    assert decompressor.damage == "the next bytes are no zstandard frame"
 
 
 def test_a_line_without_its_end_is_still_a_line(tmp_path: Path) -> None:

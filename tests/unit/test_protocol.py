@@ -78,7 +78,7 @@ def test_depth_says_how_far() -> None:
 
 
 def test_a_reference_to_nothing_is_said() -> None:
-    assert "Nowhere.Thing (which the protocol does not describe)" in entry_text(
+    assert "Nowhere.Thing (not described by the protocol)" in entry_text(
         protocol(), protocol().find("Leaf.shed")[0]
     )
 

@@ -45,13 +45,13 @@ def test_each_line_of_a_recording_is_one_line() -> None:
 
 
 @pytest.mark.parametrize(('line', 'text'), [
-    (Line(k="lost", count=4), "     0.000 !! 4 messages lost: they came too fast"),
+    (Line(k="lost", count=4), "     0.000 !! 4 messages lost: they arrived too fast"),
     (Line(k="span-end", span=3), "     0.000 == end of [3]"),
     (Line(k="span-end", span=3, name="page.click e7", ms=1.25), "     0.000 == end of page.click e7 [3] 1.2 ms"),
     (Line(k="span-end", span=3, name="page.fill", ms=9, failed="StaleRefError"), "     0.000 == end of page.fill [3] 9.0 ms StaleRefError"),
     (Line(k="http", m="PUT", url="/json/new?a\x1b", status=200, ms=1.5, msg=msgspec.Raw(b'{"id":"A"}')),
      '     0.000 <> PUT /json/new?a\\x1b 200 1.5 ms {"id":"A"}'),
-    (Line(k="entered", of=7, h=("ab",)), "     0.000 == fingerprints of what was entered up to line 7"),
+    (Line(k="entered", of=7, h=("ab",)), "     0.000 == fingerprints of the text entered up to line 7"),
     (Line(k="reply", d="<", id=3), "     0.000 <- browser      #3 (unknown call)"),
     (Line(k="stray", d="<", msg=msgspec.Raw(b'"what?"')), '     0.000 <- browser         (no message) "what?"'),
     (Line(k="event", d="<", m="A.b", msg=msgspec.Raw(b"[7]")), "     0.000 <- browser         A.b [7]"),

@@ -1,4 +1,4 @@
-"""Exploring the protocol: a console on it, what a browser says of it, and whether the engine fits a browser.
+"""Tools to explore the protocol: a console, the browser's description, and compatibility checks.
 
-Rule: the browser's own description of its protocol is the only source of names.
+Rule: the browser's description of its protocol is the only source of names.
 """

@@ -1,8 +1,8 @@
-"""Compatibility: where a browser's protocol differs from another's, the engine's and PyCDP's. Pure.
+"""Protocol compatibility: differences between a browser's protocol and another, the engine's, or PyCDP's. Pure.
 
-Rule: a finding says whether it breaks something. What the engine sends or needs and the browser lacks breaks the
-engine; what PyCDP cannot decode breaks only those who use that part of PyCDP; the rest is information. Between two
-protocols each change is one line that says what it was and what it is; descriptions are not compared.
+Rule: each finding has a `breaks` flag. The engine breaks if the browser lacks a method or field that the engine
+needs. An undecodable PyCDP part breaks only programs that use it. All other findings are information. Comparing
+two protocols gives one line a change, with the old and the new form. Descriptions are not compared.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Side = Literal["engine", "pycdp"]
 
 @attrs.frozen
 class Finding:
-    """One finding: on which `side`, about what `name`, `what` it is, and whether it `breaks` that side."""
+    """A finding: the affected `side`, the `name`, the difference (`what`), and whether it `breaks` that side."""
 
     side: Side
     breaks: bool
@@ -53,7 +53,7 @@ def check_engine(
     uses: Iterable[Use],
     decoded: Iterable[Description] | None = None,
 ) -> list[Finding]:
-    """Return where the engine's own vocabulary differs from the browser's. `decoded` None: all that it decodes."""
+    """Return how the engine's vocabulary differs from the browser's. `decoded=None` checks all structures."""
     found = [finding for use in uses for finding in _check_use(protocol, use)]
     for description in list_structures() if decoded is None else decoded:
         found += _check_decoded(protocol, description)
@@ -64,25 +64,28 @@ def _check_use(protocol: Protocol, use: Use) -> Iterator[Finding]:
     command = protocol.commands.get(use.method)
     entry = command or protocol.events.get(use.method)
     if entry is None or (use.sent and command is None):
-        yield Finding("engine", True, use.method, f"used in {use.where}, and the browser does not have it")
+        yield Finding("engine", True, use.method, f"used in {use.where}, but missing in the browser")
         return
     if entry.deprecated:
-        yield Finding("engine", False, use.method, f"used in {use.where}, and deprecated")
+        yield Finding("engine", False, use.method, f"used in {use.where}, but deprecated")
     if command is None or not use.sent:
         return
     known = {field.name: field for field in command.parameters}
     for name in use.parameters:
         if name not in known:
             yield Finding(
-                "engine", True, f"{use.method} {name}=", f"sent in {use.where}; it has no such parameter"
+                "engine",
+                True,
+                f"{use.method} {name}=",
+                f"sent in {use.where}, but the command lacks this parameter",
             )
         elif known[name].deprecated:
-            yield Finding("engine", False, f"{use.method} {name}=", f"sent in {use.where}, and deprecated")
+            yield Finding("engine", False, f"{use.method} {name}=", f"sent in {use.where}, but deprecated")
     if use.complete:
         for field in command.parameters:
             if not field.optional and field.name not in use.parameters:
                 yield Finding(
-                    "engine", True, f"{use.method} {field.name}=", f"required, and not sent in {use.where}"
+                    "engine", True, f"{use.method} {field.name}=", f"required, but not sent in {use.where}"
                 )
 
 
@@ -100,7 +103,7 @@ def _check_decoded(protocol: Protocol, description: Description) -> Iterator[Fin
             "engine",
             True,
             method,
-            f"decoded by {owner_of(description.structure)}, and the browser does not have it",
+            f"decoded by {owner_of(description.structure)}, but missing in the browser",
         )
         return
     yield from _check_structure(
@@ -124,12 +127,12 @@ def _check_structure(
         field = known.get(wanted.name)
         name = f"{where}.{wanted.name}"
         if field is None:
-            yield Finding("engine", True, name, f"read by {wanted.owner}, and no longer there")
+            yield Finding("engine", True, name, f"read by {wanted.owner}, but missing in the browser")
             continue
         if wanted.needed and field.optional:
-            yield Finding("engine", True, name, f"{wanted.owner} cannot do without it, and it is optional")
+            yield Finding("engine", True, name, f"required by {wanted.owner}, but optional")
         if field.deprecated:
-            yield Finding("engine", False, name, f"read by {wanted.owner}, and deprecated")
+            yield Finding("engine", False, name, f"read by {wanted.owner}, but deprecated")
         yield from _check_value(protocol, wanted, wanted.kind, field, name, home, seen)
 
 
@@ -142,7 +145,7 @@ def _check_value(
     home: str,
     seen: set[object],
 ) -> Iterator[Finding]:
-    """Compare one value's kind in Python with its shape in the protocol."""
+    """Compare a value's Python type with its shape in the protocol."""
     refers, described = protocol.resolve(shape, home)
     if described is not None:
         home = refers.partition(".")[0]
@@ -167,7 +170,7 @@ def _check_value(
             accepted |= _JSON_KINDS.get(origin, _ANY)
     if shape.type and shape.type != "any" and shape.type not in accepted:
         yield Finding(
-            "engine", True, name, f"{wanted.owner} takes {_list_kinds(accepted)}, and it is {shape.type}"
+            "engine", True, name, f"{wanted.owner} takes {_list_kinds(accepted)}, but it is {shape.type}"
         )
 
 
@@ -183,14 +186,14 @@ _JSON_KINDS: dict[object, frozenset[str]] = {
 
 
 def _list_kinds(kinds: Iterable[str]) -> str:
-    return " or ".join(sorted(kinds)) or "nothing that the protocol has"
+    return " or ".join(sorted(kinds)) or "no type of the protocol"
 
 
 # --- PyCDP ---------------------------------------------------------------------------------------------------
 
 
 def check_pycdp(protocol: Protocol, vocabulary: Vocabulary) -> list[Finding]:
-    """Return where PyCDP's vocabulary differs from the browser's."""
+    """Return the differences between PyCDP's vocabulary and the browser's."""
     found: list[Finding] = []
     for what, known, there in (
         ("command", vocabulary.commands, protocol.commands),
@@ -216,11 +219,11 @@ def check_pycdp(protocol: Protocol, vocabulary: Vocabulary) -> list[Finding]:
 def _check_sent(name: str, command: Command, decoder: Decoder) -> Iterator[Finding]:
     there = {field.name: field for field in command.parameters}
     for gone in sorted(decoder.sent - there.keys()):
-        yield Finding("pycdp", True, f"{name} {gone}=", "parameter of PyCDP that the browser does not have")
+        yield Finding("pycdp", True, f"{name} {gone}=", "parameter of PyCDP that the browser lacks")
     for field in command.parameters:
         if field.name not in decoder.sent:
             needed = not field.optional
-            what = "parameter that is required, and PyCDP cannot send" if needed else "parameter that is new"
+            what = "required parameter that PyCDP cannot send" if needed else "new parameter"
             yield Finding("pycdp", needed, f"{name} {field.name}=", what)
 
 
@@ -228,18 +231,18 @@ def _check_read(name: str, fields: Iterable[Field], decoder: Decoder) -> Iterato
     there = {field.name: field for field in fields}
     for needed in sorted(decoder.needed):
         if needed not in there:
-            yield Finding("pycdp", True, f"{name}.{needed}", "PyCDP cannot do without it, and it is gone")
+            yield Finding("pycdp", True, f"{name}.{needed}", "required by PyCDP, but missing in the browser")
         elif there[needed].optional:
-            yield Finding("pycdp", True, f"{name}.{needed}", "PyCDP cannot do without it, and it is optional")
+            yield Finding("pycdp", True, f"{name}.{needed}", "required by PyCDP, but optional")
     for new in sorted(there.keys() - decoder.needed - decoder.optional):
-        yield Finding("pycdp", False, f"{name}.{new}", "field that is new")
+        yield Finding("pycdp", False, f"{name}.{new}", "new field")
 
 
 def _check_type(name: str, kind: Type, decoder: Decoder) -> Iterator[Finding]:
     if decoder.values:
         for value in kind.enum:
             if value not in decoder.values:
-                yield Finding("pycdp", True, name, f"value {value!r}, at which PyCDP's decoder fails")
+                yield Finding("pycdp", True, name, f"value {value!r}, which PyCDP's decoder rejects")
         return
     if kind.properties:
         yield from _check_read(name, kind.properties, decoder)
@@ -255,7 +258,7 @@ _SIGNS: dict[ChangeKind, str] = {"added": "+", "removed": "-", "changed": "~"}
 
 @attrs.frozen
 class Change:
-    """One difference: of which `entry` ("command", "event", "type", "domain"), its `name`, and what `detail`."""
+    """A difference: the kind of `entry` ("command", "event", "type", "domain"), its `name`, and the `detail`."""
 
     kind: ChangeKind
     entry: str
@@ -267,7 +270,7 @@ class Change:
 
 
 def diff_protocols(before: Protocol, after: Protocol) -> list[Change]:
-    """Return what changed from one protocol to the other, in the order of the names."""
+    """Return the changes from one protocol to the other, sorted by name."""
     old_domains, new_domains = ({d.name for d in protocol.domains} for protocol in (before, after))
     changes = [
         Change("added" if name in new_domains else "removed", "domain", name)

@@ -1,14 +1,14 @@
-"""The console's language: what a line means, what of it may be kept, and how it can be completed. Pure.
+"""Grammar of the console: parsing lines, removing secrets from them, and completion. Pure.
 
     Page.navigate url=https://example.com      a command; values are JSON, 'text', or bare text
     Input.insertText {"text": "Ada"}           its parameters as one JSON object
-    ? Page.navigate                            help from the browser's own protocol
+    ? Page.navigate                            help from the browser's protocol description
     !click e3                                  an action of the engine (ACTIONS)
-    # anything                                 nothing
+    # anything                                 a comment
 
-Rule: a bare value is what the protocol says that the parameter is; a parameter that the command does not have is
-refused, because Chrome passes over it in silence. Completion offers methods, parameters, values, actions, targets
-and refs that the browser's own protocol has, or that are there now; never a guess.
+Rule: the protocol decides the type of a bare value. Unknown parameters are rejected because Chrome ignores them
+silently. Completion offers only methods, parameters and values of the browser's protocol, and existing actions,
+targets and refs.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from cdpengine.debug.recording.redact import Redactor
 from cdpengine.errors import InvalidArgumentError
 
 Work = Literal["none", "question", "work", "script"]
-"""What a line makes its target do: nothing; answer; what may run page code; or run the line's own script.
+"""Effect of a line on its target: nothing; an answer; possibly page code; or the line's script.
 
-The end of a stopped line depends on it.
+It decides how a stopped line is ended.
 """
 
 
 @attrs.frozen
 class Action:
-    """An action of the console: how it is written, what it does, and what it has the page do.
+    """An action of the console: its syntax, its description, and its effect on the page.
 
-    `takes` says what its words are, for completion: "refs", "targets", "patterns", or a word itself. The last of
-    them goes for all further words where `usage` has "...".
+    `takes` lists the completions of each word: "refs", "targets", "patterns", or literal words. If `usage`
+    contains "...", the last entry applies to all further words.
     """
 
     usage: str
@@ -68,7 +68,7 @@ ACTIONS: dict[str, Action] = {
     "drag": Action("!drag REF REF", "drag an element to another one", "work", (("refs",), ("refs",))),
     "scroll": Action("!scroll REF", "scroll an element into view", "work", _REF),
     "focus": Action("!focus REF", "give an element the keyboard focus", "work", _REF),
-    "fill": Action("!fill REF TEXT", "replace what a field holds by TEXT", "work", _REF),
+    "fill": Action("!fill REF TEXT", "replace a field's content by TEXT", "work", _REF),
     "type": Action("!type REF TEXT", "type text into an element", "work", _REF),
     "press": Action("!press KEY [REF]", "press a key or a chord: Enter, Control+A", "work", ((), ("refs",))),
     "select": Action(
@@ -103,18 +103,18 @@ SCRIPTS = frozenset({
     "Runtime.evaluate", "Runtime.callFunctionOn", "Runtime.runScript", "Runtime.awaitPromise",
     "Debugger.evaluateOnCallFrame",
 })  # fmt: skip
-"""Commands that are answered when a script of the caller's has ended."""
+"""Commands that are answered when a script of the caller has ended."""
 
 _WORK = frozenset({
     "DOM.focus", "DOM.setFileInputFiles", "Page.close", "Page.handleJavaScriptDialog", "Page.navigate",
     "Page.navigateToHistoryEntry", "Page.reload", "Page.setDocumentContent",
 })  # fmt: skip
-"""Commands that can have the page run its own script before they are answered; those of Input beside them."""
+"""Commands, besides those of Input, whose answer may wait for a script of the page."""
 
 
 @attrs.frozen
 class Argument:
-    """One parameter as it was written. `quoted` values are JSON or quoted text, bare ones are still text."""
+    """A parameter as written. `quoted` values are JSON or quoted strings; bare values are not converted yet."""
 
     name: str
     text: str
@@ -132,7 +132,7 @@ class CallLine:
 
 @attrs.frozen
 class ActionLine:
-    """An action of the engine; `rest` is what follows its name."""
+    """An action of the engine; `rest` follows its name."""
 
     name: str
     rest: str
@@ -140,7 +140,7 @@ class ActionLine:
 
 @attrs.frozen
 class HelpLine:
-    """A question; `name` is "" for help on the console itself."""
+    """A help request; `name` is "" for help on the console."""
 
     name: str
 
@@ -149,7 +149,7 @@ Line = CallLine | ActionLine | HelpLine
 
 
 def work_of(line: Line) -> Work:
-    """Say what a line has its target do."""
+    """Return the effect of a line on its target."""
     match line:
         case ActionLine(name):
             return ACTIONS[name].work
@@ -166,7 +166,7 @@ _BARE = re.compile(r"\S*")
 
 
 def parse_line(line: str) -> Line | None:
-    """Return what a line says; None for an empty one or a comment. Raises InvalidArgumentError."""
+    """Parse a line. Returns None for an empty line or a comment. Raises InvalidArgumentError."""
     text = line.strip()
     if not text or text.startswith("#"):
         return None
@@ -190,13 +190,13 @@ def parse_line(line: str) -> Line | None:
 
 
 def first_word(text: str) -> tuple[str, str]:
-    """Return the first word and what follows it, whatever white space is between them."""
+    """Return the first word and the rest, without the white space between them."""
     name, rest = (*text.split(maxsplit=1), "", "")[:2]
     return name, rest.strip()
 
 
 def split_words(text: str, what: str) -> list[str]:
-    """Return the words of a text; "..." (as JSON) and '...' keep the spaces in them.
+    """Split a string into words. "..." (as JSON) and '...' keep the spaces in them.
 
     Raises InvalidArgumentError.
     """
@@ -229,7 +229,7 @@ def _arguments(text: str, method: str) -> tuple[Argument, ...]:
     while place < len(text):
         named = _NAME.match(text, place)
         if named is None:
-            raise _wrong(method, "name=value ...; put a text with spaces into quotes")
+            raise _wrong(method, "name=value ...; put values with spaces into quotes")
         place = named.end()
         argument, place = _value(named[1], text, place, method)
         if any(other.name == argument.name for other in arguments):
@@ -239,7 +239,7 @@ def _arguments(text: str, method: str) -> tuple[Argument, ...]:
 
 
 def _value(name: str, text: str, place: int, method: str) -> tuple[Argument, int]:
-    """Read one value: JSON, a text in quotes, or a bare text that ends at white space."""
+    """Read one value: JSON, a quoted string, or a bare value that ends at white space."""
     first = text[place : place + 1]
     if first and first in "{[\"'":
         if first == "'":
@@ -262,15 +262,15 @@ def _value(name: str, text: str, place: int, method: str) -> tuple[Argument, int
 
 
 def _wrong(method: str, expected: str) -> InvalidArgumentError:
-    # What was given is not repeated: it may be a password.
+    # The error does not repeat the value, which may be a password.
     return InvalidArgumentError(what=f"parameters of {method}", given="what was written", expected=expected)
 
 
 def bind(line: CallLine, protocol: Protocol | None) -> tuple[str, dict[str, object]]:
-    """Return the method and its parameters, bare values typed as the protocol says.
+    """Return the method and its parameters. Bare values get the types that the protocol gives.
 
-    A method that the protocol lacks is passed on as it is, for the browser to refuse. Raises
-    InvalidArgumentError for a parameter that the command does not have, and for one that is missing.
+    A method that the protocol lacks is passed on unchanged for the browser to refuse. Raises InvalidArgumentError
+    for an unknown or a missing parameter.
     """
     command = None if protocol is None else protocol.commands.get(line.method)
     if protocol is None or command is None:
@@ -310,11 +310,11 @@ def _convert(argument: Argument, field: Field | None, protocol: Protocol | None,
         return argument.text
 
 
-# --- what may be kept of a line ------------------------------------------------------------------------------
+# --- lines without secrets ------------------------------------------------------------------------------
 
 
 def safe_line(line: str) -> str:
-    """Return a line as it may be written to a history: without typed text, passwords, cookies and tokens."""
+    """Return a line for the history, without typed text, passwords, cookies and tokens."""
     redactor = Redactor()
     try:
         parsed = parse_line(line)
@@ -323,7 +323,7 @@ def safe_line(line: str) -> str:
         return f"{word} {REDACTED}" if word != line.strip() else redactor.text(line)
     match parsed:
         case ActionLine("type" | "fill" as name, rest):
-            # What the element is, is known to the page alone: any text may be a password.
+            # Only the page knows the element, so any typed text may be a password.
             return " ".join([f"!{name}", *rest.split(maxsplit=1)[:1], REDACTED])
         case ActionLine("press", rest):
             keys = [word if len(word) > 1 else REDACTED for word in rest.split()[:1]]
@@ -352,14 +352,14 @@ def _safe_call(redactor: Redactor, method: str, arguments: tuple[Argument, ...])
 
 _VALUE = re.compile(r"(\w+)=([^\s\"'{\[]*)\Z")
 _OPEN = re.compile(r"=([\"'{\[])[^\"'}\]]*\Z")
-"""A value in quotes or brackets that is not closed yet."""
+"""An unclosed value in quotes or brackets."""
 
 _TAKEN = re.compile(r"(?:^|\s)(\w+)=")
 
 
 @attrs.frozen
 class Candidate:
-    """A text that fits in place of the last `replaces` characters, and a `note` that says what it is."""
+    """A completion that replaces the last `replaces` characters, with a `note` for the user."""
 
     text: str
     replaces: int
@@ -369,9 +369,9 @@ class Candidate:
 def complete(
     line: str, protocol: Protocol | None, *, words: Mapping[str, Sequence[str]] | None = None
 ) -> list[Candidate]:
-    """Return what may follow `line`, which ends at the cursor.
+    """Return completions of `line`, which ends at the cursor.
 
-    `words` are "targets" (numbers for !use) and "refs" (of the last snapshot).
+    `words` has "targets" (numbers for !use) and "refs" (of the last snapshot).
     """
     text = line.lstrip()
     if text.startswith("!"):
@@ -426,7 +426,7 @@ def _parameters(method: str, rest: str, protocol: Protocol) -> Iterator[Candidat
 
 
 def shorten_text(text: str) -> str:
-    """Return the first sentence, in one line."""
+    """Return the first sentence in one line."""
     return " ".join(text.split()).split(". ")[0].removesuffix(".")[:80]
 
 

@@ -1,8 +1,8 @@
-"""Interpreter: runs the lines of a console against a browser.
+"""Interpreter of console lines, which it runs against a browser.
 
-Rule: a line ends with its output or its error, within the time that the console gives each command, and takes the
-script that it set going with it; what is shown of a page cannot command a terminal. Events come beside the lines,
-for the target that is in use.
+Rule: a line ends with output or an error within the console's command timeout. A stopped line also ends the script
+that it started. Output of a page is escaped so that it cannot control the terminal. Events of the current target
+are shown between the lines.
 """
 
 from __future__ import annotations
@@ -54,20 +54,19 @@ __all__ = ["Interpreter", "Output", "Quit", "event_line"]
 
 _METHOD_NOT_FOUND = -32601
 _LONGEST_EVENT = 400
-"""Characters of an event that are shown as it comes."""
+"""Maximum length of a displayed event, in characters."""
 
 
 class Quit(Exception):
-    """The line asked to leave."""
+    """The user asked to leave."""
 
 
 class Interpreter:
-    """One console. `show_event` is called with each event that was asked for, as one line of text.
+    """A console. It calls `show_event` with each requested event, as one line.
 
-    `show_notice` is called, with one line too, when a page does not answer the line that runs, and when a script
-    was ended (default: `show_event`). `unattended`: nobody is there to type !recover, so a page that had answered
-    before is not left hung by any line that is stopped. `stopped` says what was done about the latest line that
-    was cancelled.
+    It calls `show_notice` with one line when a page does not answer the running line, and when a script was ended
+    (default: `show_event`). With `unattended`, nobody can type !recover, so every stopped line ends the script of
+    a page that had answered before. `stopped` describes how the last cancelled line was ended.
     """
 
     def __init__(
@@ -108,7 +107,7 @@ class Interpreter:
 
     @property
     def place(self) -> str:
-        """What commands are sent to now, shortly: for a prompt."""
+        """Short name of the current target, for a prompt."""
         if self._session is self.browser.session:
             return "browser"
         number = self._number(self._session.target_id or "")
@@ -116,14 +115,14 @@ class Interpreter:
 
     @property
     def target_numbers(self) -> list[str]:
-        """The numbers that !use takes now."""
+        """Numbers that !use accepts now."""
         return ["0", *(str(self._number(info.target_id)) for info in self.browser.targets)]
 
     async def run(self, line: str) -> Output | None:
-        """Run one line. Raises EngineError for what fails, Quit for !quit.
+        """Run one line. Raises EngineError for a failure, and Quit for !quit.
 
-        A line that is cancelled, or runs out of time, first ends what it set going on its page, in a fraction of a
-        second; `stopped` says what was done.
+        If the line is cancelled or times out, the scripts that it started are ended first, within a fraction of a
+        second. `stopped` describes the outcome.
         """
         parsed = parse_line(line)
         self.stopped = Stopped(self._target.noun)
@@ -144,7 +143,10 @@ class Interpreter:
                 return self._help(name)
 
     async def _run_watched(self, line: Line, work: Work) -> Output | None:
-        """Run a line that its target must answer: say when it does not, and stop what the line leaves behind."""
+        """Run a line that its target must answer.
+
+        Report a silent target, and stop scripts that the line left running.
+        """
         target, before = self._target, self._target.terminations()
         ends = work != "question" or (self._unattended and target.answered)
         began = 0.0
@@ -155,7 +157,7 @@ class Interpreter:
                 await target.watch(self._notice, ends=ends)
                 await trio.sleep_forever()
             finally:
-                began = trio.current_time()  # where the line is cancelled, at once
+                began = trio.current_time()  # on cancellation, immediately
 
         async with open_body_nursery() as nursery:
             nursery.start_soon(watch)
@@ -196,7 +198,7 @@ class Interpreter:
                 near = [] if self.protocol is None else self.protocol.near(method, self.protocol.commands)
                 if error.code == _METHOD_NOT_FOUND and near and method not in near:
                     raise InvalidArgumentError(
-                        what="method", given=method, expected=f"one that there is, such as {', '.join(near)}"
+                        what="method", given=method, expected=f"an existing one, such as {', '.join(near)}"
                     ) from error
                 raise
         return json_output(_json.decode_leniently(bytes(result)))
@@ -284,7 +286,7 @@ class Interpreter:
         return Output(f"commands go to {self.place}")
 
     async def _attach(self, target_id: str) -> Session:
-        """Return a session of a target that is no page, attaching one if there is none."""
+        """Return a session of a target that is not a page. Attach one if necessary."""
         sessions = self.browser.session.connection.targets.sessions
         for session in sessions.values():
             if session.target_id == target_id:
@@ -293,7 +295,7 @@ class Interpreter:
             attached = await self.browser.session.call(
                 "Target.attachToTarget", targetId=target_id, flatten=True
             )
-        # The event that announces the session comes before the reply.
+        # Chrome sends the session's event before the reply.
         return sessions[attached["sessionId"]]
 
     # --- events --------------------------------------------------------------------------------------------
@@ -337,7 +339,7 @@ class Interpreter:
             except EngineError as error:
                 self.patterns = ()
                 if not started:
-                    raise  # in the line that asked for the events
+                    raise  # reported by the !events line
                 self._show(f"no more events: {error}")
             finally:
                 silent.set()
@@ -354,7 +356,7 @@ class Interpreter:
         if not name:
             width = max(len(action.usage) for action in ACTIONS.values())
             lines = ["Domain.method name=value ...   a command; values are JSON, 'text', or bare text"]
-            lines += ["? NAME                         what a command, event, type or domain is", ""]
+            lines += ["? NAME                         help on a command, event, type or domain", ""]
             lines += [f"{action.usage:<{width}}  {action.does}" for action in ACTIONS.values()]
             return Output("\n".join(lines))
         if name.removeprefix("!") in ACTIONS:
@@ -369,7 +371,7 @@ class Interpreter:
 
 
 def event_line(event: Event) -> str:
-    """Return an event as one line that is safe to print, cut where it is long."""
+    """Format an event as one line that is safe to print. Long events are shortened."""
     text = bytes(event.raw).decode("utf-8", "replace")
     shown = escape_line(text[:_LONGEST_EVENT]) + ("…" if len(text) > _LONGEST_EVENT else "")
     return f"{escape_line(event.method)} {shown}"

@@ -1,6 +1,6 @@
-"""The console's actions on a page: what each has the page do, and what is shown of it.
+"""The console's actions on a page, and their output.
 
-Rule: an action is one call of the page's own method; nothing of a text that was typed or filled in is shown.
+Rule: an action is one call of the page's method. Output never contains typed or filled text.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Output:
-    """What a line gave: `text`, and whether it is "json" or plain text. It is safe to print.
+    """The output of a line: `text`, and its kind, "json" or "text". It is safe to print.
 
-    `refs` are those of a snapshot, None for everything else.
+    `refs` are the refs of a snapshot, and None for other output.
     """
 
     text: str
@@ -32,9 +32,9 @@ class Output:
 
 
 async def act_on_page(page: Page, name: str, rest: str, timeout: float) -> Output | None:
-    """Do the action `name` with what follows it in the line.
+    """Run the action `name` with `rest`, the words after it.
 
-    Raises as the page's method, and InvalidArgumentError.
+    Raises the errors of the page's method, and InvalidArgumentError.
     """
     usage = ACTIONS[name].usage
     first, after = first_word(rest)
@@ -89,13 +89,13 @@ async def act_on_page(page: Page, name: str, rest: str, timeout: float) -> Outpu
 
 
 def _check_words(name: str, rest: str) -> None:
-    """Raise InvalidArgumentError where words are missing, or more than the action takes.
+    """Raise InvalidArgumentError if words are missing or too many.
 
-    It repeats none of them.
+    The error repeats no word.
     """
     usage = ACTIONS[name].usage
     needed = usage.partition("[")[0].split()[1:]
-    least = len(needed) - (name in ("fill", "type"))  # without a text, `!fill e3` clears the field
+    least = len(needed) - (name in ("fill", "type"))  # without TEXT, `!fill e3` clears the field
     count = len(rest.split())
     open_ended = usage.endswith(("TEXT", "JAVASCRIPT", "...", "]"))
     if count < least or (count > len(needed) and not open_ended):
@@ -104,7 +104,7 @@ def _check_words(name: str, rest: str) -> None:
 
 
 async def _fill(page: Page, target: str, text: str, timeout: float) -> None:
-    """Fill a field. An error repeats nothing of the text, which may be a password whatever the field is."""
+    """Fill a field. An error never contains the text, which may be a password in any field."""
     try:
         await page.fill(target, text, timeout=timeout)
     except ValueRefusedError as error:
@@ -118,17 +118,17 @@ async def _fill(page: Page, target: str, text: str, timeout: float) -> None:
 
 
 def as_json(value: object) -> Output:
-    """Return what an action gave, attrs classes included, as JSON to be shown."""
+    """Convert an action's result, attrs classes included, to JSON output."""
     return json_output(_plain(value))
 
 
 def json_output(value: object) -> Output:
-    """Return a JSON value to be shown."""
+    """Format a JSON value as output."""
     return Output(escape_json(_json.encode_text(value, indent=2)), "json")
 
 
 def _plain(value: object) -> object:
-    """Return what an action gave as what JSON has."""
+    """Convert an action's result to JSON types."""
     kind = type(value)
     if attrs.has(kind):
         return {

@@ -1,8 +1,8 @@
-"""Protocol: what a browser says of its own protocol, asked for at /json/protocol or read from a file.
+"""A browser's protocol description, fetched from /json/protocol or read from a file.
 
-Rule: the browser's own document is the only source, and it is kept whole: what a newer browser adds to it is
-written back by `Protocol.source`. Names are found whatever their case, and a wrong one says which were near. A
-browser is asked over HTTP, once; nothing is attached to it.
+Rule: the browser's document is the only source. `Protocol.source` keeps it unchanged, so that fields of newer
+browsers are written back. Lookups ignore case, and an unknown name lists similar ones. Fetching needs one HTTP
+request and attaches to nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EntryKind = Literal["domain", "command", "event", "type"]
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """What a value is: a JSON type, or a reference (`ref`) to a type that has a name."""
+    """The shape of a value: a JSON type, or a reference (`ref`) to a named type."""
 
     type: str = ""
     ref: str = msgspec.field(default="", name="$ref")
@@ -47,7 +47,7 @@ class Field(Shape, frozen=True, kw_only=True):
 
 
 class Type(Shape, frozen=True, kw_only=True):
-    """A type that has a name."""
+    """A named type."""
 
     id: str = ""
     description: str = ""
@@ -56,7 +56,7 @@ class Type(Shape, frozen=True, kw_only=True):
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """A command: what is sent (`parameters`) and what is answered (`returns`)."""
+    """A command: its `parameters` and its results (`returns`)."""
 
     name: str = ""
     description: str = ""
@@ -68,7 +68,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventKind(msgspec.Struct, frozen=True, kw_only=True):
-    """An event, as the protocol describes it."""
+    """An event in the protocol description."""
 
     name: str = ""
     description: str = ""
@@ -95,7 +95,7 @@ Item = Domain | Command | EventKind | Type
 
 @attrs.frozen
 class Entry:
-    """Something that has a name in the protocol: `name` is the whole one, such as "Page.navigate"."""
+    """A named entry of the protocol. `name` is the full name, such as "Page.navigate"."""
 
     kind: EntryKind
     name: str
@@ -104,12 +104,12 @@ class Entry:
 
     @property
     def experimental(self) -> bool:
-        """Whether it, or its whole domain, is experimental."""
+        """Whether the entry or its domain is experimental."""
         return self.item.experimental or self.domain.experimental
 
     @property
     def deprecated(self) -> bool:
-        """Whether it, or its whole domain, is deprecated."""
+        """Whether the entry or its domain is deprecated."""
         return self.item.deprecated or self.domain.deprecated
 
 
@@ -125,7 +125,7 @@ class _Document(msgspec.Struct, frozen=True):
 
 @attrs.frozen(slots=False, eq=False)
 class Protocol:
-    """A browser's vocabulary. `source` is its document as it came, `version` such as "1.3"."""
+    """A browser's protocol. `source` is the unchanged document; `version` is such as "1.3"."""
 
     source: bytes = attrs.field(repr=False)
     version: str
@@ -140,21 +140,21 @@ class Protocol:
 
     @cached_property
     def commands(self) -> dict[str, Command]:
-        """Every command, by its whole name."""
+        """All commands by full name."""
         return {f"{d.name}.{command.name}": command for d in self.domains for command in d.commands}
 
     @cached_property
     def events(self) -> dict[str, EventKind]:
-        """Every event, by its whole name."""
+        """All events by full name."""
         return {f"{d.name}.{event.name}": event for d in self.domains for event in d.events}
 
     @cached_property
     def types(self) -> dict[str, Type]:
-        """Every type, by its whole name."""
+        """All types by full name."""
         return {f"{d.name}.{kind.id}": kind for d in self.domains for kind in d.types}
 
     def entries(self) -> Iterator[Entry]:
-        """Give everything that has a name, domain after domain."""
+        """Yield all named entries, domain after domain."""
         for domain in self.domains:
             yield Entry("domain", domain.name, domain, domain)
             for command in domain.commands:
@@ -165,9 +165,10 @@ class Protocol:
                 yield Entry("type", f"{domain.name}.{kind.id}", domain, kind)
 
     def find(self, name: str) -> list[Entry]:
-        """Return what has that name: one entry, or two where an event and a type share it.
+        """Return the entries with that name: one, or two if an event and a type share it.
 
-        Any case will do where only one fits. Raises InvalidArgumentError, with names that are near, for none.
+        Case matters only if several entries match. Raises InvalidArgumentError with similar names if no entry
+        matches.
         """
         found = self._entries.get(name.casefold(), [])
         exact = [entry for entry in found if entry.name == name]
@@ -181,7 +182,7 @@ class Protocol:
         )
 
     def near(self, name: str, among: Iterable[str] | None = None) -> list[str]:
-        """Return up to three names that look like `name`, of all that there are or of those in `among`."""
+        """Return up to three names similar to `name`, from all entries or from `among`."""
         names = [entry.name for entry in self.entries()] if among is None else list(among)
         folded = name.casefold()
         ends = [known for known in names if known.casefold().endswith("." + folded.rpartition(".")[2])]
@@ -189,7 +190,7 @@ class Protocol:
         return list(dict.fromkeys([*ends, *close]))[:3]
 
     def search(self, word: str) -> list[Entry]:
-        """Return what has `word` (any case) in its name first, then what has it in its description or fields."""
+        """Return entries with `word` (any case) in their name, then those with it in a description or field."""
         low = word.casefold()
         named, told = [], []
         for entry in self.entries():
@@ -203,9 +204,9 @@ class Protocol:
         return named + told
 
     def resolve(self, shape: Shape, domain: str) -> tuple[str, Type | None]:
-        """Return the whole name of the type that `shape` refers to within `domain`, and the type.
+        """Return the full name of the type that `shape` refers to within `domain`, and the type.
 
-        The name is "" when it refers to none; the type None when the document lacks it.
+        The name is "" for a shape without a reference. The type is None if the document lacks it.
         """
         if not shape.ref:
             return "", None
@@ -213,7 +214,7 @@ class Protocol:
         return name, self.types.get(name)
 
     def references(self, item: Item, domain: str) -> dict[str, Type]:
-        """Return every type that `item` is made of, however deep, by its whole name."""
+        """Return every type that `item` uses, at any depth, by full name."""
         found: dict[str, Type] = {}
         open_shapes: list[tuple[Shape, str]] = [(field, domain) for field in fields_of(item)]
         if isinstance(item, Type):
@@ -230,7 +231,7 @@ class Protocol:
         return dict(sorted(found.items()))
 
     def values(self, shape: Shape, domain: str) -> tuple[str, ...]:
-        """Return the values that a shape allows, where the protocol lists them; () where it does not."""
+        """Return the allowed values of a shape, or () if the protocol does not list them."""
         if shape.enum:
             return shape.enum
         _, kind = self.resolve(shape, domain)
@@ -240,7 +241,7 @@ class Protocol:
 
 
 def fields_of(item: Item) -> tuple[Field, ...]:
-    """Return the parameters, results and properties of something."""
+    """Return the parameters, results and properties of an item."""
     match item:
         case Command():
             return (*item.parameters, *item.returns)
@@ -252,7 +253,7 @@ def fields_of(item: Item) -> tuple[Field, ...]:
 
 
 def decode_protocol(document: bytes, origin: str) -> Protocol:
-    """Read what /json/protocol answers. `origin` names where it is from. Raises InvalidArgumentError."""
+    """Decode a document of /json/protocol. `origin` names its source in errors. Raises InvalidArgumentError."""
     try:
         read = _json.decode(document, _Document)
     except msgspec.DecodeError as error:
@@ -263,20 +264,20 @@ def decode_protocol(document: bytes, origin: str) -> Protocol:
     return Protocol(document, version, tuple(sorted(read.domains, key=lambda domain: domain.name)))
 
 
-# --- where it is from ----------------------------------------------------------------------------------------
+# --- sources ----------------------------------------------------------------------------------------
 
 _PATH = "/json/protocol"
 _LONGEST = 1 << 26
-"""Bytes of a protocol. Chrome's is 2 MB."""
+"""Maximum size of a protocol, in bytes. Chrome's is 2 MB."""
 
 
 async def fetch_protocol(
     endpoint: str, *, headers: Mapping[str, str] | None = None, timeout: float = 30
 ) -> Protocol:
-    """Ask the browser at `endpoint` ("http://host:port" or its "ws://...") for its protocol.
+    """Fetch the protocol of the browser at `endpoint` ("http://host:port" or its "ws://...").
 
-    Raises InvalidArgumentError when it is not an endpoint or answers no protocol, ConnectFailedError when nothing
-    answers in `timeout` seconds.
+    Raises InvalidArgumentError for an invalid endpoint or document, and ConnectFailedError if no answer comes
+    within `timeout` seconds.
     """
     check_endpoint(endpoint)
     shown = redact_endpoint(endpoint)
@@ -290,12 +291,12 @@ async def fetch_protocol(
 
 
 def read_protocol(path: Path) -> Protocol:
-    """Read a protocol that was saved. Raises InvalidArgumentError."""
+    """Read a saved protocol. Raises InvalidArgumentError."""
     try:
         document = path.read_bytes()
     except OSError as error:
         raise InvalidArgumentError(
-            what="protocol", given=str(path), expected=f"a file that can be read ({error.strerror})"
+            what="protocol", given=str(path), expected=f"a readable file ({error.strerror})"
         ) from None
     return decode_protocol(document, str(path))
 

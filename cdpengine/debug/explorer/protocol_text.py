@@ -1,7 +1,6 @@
-"""The protocol as text and as JSON: lists, one entry with its types expanded, search results. Pure.
+"""The protocol as text and as JSON: lists, entries with their types expanded, and search results. Pure.
 
-Rule: a type is expanded where it is first met, and only named where it is met again, so that every text ends even
-where types refer to each other.
+Rule: a type is expanded at its first occurrence only, so that output stays finite when types refer to each other.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ _LONGEST_BRIEF = 90
 
 
 def list_text(entries: Iterable[Entry]) -> str:
-    """Return one line for each entry: what it is, its name, its marks, how its description begins."""
+    """Return one line for each entry: kind, name, marks, and the beginning of its description."""
     rows = [(entry.kind, entry.name + _marks(entry), brief(entry.item)) for entry in entries]
     width = max((len(name) for _, name, _ in rows), default=0)
     return "\n".join(escape_line(f"{kind:<8} {name:<{width}}  {said}".rstrip()) for kind, name, said in rows)
 
 
 def domains_text(protocol: Protocol) -> str:
-    """Return one line for each domain, with how much it has."""
+    """Return one line for each domain, with the numbers of its entries."""
     rows = [
         (
             entry.name + _marks(entry),
@@ -55,7 +54,7 @@ def _counts(domain: Domain) -> str:
 
 
 def entry_text(protocol: Protocol, entry: Entry, *, depth: int | None = None) -> str:
-    """Return everything about one entry. `depth` is how many levels of types are expanded; None is all."""
+    """Describe one entry fully. `depth` limits the levels of expanded types; None expands all."""
     if isinstance(entry.item, Domain):
         members = [
             other for other in protocol.entries() if other.domain is entry.domain and other is not entry
@@ -118,7 +117,7 @@ def _field_lines(
 def _inside(
     protocol: Protocol, shape: Shape, home: str, indent: str, depth: int | None, seen: set[str]
 ) -> Iterator[str]:
-    """Give what a value is made of: its values, its properties, those of the type that it refers to."""
+    """Yield the contents of a value: its values, its properties, and the contents of its type."""
     if shape.items is not None:
         yield from _inside(protocol, shape.items, home, indent, depth, seen)
     yield from _values(shape.enum, indent)
@@ -142,7 +141,7 @@ def _kind_text(protocol: Protocol, shape: Shape, home: str) -> str:
     name, kind = protocol.resolve(shape, home)
     if name:
         if kind is None:
-            return f"{name} (which the protocol does not describe)"
+            return f"{name} (not described by the protocol)"
         return f"{name} ({_kind_text(protocol, kind, name.partition('.')[0])})"
     if shape.items is not None:
         return f"array of {_kind_text(protocol, shape.items, home)}"
@@ -178,7 +177,7 @@ def brief(item: Item) -> str:
 
 
 def signature(name: str, command: Command) -> str:
-    """Return a command in one line: "Page.navigate url= [referrer=]"."""
+    """Return a command's signature in one line: "Page.navigate url= [referrer=]"."""
     needed = [f"{field.name}=" for field in command.parameters if not field.optional]
     others = [f"[{field.name}=]" for field in command.parameters if field.optional]
     return " ".join([name, *needed, *others])
@@ -188,7 +187,7 @@ def signature(name: str, command: Command) -> str:
 
 
 def entry_json(protocol: Protocol, entry: Entry) -> dict[str, object]:
-    """Return an entry with its definition, and with that of every type that it is made of."""
+    """Return an entry with its definition and the definitions of all its types."""
     return {
         "kind": entry.kind,
         "name": entry.name,
@@ -213,7 +212,7 @@ def row_json(entry: Entry) -> dict[str, object]:
 
 
 def plain(item: Item) -> object:
-    """Return a definition in the protocol's own form, what is empty or false left out."""
+    """Return a definition in the protocol's form, without empty and false fields."""
     return _drop_empty(msgspec.to_builtins(item))
 
 

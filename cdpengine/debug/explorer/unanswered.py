@@ -1,7 +1,7 @@
-"""Lines without an answer: a page that does not answer is named, and the script of a stopped line ends with it.
+"""Lines without an answer: reporting silent pages, and ending the scripts of stopped lines.
 
-Rule: when a line is stopped, by Ctrl-C or by its time, what it gave its page to do ends too; a line that only
-asked leaves the page alone. Nothing is reported as done before Chrome has confirmed it.
+Rule: Ctrl-C or a timeout stops a line together with the work that it gave the page. A line that only queried the
+page leaves the page alone. Success is reported only after Chrome has confirmed it.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ if TYPE_CHECKING:
     from cdpengine._api.page.page import Page
 
 NOTICE_AFTER = 1.0
-"""Seconds without an answer of the page after which a person is told."""
+"""Silence of the page before the user is notified, in seconds."""
 
 _FIRST_QUESTION = 0.2
-"""Seconds after which the page is asked for the first time whether it answers: most lines have ended by then."""
+"""Delay before the first probe, in seconds. Most lines have ended by then."""
 
 _QUESTIONS = 1.0
-"""Seconds between the questions to a page that does answer."""
+"""Interval between probes of a page that answers, in seconds."""
 
 _PROBE = 0.05
-"""Seconds that one question is waited for."""
+"""Timeout of one probe, in seconds."""
 
 _TERMINATION = 0.1
-"""Seconds for one termination. Chrome confirms it in 2 ms (measured)."""
+"""Timeout of one termination, in seconds. Chrome confirms it in 2 ms (measured)."""
 
 _RECOVERY_SECONDS = 2.0
-"""Seconds for the recovery after that; its own patience is a twentieth of it."""
+"""Timeout of the recovery that follows, in seconds. Its own patience is a twentieth of this."""
 
 _STOP_AT_MOST = 3.0
-"""Seconds for all of it: a stopped line holds nobody up for longer."""
+"""Maximum duration of stopping a line, in seconds."""
 
 
 @attrs.frozen
 class Stopped:
-    """What was done about a line that was stopped.
+    """How a stopped line was ended.
 
-    `report` is None where nothing had to be looked at; `loading`: a navigation was stopped. `seconds` counts from
-    the stop of the line; `noun` is what it was sent to, `gone` why that is not there any more.
+    `report` is None if no check was necessary. `loading`: a navigation was stopped. `seconds` counts from the stop
+    of the line. `noun` names the target, and `gone` explains why the target no longer exists.
     """
 
     noun: str = "page"
@@ -68,7 +68,7 @@ class Stopped:
 
     @property
     def acted(self) -> bool:
-        """Whether anything had to be done, or is left undone."""
+        """Whether stopping needed an action, or could not finish."""
         report = self.report
         return report is not None and (bool(report.steps) or self.loading or not report.responsive)
 
@@ -79,8 +79,8 @@ class Stopped:
             return "stopped"
         done = ["the navigation was stopped"] * self.loading
         if any(step.name == "terminate" for step in self.report.steps):
-            # Where Chrome did not confirm it in time, the script may have ended by itself.
-            ended = "terminated" if self.report.terminated else "told to stop"
+            # Without Chrome's confirmation, the script may have ended normally.
+            ended = "terminated" if self.report.terminated else "asked to stop"
             done.append(f"the script that ran was {ended}")
         what = " and ".join(done)
         after = f"{self.seconds * 1000:.0f} ms"
@@ -94,9 +94,10 @@ class Stopped:
 
 
 class LineTarget:
-    """What the lines of a console are sent to: a session, and the page that it belongs to if it is a page's.
+    """The target of a console's lines: a session, and its page if it has one.
 
-    `paused`: the session's debugger holds a script. `answered`: a line was answered, so it did not hang before.
+    `paused`: the session's debugger has paused a script. `answered`: the target answered a line, so it was
+    responsive before.
     """
 
     def __init__(self, session: Session, page: Page | None) -> None:
@@ -111,22 +112,22 @@ class LineTarget:
 
     @property
     def noun(self) -> str:
-        """What the target is, for sentences."""
+        """Noun for the target in messages."""
         return self.session.target_type.replace("_", " ")
 
     def terminations(self) -> int:
-        """Count the scripts that the engine's own recovery has terminated on the page so far."""
+        """Return the number of scripts that the engine's recovery has terminated on the page."""
         return 0 if self.page is None else self.page.measure.evaluate_statistics().confirmed
 
     # --- while a line runs ---------------------------------------------------------------------------------
 
     async def watch(self, notice: Callable[[str], None], *, ends: bool) -> None:
-        """Ask, from time to time, whether the target answers; say so once, and return, when it has not for 1 s.
+        """Probe the target until it has been silent for 1 s. Then send one notice and return.
 
-        `ends`: the end of the line ends what runs on the target, too.
+        `ends`: ending the line also ends the work that runs on the target.
         """
         wait, started = _FIRST_QUESTION, trio.current_time()
-        with suppress(SessionGoneError, ConnectionLostError):  # the line that waits ends with the reason
+        with suppress(SessionGoneError, ConnectionLostError):  # the waiting line raises it
             while True:
                 await trio.sleep(wait)
                 silence = await self._silence()
@@ -156,12 +157,12 @@ class LineTarget:
             return "Ctrl-C stops the command and the navigation"
         return f"Ctrl-C stops the command and ends the {self.noun}'s script"
 
-    # --- at its end ----------------------------------------------------------------------------------------
+    # --- ending a line ----------------------------------------------------------------------------------------
 
     async def stop(self, work: Work, *, began: float, terminated_before: int) -> Stopped:
-        """End what a line set going that was stopped at the time `began`. Shielded and bounded; raises nothing.
+        """End the work of a line that was stopped at time `began`. Shielded, bounded, and raises nothing.
 
-        `terminated_before` is what `terminations` said before the line.
+        `terminated_before` is the value of `terminations()` before the line.
         """
         report, loading = RecoveryReport(), False
         with (
@@ -171,16 +172,16 @@ class LineTarget:
             loading = await self._stop_loading()
             report = await self._end_script("terminate", sent=work == "script", timeout=_RECOVERY_SECONDS)
         if self.terminations() > terminated_before and not report.terminated:
-            # The engine's own recovery was there first, and could not hand its report to the cancelled caller.
+            # The engine's recovery was faster, and its caller was cancelled before it received the report.
             step = RecoveryStep("terminate", True)
             report = RecoveryReport(steps=(step, *report.steps), responsive=report.responsive)
         return Stopped(self.noun, report, trio.current_time() - began, loading, self._gone())
 
     async def recover(self, allow: str, timeout: float) -> RecoveryReport:
-        """Bring the target back if it does not answer, by the steps of `page.recover`; end what is paused.
+        """Recover a silent target with the steps of `page.recover`, and end paused scripts.
 
-        Raises InvalidArgumentError for a step that the target does not have, DeadlineExceededError, and why it is
-        gone.
+        Raises InvalidArgumentError for a step that the target does not support, DeadlineExceededError, and the
+        reason why the target is gone.
         """
         if self.page is None and allow != "terminate":
             raise InvalidArgumentError(
@@ -193,8 +194,7 @@ class LineTarget:
     async def _end_script(self, allow: str, *, sent: bool, timeout: float) -> RecoveryReport:
         steps = await self._terminate_paused()
         if not steps and sent and self.session.error("Runtime.evaluate") is None:
-            # At once, and on the session that the script was sent on: Chrome takes it after what came before the
-            # script.
+            # Sent immediately, on the script's session: Chrome handles commands of a session in order.
             steps = [await self._terminate()]
         report = await self._recover_page(allow, timeout)
         return RecoveryReport(
@@ -227,7 +227,10 @@ class LineTarget:
         return RecoveryStep("terminate", done, "", (trio.current_time() - started) * 1000)
 
     async def _terminate_paused(self) -> list[RecoveryStep]:
-        """End the script that this session's debugger holds. Chrome confirms no other termination meanwhile."""
+        """End the script that this session's debugger has paused.
+
+        Chrome confirms no other termination meanwhile.
+        """
         if not self.paused:
             return []
         started, done = trio.current_time(), False

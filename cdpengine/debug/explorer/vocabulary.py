@@ -1,9 +1,9 @@
-"""Vocabulary: what the engine, and PyCDP (the package `cdp`), say and understand of the protocol.
+"""Protocol methods and fields that the engine and PyCDP (the package `cdp`) send and decode.
 
-Rule: both are read out of source code, so that no list has to be kept. What the engine sends stands in its calls;
-what it decodes is what the structures of `cdpengine/_protocol/domains/` declare, and a table of those elsewhere.
-The modules of PyCDP are parsed, not imported: which fields a generated decoder needs is in its code only, which
-has one form throughout (`json['x']`, and `'x' in json` where it may be missing).
+Rule: both vocabularies are extracted from source code, so no list is maintained. The engine's calls contain the
+methods that it sends. The structures of `cdpengine/_protocol/domains/`, and those in ELSEWHERE, declare the fields
+that it decodes. PyCDP's modules are parsed, not imported, because only the code of a generated decoder shows its
+required fields. That code has one form: `json['x']`, and `'x' in json` for optional fields.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
     ("Runtime.evaluate", "reply", "_snapshot.sources.walk:_InstalledReply"),
     ("Runtime.executionContextCreated", "event", "_evaluate.evaluation:_ContextCreated"),
 )
-"""Structures that stand beside their decoders: which reply, event or type each decodes; and where it is."""
+"""Structures outside `domains/`: the decoded reply, event or type, and the structure's location."""
 
 OWN_FORMATS = frozenset({
     "_input.actionability.inspection:Focus", "_input.actionability.key_guard:KeyReport",
@@ -48,39 +48,41 @@ OWN_FORMATS = frozenset({
     "_snapshot.sources.ax:_Place", "_snapshot.sources.ax:_Places", "_snapshot.sources.columns:Part",
     "_snapshot.sources.columns:Walk", "_snapshot.sources.columns:_Opened",
 })  # fmt: skip
-"""Structures that decode what the protocol does not describe: messages themselves, answers of our own scripts.
-Others decode nothing, and are Structs because thousands of them are made."""
+"""Structures that decode messages or replies of the engine's scripts, which the protocol does not describe.
+
+Others decode nothing; they are Structs because thousands of them are created.
+"""
 
 NOT_THE_ENGINE = frozenset({"bench", "cli", "debug", "protocol", "testing"})
-"""Folders whose source names methods that the engine does not use: those of others, of tests, of structures."""
+"""Folders whose source names methods that the engine itself does not use."""
 
 NO_METHODS = frozenset({"Info.plist", "Network.webSocket"})
-"""Words of the source that look like methods: a file, and how the names of some events begin."""
+"""Words of the source that look like methods: a file name, and the prefix of some events."""
 
 UNDESCRIBED = frozenset({"Runtime.executionContextCreated.context.auxData"})
-"""Objects whose inside the protocol does not describe."""
+"""Objects whose contents the protocol does not describe."""
 
 _METHOD = re.compile(r"[A-Z][A-Za-z]+\.[a-z][A-Za-z]+")
 _BY_KEYWORDS = frozenset({"call", "post"})
 _BY_A_DICT = frozenset({"request", "create", "_post_shared", "Command"})
-"""What takes a method and its parameters: as keywords, or as a dict."""
+"""Functions that take a method and its parameters, as keywords or as a dict."""
 
 
 @attrs.frozen
 class Use:
-    """A place at which the source names a method. `parameters` are those that it is seen to send."""
+    """A place where the source names a method. `parameters` are the recognised ones."""
 
     method: str
     where: str
     sent: bool = False
     parameters: tuple[str, ...] = ()
     complete: bool = False
-    """Whether `parameters` are all that are sent there."""
+    """Whether `parameters` is complete."""
 
 
 @attrs.frozen
 class Decoded:
-    """A structure's field: its `name` in the protocol, what it `needs`, and what is inside of it."""
+    """A field of a structure: its `name` in the protocol, whether it is `needed`, and its type."""
 
     name: str
     needed: bool
@@ -90,7 +92,7 @@ class Decoded:
 
 
 def engine_uses() -> list[Use]:
-    """Return every place of the engine's own source that names a method of the protocol."""
+    """Return all places where the engine's source names a method of the protocol."""
     found = [use for name, source in engine_sources() for use in uses_in(source, name)]
     switched = [f"{domain}.{verb}" for domain in sorted(REPORTING_DOMAINS) for verb in ("enable", "disable")]
     return found + [
@@ -99,7 +101,7 @@ def engine_uses() -> list[Use]:
 
 
 def engine_sources() -> Iterator[tuple[str, str]]:
-    """Yield the name ("folder/file.py") and the text of every file of the engine's own source."""
+    """Yield the name ("folder/file.py") and the source of each of the engine's files."""
     package = resources.files("cdpengine")
     folders = [each for each in package.iterdir() if each.is_dir() and each.name not in NOT_THE_ENGINE]
     for folder in sorted(folders, key=lambda each: each.name):
@@ -115,7 +117,7 @@ def _sources_in(folder: Traversable, name: str) -> Iterator[tuple[str, str]]:
 
 
 def uses_in(source: str, where: str) -> list[Use]:
-    """Return the methods that one file names, docstrings left out."""
+    """Return the methods that a file names outside of docstrings."""
     tree = ast.parse(source)
     words = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     uses: list[Use] = []
@@ -166,13 +168,13 @@ def structure(path: str) -> type[msgspec.Struct]:
 
 
 def list_structures() -> list[Description]:
-    """Return which structure decodes what, by name: in `cdpengine/_protocol/domains/`, and elsewhere."""
+    """List the structures that decode protocol entries, by name, including those in ELSEWHERE."""
     elsewhere = [Description(name, part, structure(path)) for name, part, path in ELSEWHERE]
     return sorted([*descriptions(), *elsewhere], key=lambda each: (each.name, each.part))
 
 
 def owner_of(kind: type[msgspec.Struct]) -> str:
-    """Return where a structure is, as "folder.module:Name"."""
+    """Return the location of a structure as "folder.module:Name"."""
     return f"{kind.__module__.removeprefix('cdpengine.')}:{kind.__name__}"
 
 
@@ -190,7 +192,7 @@ def list_fields(kind: type[msgspec.Struct]) -> list[Decoded]:
 
 @attrs.frozen
 class Decoder:
-    """What one command, event or type reads and sends: `needed` fields, `optional` ones; an enum's `values`."""
+    """Fields that a command, event or type sends and reads (`needed` or `optional`), and an enum's `values`."""
 
     sent: frozenset[str] = frozenset()
     needed: frozenset[str] = frozenset()
@@ -200,7 +202,7 @@ class Decoder:
 
 @attrs.frozen
 class Vocabulary:
-    """PyCDP's commands and events by whole name; its types by module ("page") and name."""
+    """PyCDP's commands and events by full name, and its types by module ("page") and name."""
 
     commands: Mapping[str, Decoder]
     events: Mapping[str, Decoder]
@@ -208,14 +210,14 @@ class Vocabulary:
 
 
 def read_pycdp() -> Vocabulary:
-    """Read the PyCDP that is installed."""
+    """Read the vocabulary of the installed PyCDP."""
     package = resources.files("cdp")
     files = sorted((file for file in package.iterdir() if file.name.endswith(".py")), key=lambda f: f.name)
     return read_modules({file.name.removesuffix(".py"): file.read_text("utf-8") for file in files})
 
 
 def read_modules(sources: Mapping[str, str]) -> Vocabulary:
-    """Read modules, by name."""
+    """Read the vocabulary from module sources, by module name."""
     commands: dict[str, Decoder] = {}
     events: dict[str, Decoder] = {}
     types: dict[tuple[str, str], Decoder] = {}
@@ -238,7 +240,7 @@ def read_modules(sources: Mapping[str, str]) -> Vocabulary:
 
 
 def module_of(domain: str) -> str:
-    """Return what the module of a domain is called, folded: "DOMDebugger" is "domdebugger"."""
+    """Return the folded name of a domain's module: "DOMDebugger" is "domdebugger"."""
     return domain.casefold()
 
 

@@ -1,4 +1,4 @@
-"""Reading recordings: their lines, and what is made of them (figures, comparisons, archives, traces, pages).
+"""Readers of recordings: lines, figures, comparisons, archives, traces and pages.
 
-Rule: nothing here needs a browser. What can be read of a damaged file is read.
+Rule: reading needs no browser. Intact parts of a damaged file are still read.
 """

@@ -1,10 +1,10 @@
-"""Comparison: what one recording did that another did not. Pure.
+"""Comparison of two recordings by the commands of each role. Pure.
 
-Rule: sessions are told apart by their role ("page 1", in the order in which targets came), messages by their
-normalized payloads. Two recordings are the same when each role sent the same commands in the same order, with the
-same refusals and the same kinds of events. How many events came and how long things took differs from run to run:
-it is reported, and makes no difference. The shortest way from one sequence of commands to another is that of Myers
-(1986): time and memory grow with the differences, and beyond a bound the search is given up.
+Rule: sessions are matched by role ("page 1", numbered in the order of targets), messages by normalized payload.
+Two recordings are the same if each role sent the same commands in the same order, with the same refusals and the
+same kinds of events. The number of events and the durations vary between runs; they are reported but are not
+differences. The shortest edit script is computed by the algorithm of Myers (1986). Its time and memory grow with
+the number of differences, and the search stops at a bound.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from cdpengine.debug.reading.figures import Quantiles
 from cdpengine.debug.recording_format import Line, Message
 
 MOST_DIFFERENCES = 500
-"""Commands of one role that may differ before only the first difference is reported."""
+"""Maximum number of differing commands of a role. Beyond it only the first difference is reported."""
 
 CONTEXT = 2
-"""Commands before and after a difference that are reported with it."""
+"""Number of commands reported before and after a difference."""
 
 _decode = _json.Decoder(Message).decode
 
 
 @attrs.frozen
 class Change:
-    """One command of a difference: "-" only the first recording sent it, "+" only the second, " " both did.
+    """A command of a difference: "-" is sent only in the first recording, "+" only in the second, " " in both.
 
-    An empty mark stands where commands that are the same are left out.
+    An empty mark replaces omitted equal commands.
     """
 
     mark: str
@@ -44,7 +44,7 @@ class Change:
 
 @attrs.frozen
 class RoleDifference:
-    """How one role differs. `changes` is None when too many of its commands differ to be listed."""
+    """Differences of a role. `changes` is None if too many commands differ."""
 
     role: str
     commands: tuple[int, int]
@@ -56,13 +56,13 @@ class RoleDifference:
 
     @property
     def same(self) -> bool:
-        """Whether the role did the same in both."""
+        """Whether the role behaved the same in both recordings."""
         return not (self.changes or self.first or self.refusals or self.events)
 
 
 @attrs.frozen
 class Count:
-    """How often a method was called (or came as an event), and its median in milliseconds, in both recordings."""
+    """Number of calls (or events) of a method, and its median in milliseconds, in both recordings."""
 
     method: str
     counts: tuple[int, int]
@@ -70,14 +70,14 @@ class Count:
 
     @property
     def ratio(self) -> float | None:
-        """The second median as a multiple of the first, None where there is none."""
+        """The second median divided by the first, or None if either is missing."""
         first, second = self.medians
         return None if not first or second is None else second / first
 
 
 @attrs.frozen
 class Comparison:
-    """What differs between two recordings."""
+    """The differences between two recordings."""
 
     only_first: tuple[str, ...]
     only_second: tuple[str, ...]
@@ -86,12 +86,12 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether the two did the same."""
+        """Whether the recordings are the same."""
         return not (self.only_first or self.only_second or self.roles)
 
 
 class Commands:
-    """Commands as numbers, the same for several recordings."""
+    """Numbers for commands, shared by several recordings."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -105,7 +105,7 @@ class Commands:
         return number
 
     def text(self, number: int) -> str:
-        """Return the command of a number."""
+        """Return the command with a number."""
         return self._texts[number]
 
 
@@ -117,7 +117,7 @@ class _Role:
 
 
 class Roles:
-    """Names sessions by what they are, in the order in which they come."""
+    """Role names of sessions, assigned in the order of appearance."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, str], str] = {}
@@ -127,7 +127,7 @@ class Roles:
         self._sessions: Counter[str] = Counter()
 
     def learn(self, line: Line) -> None:
-        """Take a "target" line."""
+        """Process a "target" line."""
         if line.s and (line.c, line.s) not in self._names:
             kind = line.type or "target"
             if (kind, line.T) not in self._targets:
@@ -156,7 +156,7 @@ class Roles:
 
 
 class Conduct:
-    """What one recording did, role by role; lines are given one after the other."""
+    """The behaviour in one recording, by role. Lines are added in order."""
 
     def __init__(self, commands: Commands) -> None:
         self._commands = commands
@@ -195,7 +195,7 @@ class Conduct:
 
 
 def compare(first: Conduct, second: Conduct, commands: Commands) -> Comparison:
-    """Compare two recordings whose lines were all taken, with the same `commands`."""
+    """Compare two fully added recordings that share `commands`."""
     both = [role for role in first.roles if role in second.roles]
     differences = (_compare_roles(role, first.roles[role], second.roles[role], commands) for role in both)
     return Comparison(
@@ -241,7 +241,7 @@ def _compare_roles(name: str, first: _Role, second: _Role, commands: Commands) -
 
 
 def _in_short(changes: list[Change]) -> Iterator[Change]:
-    """Give the changes with a few commands around each; nothing when all commands are the same."""
+    """Yield the changes with some commands around each, or nothing if all commands are equal."""
     near: set[int] = set()
     for index, change in enumerate(changes):
         if change.mark != " ":
@@ -299,14 +299,14 @@ def _refusal(line: Line) -> str:
     return f"{normalize_text(refusal.message)} [{refusal.code}]"
 
 
-# --- the shortest way from one sequence to another -----------------------------------------------------------
+# --- the shortest edit script -----------------------------------------------------------
 
 Step = tuple[Literal["same", "gone", "new"], int]
-"""What became of an item: its index is that in the old sequence, of new ones that in the new sequence."""
+"""An edit and its index: in the old sequence for "same" and "gone", in the new sequence for "new"."""
 
 
 def steps_between(old: Sequence[int], new: Sequence[int], *, most: int) -> list[Step] | None:
-    """Return the steps that make `new` from `old`, None when more than `most` items differ."""
+    """Return the edits that turn `old` into `new`, or None if more than `most` items differ."""
     head = 0
     while head < len(old) and head < len(new) and old[head] == new[head]:
         head += 1
@@ -323,7 +323,7 @@ def steps_between(old: Sequence[int], new: Sequence[int], *, most: int) -> list[
 
 
 def _myers(old: Sequence[int], new: Sequence[int], most: int) -> list[Step] | None:
-    furthest = {1: 0}  # of each diagonal (x - y): how far along `old` one gets
+    furthest = {1: 0}  # furthest position in `old` for each diagonal (x - y)
     history: list[dict[int, int]] = []
     for differences in range(min(most, len(old) + len(new)) + 1):
         history.append(dict(furthest))

@@ -1,9 +1,9 @@
-"""Figures of a recording: what was sent and received, how long it took, what failed, what is missing. Pure.
+"""Statistics of a recording: traffic, durations, failures and gaps. Pure.
 
-Rule: memory depends on how many methods and sessions there are, not on how many messages; beyond a bound both are
-counted together. Nothing is held for a call under way: a reply in a recording names its method, so calls that
-never got one are those that are left over. Quantiles count values in buckets whose bounds grow by a fixed factor:
-each is at most 1 % away from what sorting all values would give, however they are spread and ordered.
+Rule: memory depends on the number of methods and sessions, not of messages. Beyond a bound, further methods and
+sessions share one row. Calls in flight need no memory: a recorded reply names its method, so the difference of the
+counts is the number of unanswered calls. Quantiles use buckets whose bounds grow by a fixed factor. Each quantile
+is within 1 % of the exact one for every distribution and order.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from cdpengine.debug.reading.shown_lines import SessionTargets
 from cdpengine.debug.recording_format import Line
 
 MOST_ROWS = 2_000
-"""Methods, sessions and kinds of actions that are counted by themselves, and actions under way."""
+"""Maximum number of separate methods, sessions and kinds of actions, and of actions in flight."""
 
 OTHERS = "(others)"
 UNKNOWN = "(unknown call)"
-"""Replies whose call is not in the recording: it was sent before, or lost."""
+"""Replies without a recorded call: it was sent before the recording, or lost."""
 
 MOST_GAPS = 1_000
-"""Gaps that are listed; all are counted."""
+"""Maximum number of listed gaps. All gaps are counted."""
 
 
 @attrs.frozen
 class Durations:
-    """Milliseconds from calls to their replies; quantiles are at most 1 % off, `most` is exact."""
+    """Milliseconds from calls to their replies. Quantiles are accurate to 1 %; `most` is exact."""
 
     p50: float
     p95: float
@@ -39,7 +39,7 @@ class Durations:
 
 @attrs.frozen(kw_only=True)
 class Counts:
-    """What was counted. Bytes are those on the wire; errors are replies that refuse."""
+    """Counters. Bytes are counted on the wire; errors are refusing replies."""
 
     calls: int
     events: int
@@ -52,7 +52,7 @@ class Counts:
 
 @attrs.frozen(kw_only=True)
 class MethodFigures:
-    """One method. `durations` is None where no reply was recorded."""
+    """Statistics of a method. `durations` is None without a recorded reply."""
 
     method: str
     counts: Counts
@@ -61,7 +61,7 @@ class MethodFigures:
 
 @attrs.frozen(kw_only=True)
 class SessionFigures:
-    """One session. An empty `session` is the browser's own; `url` is where it was last."""
+    """Statistics of a session. An empty `session` is the browser's; `url` is its last URL."""
 
     connection: str
     session: str
@@ -74,11 +74,10 @@ class SessionFigures:
 
 @attrs.frozen(kw_only=True)
 class ActionFigures:
-    """One kind of action of the program's own, such as "page.click", whatever it was done to.
+    """Statistics of one kind of the program's actions, such as "page.click".
 
-    `count` began, `failed` of them ended with an exception, `unended` have no end in the recording; `refused` is
-    how many of the commands sent for them Chrome refused; `durations` are those of whole actions, None where none
-    ended.
+    `count` actions began, `failed` of them raised, and `unended` have no recorded end. `refused` counts their
+    commands that Chrome refused. `durations` are those of whole actions, or None if no action ended.
     """
 
     name: str
@@ -91,7 +90,7 @@ class ActionFigures:
 
 @attrs.frozen
 class Gap:
-    """Lines that are not in the file. `t` is where, in seconds; `told`: the recorder itself noted the loss."""
+    """Lines missing from the file, at time `t` in seconds. `told`: the recorder itself reported the loss."""
 
     t: float
     count: int
@@ -100,7 +99,10 @@ class Gap:
 
 @attrs.frozen
 class Figures:
-    """All figures of one recording; `seconds` from its first line to its last; `http` what was asked over HTTP."""
+    """Statistics of one recording.
+
+    `seconds` is the time from its first line to its last; `http` counts HTTP requests.
+    """
 
     seconds: float
     messages: int
@@ -122,19 +124,19 @@ class Figures:
 # --- quantiles -----------------------------------------------------------------------------------------------
 
 PRECISION = 0.01
-"""The most by which a quantile is off, as a part of it."""
+"""Maximum relative error of a quantile."""
 
 _GROWTH = (1 + PRECISION) / (1 - PRECISION)
 _LOG_GROWTH = math.log(_GROWTH)
 _MIDDLE = 2 / (_GROWTH + 1)
-"""Of a bucket's upper bound: where the value lies that is no more than PRECISION from both ends."""
+"""Position within a bucket, as a fraction of its upper bound, that is at most PRECISION from both ends."""
 
 _LEAST, _MOST = 1e-3, 1e11
-"""What is less counts as zero; what is more, as this."""
+"""Smaller values count as zero, larger ones as this maximum."""
 
 
 class Quantiles:
-    """Values of zero or more, counted. `most` is the largest one, exactly."""
+    """A histogram of values of zero or more. `most` is the exact maximum."""
 
     __slots__ = ("_buckets", "_zeros", "count", "most")
 
@@ -156,7 +158,7 @@ class Quantiles:
         self._buckets[bucket] = self._buckets.get(bucket, 0) + 1
 
     def at(self, part: float) -> float | None:
-        """Return the value below which `part` (0 to 1) of all are, None when there are none."""
+        """Return the quantile `part` (0 to 1), or None without values."""
         if not self.count:
             return None
         rank = max(1, math.ceil(part * self.count))
@@ -206,7 +208,7 @@ class _Row:
 
 
 class Tally:
-    """Counts the lines of one recording, given one after the other."""
+    """Counters over the lines of one recording, added in order."""
 
     def __init__(self) -> None:
         self._first: float | None = None
@@ -263,7 +265,7 @@ class Tally:
             self._other(line)
 
     def figures(self) -> Figures:
-        """Return what was counted so far."""
+        """Return the statistics so far."""
         seconds = self._last - (self._first or 0.0)
         methods = tuple(
             MethodFigures(method=name, counts=row.counts(), durations=_durations(row.durations))

@@ -1,8 +1,8 @@
 """The requests of a recording as an HTTP Archive (HAR 1.2). Pure.
 
-Rule: only what the recording holds is said, as _activity/har.py says it; secrets are as redacted as they are
-there. The sessions of a page's frames and workers are one with the page's own: events of one request may come on
-several of them. Every field of an event has a default, so that an older or newer browser's event does no harm.
+Rule: the archive contains only recorded facts, in the form of _activity/har.py. Secrets stay redacted. Sessions of
+a page's frames and workers belong to the page, because events of one request can arrive on several of them. Every
+event field has a default, so that events of older and newer browsers decode.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from cdpengine.errors import RecordingIncompleteError
 
 
 def archive_document(recording: Recording, lines: Iterable[Line]) -> bytes:
-    """Return the archive of a recording whose lines are `lines`, as JSON.
+    """Return the archive of the recording with these lines, as JSON.
 
-    An event that is not what the protocol says is reported as damage of the recording. Raises
-    RecordingIncompleteError when no request is in it.
+    An invalid event is reported as damage of the recording. Raises RecordingIncompleteError if the recording has
+    no request.
     """
     archive = Archive()
     for line in lines:
         try:
             archive.add(line)
         except msgspec.DecodeError as error:
-            recording.report(f"{line.m} is not what the protocol says: {error}")
+            recording.report(f"{line.m} does not match the protocol: {error}")
     if not archive.requests:
         raise RecordingIncompleteError(
             path=str(recording.path),
@@ -45,10 +45,10 @@ def archive_document(recording: Recording, lines: Iterable[Line]) -> bytes:
 
 
 class Archive:
-    """Collects the exchanges of one recording; lines are given one after the other.
+    """Collector of the exchanges of one recording, whose lines are added in order.
 
-    What is held is one entry for each request. `requests` counts them, `cut` the events that were too large to be
-    recorded whole, and so are missing here.
+    It keeps one entry for each request. `requests` counts them. `cut` counts events that were too large to be
+    recorded whole and are missing here.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Archive:
             self.add(line)
 
     def add(self, line: Line) -> None:
-        """Take one line. Raises msgspec.DecodeError when an event of requests is not what the protocol says."""
+        """Add one line. Raises msgspec.DecodeError for a request event that does not match the protocol."""
         if line.k == "event":
             if line.m in EVENTS:
                 self._event(line)
@@ -81,13 +81,13 @@ class Archive:
                 self._bodies_asked.pop((line.c, line.s, line.id), None)
 
     def document(self, header: Header) -> har.Json:
-        """Return the archive, its entries in the order in which they began."""
+        """Return the archive, with the entries in the order of their start."""
         comments = []
         if header.redacted:
-            comments.append("secrets were redacted as it was recorded")
+            comments.append("secrets were redacted during the recording")
         if self.cut:
             comments.append(
-                f"{self.cut} events of requests were too large to be recorded whole, and are missing"
+                f"{self.cut} events of requests are missing because they were too large to be recorded whole"
             )
         return har.document(
             self._all, self._pages, cookies=not header.redacted, product=header.product, comments=comments
@@ -115,7 +115,7 @@ class Archive:
                 self._began(session, exchange, line)
 
     def _page_of_session(self, line: Line) -> tuple[str, str]:
-        """Return the session of the page that a line's session belongs to; its own where that is a page's."""
+        """Return the session of the page that the line's session belongs to."""
         return line.c, self._page_session.get((line.c, line.s), line.s)
 
     def _began(self, session: tuple[str, str], exchange: Exchange, line: Line) -> None:
@@ -142,19 +142,19 @@ class Archive:
             return
         body = decode_payload(line, Body, "result")
         if body.cut is not None:
-            exchange.body_comment = f"the body was cut as it was recorded; its reply had {body.cut} bytes"
+            exchange.body_comment = f"the body was cut during the recording; its reply had {body.cut} bytes"
         else:
             exchange.body, exchange.body_encoding = body.body, "base64" if body.base64_encoded else ""
 
 
 class PageEvent(RequestEvent, rename="camel"):
-    """A page has come so far in loading."""
+    """A load event of a page."""
 
     timestamp: float = 0.0
 
 
 class Attached(RequestEvent, rename="camel"):
-    """A session begins; the event comes on its parent's session."""
+    """A new session. The event arrives on the parent session."""
 
     session_id: str = ""
 
@@ -164,7 +164,7 @@ class Asked(RequestEvent, rename="camel"):
 
 
 class Body(ResponseBodyReply, rename="camel"):
-    """A body, which may have been cut as it was recorded."""
+    """A response body, possibly cut during the recording."""
 
     cut: int | None = msgspec.field(default=None, name=CUT)
 
@@ -181,6 +181,6 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 def decode_payload(line: Line, as_type: type[S], key: str = "params") -> S:
-    """Return the payload of a line's message. Raises msgspec.DecodeError for what does not fit."""
+    """Decode the payload of a line's message. Raises msgspec.DecodeError."""
     message = _decode(line.msg)
     return _json.decode(message.result if key == "result" else message.params, as_type, strict=False)

@@ -1,10 +1,10 @@
-"""A recording as a trace that Perfetto and chrome://tracing open (the JSON of Chrome's trace events). Pure.
+"""A recording as a trace for Perfetto and chrome://tracing (Chrome's JSON trace events). Pure.
 
-Rule: each session is a process of its own there. Its calls are slices, from the command to its reply; calls that
-overlap lie on several threads, as slices of one thread must nest. Events are instants on a thread of their own;
-the program's actions are slices of one process. Flows lead from an action to its calls, and from a call to the
-events that came to its session while it was the latest one under way: they say what came when, which need not be
-its cause. Written as it is read: what is held is what is under way.
+Rule: each session is a process of the trace. Its calls are slices from the command to the reply. Overlapping calls
+use several threads, because slices of a thread must nest. Events are instants on a separate thread. The program's
+actions are slices of one process. Flows lead from an action to its calls, and from the latest call in flight to
+the events of its session. They show the order, not the cause. The trace is written while reading; only work in
+flight is kept in memory.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from cdpengine.debug.reading.shown_lines import BROWSER, SHORT_ID, SessionTarget
 from cdpengine.debug.recording_format import Header, Line, Message
 
 ACTIONS = 1
-"""The process of the program's actions; sessions follow."""
+"""Process number of the program's actions. Sessions have the next numbers."""
 
 EVENTS = 1
-"""The thread of a session's events, counted within its process; those of its calls follow."""
+"""Thread number of a session's events, within its process. Threads of calls have the next numbers."""
 
 MOST_FLOWS = 32
-"""Events of one call that a flow leads to."""
+"""Maximum number of flows from one call to events."""
 
 LONGEST = 1_000
-"""Bytes of a payload that are kept as an argument."""
+"""Maximum size of a payload argument, in bytes."""
 
 TraceEvent = dict[str, object]
-"""One event of the trace: ph (its phase), ts in whole microseconds, pid and tid, and what belongs to the phase."""
+"""An event of the trace: ph (phase), ts (whole microseconds), pid, tid, and the fields of its phase."""
 
 _decode = _json.Decoder(Message).decode
 _encode = _json.encode
 
 
 def trace_document(header: Header, lines: Iterable[Line]) -> Iterator[bytes]:
-    """Give the trace of a recording, piece by piece: one JSON object."""
+    """Yield the trace of a recording in pieces: one JSON object."""
     about = {
         "recorded": header.started,
         "browser": header.product,
@@ -63,7 +63,7 @@ def _all_events(tracer: Tracer, lines: Iterable[Line]) -> Iterator[Iterator[Trac
 
 @attrs.define
 class _Threads:
-    """Gives out threads for what overlaps: always the lowest that is free."""
+    """Allocator of threads for overlapping slices. It returns the lowest free one."""
 
     first: int
     free: list[int] = attrs.Factory(list)
@@ -98,11 +98,11 @@ class _Track:
     process: int
     threads: _Threads
     named: set[int] = attrs.Factory(set)
-    calls: dict[int, _Call] = attrs.Factory(dict)  # under way, by id, the latest one last
+    calls: dict[int, _Call] = attrs.Factory(dict)  # calls in flight by id, the latest last
 
 
 class Tracer:
-    """Makes the trace events of one recording: `events` for each line, `end` after the last one."""
+    """Converter of one recording to trace events: `events` for each line, then `end`."""
 
     def __init__(self) -> None:
         self._tracks: dict[tuple[str, str], _Track] = {}
@@ -116,7 +116,7 @@ class Tracer:
         self._numbers: dict[tuple[int, int], int] = {}
 
     def events(self, line: Line) -> Iterator[TraceEvent]:
-        """Give the trace events of one line."""
+        """Yield the trace events of one line."""
         self._now = max(round(line.t * 1e6), self._now)
         self._session_targets.learn(line)
         match line.k:
@@ -145,10 +145,10 @@ class Tracer:
                 pass
 
     def end(self) -> Iterator[TraceEvent]:
-        """Give the ends of what was still under way: it lasts until the end of the recording."""
+        """Yield the ends of unfinished slices. They last until the end of the recording."""
         for key, track in self._tracks.items():
             yield from self._give_up(track, "none until the end of the recording")
-            # Only now it is known where the session went.
+            # The session's last URL is known only now.
             name = f"{key[1][:SHORT_ID] or BROWSER} {self._session_targets.of(*key)}".rstrip()
             yield self._name_event("process_name", track.process, EVENTS, {"name": name})
         for number in list(self._actions):
@@ -162,14 +162,14 @@ class Tracer:
         yield from self._thread(track, thread, _calls_name(thread))
         number = line.id
         if number is None or number in track.calls:
-            # No id, or one that is under way already: no reply can be told to be this one's.
+            # No id, or the id of a call in flight: a reply cannot be matched to this call.
             self._nameless -= 1
             number = self._nameless
         track.calls[number] = _Call(thread, self._now, line.span)
         arguments: TraceEvent = {"id": line.id, "params": _text(_message(line).params), "bytes out": line.z}
         process = track.process
         yield self._at("B", process, thread, name=line.m or "(no method)", cat="call", args=arguments)
-        action = self._actions.get(line.span)  # None also for one that is over: some commands are sent late
+        action = self._actions.get(line.span)  # None also after its end: some commands are sent late
         if action is not None:
             action.latest = self._now
             self._flow += 1
@@ -198,7 +198,7 @@ class Tracer:
                 self._flow += 1
                 flow: TraceEvent = {"name": "meanwhile", "cat": "flow", "id": self._flow}
                 yield self._at("s", track.process, call.thread, **flow)
-                # Without "bp", it leads to what comes next on its thread: the instant.
+                # Without "bp", the flow ends at the next event of the thread: the instant.
                 yield self._at("f", track.process, EVENTS, **flow)
         message = _message(line)
         arguments: TraceEvent = {"params": _text(message.params), "bytes": line.z}
@@ -236,7 +236,7 @@ class Tracer:
         yield self._at("B", ACTIONS, thread, name=line.name, cat="action", args=arguments)
 
     def _end_action(self, number: int, now: int | None, failed: str = "") -> Iterator[TraceEvent]:
-        """End an action: `now`, or at its latest call or reply where the recording does not say when."""
+        """End an action at `now`. Without a recorded end, use its latest call or reply."""
         action = self._actions.pop(number, None)
         if action is not None:
             self._action_track.threads.give_back(action.thread)
@@ -280,7 +280,7 @@ class Tracer:
         return {"ph": "M", "name": what, "ts": 0, "pid": process, "tid": tid, "args": arguments}
 
     def _tid(self, process: int, thread: int) -> int:
-        """Return a thread's number. Perfetto goes by that alone, so no two processes may share one."""
+        """Return a thread's number. It is unique over all processes because Perfetto ignores the process."""
         number = self._numbers.get((process, thread))
         if number is None:
             number = self._numbers[process, thread] = self._number()

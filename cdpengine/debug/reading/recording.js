@@ -1,4 +1,4 @@
-// Shows a recording: a table that can be filtered, of which only what is in view is in the document, and a timeline.
+// Shows a recording as a filterable table and a timeline. The document contains only the visible rows.
 "use strict";
 (async () => {
   const ROW = 22;
@@ -10,7 +10,8 @@
   const ERRORS = new Set(["error", "stray", "lost"]);
   const get = (id) => document.getElementById(id);
 
-  // --- the data: zlib in base64; a row a line, and a last line with what the rows refer to -------------------------
+  // --- the data: zlib in base64; one row a line; the last line has the objects that rows refer to
+  // ---------------------
 
   const bytesOf = (text) => {
     if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -74,7 +75,8 @@
     drawRows();
   };
 
-  // --- the table: positions from the row's number, as every row has one height -------------------------------------
+  // --- the table: positions follow from the row's number, as all rows have the same height
+  // ----------------------------
 
   const detailHeight = () => (open < 0 ? 0 : DETAIL);
   const topOf = (place) => place * ROW + (open >= 0 && place > open ? DETAIL : 0);
@@ -167,7 +169,8 @@
     drawRows();
   };
 
-  // --- the timeline: a lane for the actions, and one for each of the busiest sessions, calls above, events below ----
+  // --- the timeline: a lane for the actions and one for each of the busiest sessions, calls above events
+  // ---------------
 
   const canvas = get("canvas");
   const busiest = sessions.map((_, number) => number).sort((a, b) => sessions[b].count - sessions[a].count);
@@ -232,7 +235,7 @@
       const top = action ? 0 : (lanes.get(row[SESSION]) ?? laneCount - 1) * LANE;
       const x = Math.max(LEFT, xOf(began, width));
       const long = Math.max(1.5, Math.min(width, xOf(row[TIME], width)) - x);
-      // What would be drawn over itself is drawn once.
+      // Skip a mark that would be drawn over an identical one.
       const key = `${top} ${kind} ${Math.round(x * 2)} ${Math.round(long * 2)}`;
       if (drawn.has(key)) continue;
       drawn.add(key);
@@ -292,7 +295,8 @@
     refilter();
   });
 
-  // --- what the user does ------------------------------------------------------------------------------------------
+  // --- input of the user
+  // ---------------------------------------------------------------------------------------------
 
   let waiting = 0;
   const later = (work) => () => {

@@ -1,14 +1,13 @@
-"""Reading a recording: from its first line to its last, whole, damaged, or while it is still being written.
+"""Reading of recordings that are whole, damaged, or still being written.
 
-Rule: zstandard when the file begins with its magic number, whatever the name. Reading takes memory for one line
-only, and gives all that can be read: a line that is damaged is passed over and named in `damage`, with its number;
-where the file breaks off, all lines before that place are given, compressed or not. A recording that is followed
-gives a line when it is whole, and never before; at the end of the file it looks again and again (nothing says
-that a file has grown) until the recording's own last line came.
+Rule: the magic number of zstandard marks a compressed file, whatever its name. Reading needs memory for one line.
+A damaged line is skipped and added to `damage` with its number. If the file is cut off, all lines before that
+position are read, compressed or not. A followed recording yields a line only when the line is complete. At the end
+of the file it polls, because nothing reports that a file has grown, until the last line of the recording arrives.
 
-Compressed data is read block by block: a block that is whole is given, whatever comes after it. zstandard itself
-is asked for one block at a time: given more at once, it keeps what it could decode of that to itself when it finds
-an error. The format is that of RFC 8878: frames of blocks, each block with its size in its first three bytes.
+Compressed data is decompressed block by block, so that each intact block is read whatever follows it. Given more
+than one block, zstandard discards the decoded part if it meets an error. RFC 8878 defines the format: frames of
+blocks, each with its size in its first three bytes.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from cdpengine.errors import InvalidArgumentError, RecordingDamagedError, packag
 
 @attrs.frozen
 class Damage:
-    """A line that could not be read, and why."""
+    """An unreadable line and the reason."""
 
     line: int
     reason: str
@@ -42,11 +41,11 @@ class Damage:
 
 _CHUNK = 1 << 18
 _PATIENCE = 0.1
-"""Seconds between two looks at a file that has not grown."""
+"""Polling interval of a file that has not grown, in seconds."""
 
 _DAMAGE_KEPT = 100
 _BREAKS_OFF = "the line breaks off"
-_NO_END = "the recording ends without its last line: its program was killed, or still writes"
+_NO_END = "the recording ends without its last line: its program was killed or is still writing"
 _HEADER_BEGINS = b'{"cdpengine"'
 
 _decode_header = _json.Decoder(Header).decode
@@ -55,18 +54,18 @@ _decode_message = _json.Decoder(Message).decode
 
 
 class LineReader(Protocol):
-    """What lines are read from: a file, or one that is compressed or grows."""
+    """A source of lines: a file, possibly compressed or growing."""
 
     def readline(self, limit: int = -1, /) -> bytes:
-        """Return the next line with its end, or its first `limit` bytes; b"" at the end."""
+        """Return the next line with its line break, or its first `limit` bytes, or b"" at the end."""
 
 
 class Recording:
-    """A recording that is being read. Iterate over it for its lines; once.
+    """An open recording. Iterate over it once to read its lines.
 
-    `path` is its file, of `size` bytes, and `header` its first line. `damage` is what was found wrong so far, at
-    most the first 100; `damaged_lines` counts all of it. `closed_in_order` says whether the line that was read
-    last is the one that a recording ends with.
+    `path` is its file, of `size` bytes, and `header` its first line. `damage` lists at most the first 100 problems
+    so far; `damaged_lines` counts all. `closed_in_order`: the line read last is the regular last line of a
+    recording.
     """
 
     def __init__(self, path: Path, size: int, raw: IO[bytes], text: LineReader) -> None:
@@ -82,12 +81,12 @@ class Recording:
 
     @property
     def position(self) -> int:
-        """How many bytes of the file were read; of `size`, for a progress bar."""
+        """Bytes of the file read so far; of `size`, for a progress bar."""
         return self._raw.tell()
 
     @property
     def line_number(self) -> int:
-        """The number of the line that was given last; the header is line 1."""
+        """Number of the last line read. The header is line 1."""
         return self._number
 
     def __iter__(self) -> Iterator[Line]:
@@ -105,7 +104,7 @@ class Recording:
                 yield line
 
     def message(self, line: Line) -> Message:
-        """Return the message of a line. Raises RecordingDamagedError when the line holds no message."""
+        """Return the message of a line. Raises RecordingDamagedError if the line has no valid message."""
         try:
             return _decode_message(line.msg)
         except msgspec.DecodeError as error:
@@ -113,13 +112,13 @@ class Recording:
 
     @property
     def all_damage(self) -> list[Damage]:
-        """What is wrong with a recording that was read to its end, the lack of its last line included."""
+        """The problems of a recording that was read to its end, including a missing last line."""
         if self.closed_in_order or (self.damage and self.damage[-1].line >= self._number):
             return list(self.damage)
         return [*self.damage, Damage(self._number, _NO_END)]
 
     def report(self, reason: str) -> None:
-        """Add to `damage` what a reader found wrong with the line that was given last."""
+        """Add a problem of the last line to `damage`."""
         self._note_damage(self._number, reason)
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
@@ -128,7 +127,7 @@ class Recording:
             try:
                 raw = self._text.readline()
             except CutOff as cut:
-                if not self._line_breaks_off(number):  # otherwise the line has its damage already
+                if not self._line_breaks_off(number):  # a broken-off line is already in `damage`
                     self._note_damage(number + 1, str(cut))
                 return
             except (Unreadable, OSError) as error:
@@ -158,19 +157,19 @@ class Recording:
             elif _begins_a_header(raw):
                 what = "it breaks off in its first line"
             else:
-                what = f"its first line is no header of one ({error})"
+                what = f"its first line is not a header ({error})"
             raise RecordingDamagedError(
                 path=str(self.path), line=1, reason=f"this is no recording: {what}"
             ) from None
         if header.cdpengine != "recording" or b'"cdpengine"' not in raw:
             raise RecordingDamagedError(
-                path=str(self.path), line=1, reason="this is no recording: its first line is no header of one"
+                path=str(self.path), line=1, reason="this is no recording: its first line is not a header"
             )
         if header.version > VERSION:
             raise RecordingDamagedError(
                 path=str(self.path),
                 line=1,
-                reason=f"it is of version {header.version}; this program reads up to {VERSION}",
+                reason=f"its format version is {header.version}; this program reads versions up to {VERSION}",
             )
         self._number = 1
         return header
@@ -178,10 +177,10 @@ class Recording:
 
 @contextmanager
 def open_recording(path: str | Path) -> Iterator[Recording]:
-    """Open a recording for reading; close it when the block ends.
+    """Open a recording for reading, and close it after the block.
 
-    Raises InvalidArgumentError when there is no such file, RecordingDamagedError when it is no recording, or
-    breaks off before its first line is whole. Whatever else is wrong with it is in its `damage`, once it was read.
+    Raises InvalidArgumentError for a missing file. Raises RecordingDamagedError if the file is no recording or
+    breaks off in its first line. Other problems are added to `damage` during reading.
     """
     path = to_path("recording", path)
     try:
@@ -200,10 +199,10 @@ def open_recording(path: str | Path) -> Iterator[Recording]:
 def follow_recording(
     path: str | Path, *, wait: Callable[[], None] = lambda: time.sleep(_PATIENCE)
 ) -> Iterator[Recording]:
-    """Open a recording as `open_recording` does, to be read as it grows. `wait` is called while there is no more.
+    """Open a recording that is still being written. `wait` is called while no more data is available.
 
-    Iterating ends with the recording's last line, or with what `wait` raises. Raises as `open_recording`; a file
-    that gets shorter ends as damage.
+    Iteration ends with the recording's last line, or with an exception of `wait`. Raises the errors of
+    `open_recording`. A file that becomes shorter counts as damage.
     """
     path = to_path("recording", path)
     try:
@@ -226,28 +225,28 @@ def _begins_a_header(raw: bytes) -> bool:
 
 
 class Unreadable(Exception):
-    """No more lines can be read, though the file goes on or does not end as it should."""
+    """No more lines can be read before the regular end of the file."""
 
 
 class FileShrank(Unreadable):
-    """The file is shorter than what was read of it."""
+    """The file became shorter than the part already read."""
 
 
 class GrowingLines:
-    """The lines of a file that grows; `readline` waits for a whole one, by calling `wait` between two looks."""
+    """The lines of a growing file. `readline` calls `wait` until a line is complete."""
 
     def __init__(self, raw: IO[bytes], size: Callable[[], int], wait: Callable[[], None]) -> None:
         self._raw = raw
         self._size = size
         self._wait = wait
-        self._ready: list[bytes] = []  # whole lines, the next one last
+        self._ready: list[bytes] = []  # complete lines in reverse order
         self._begun = bytearray()
         self._looked = 0
         self._decompressor = BlockDecompressor()
         self._compressed: bool | None = None
 
     def readline(self, _limit: int = -1, /) -> bytes:
-        """Return the next line, with its end. Raises FileShrank, and Damaged for data that cannot be decoded."""
+        """Return the next line with its line break. Raises FileShrank, or Damaged for undecodable data."""
         while not self._ready:
             if self._decompressor.damage is not None:
                 raise Damaged(f"the compressed data is damaged here ({self._decompressor.damage})")
@@ -286,13 +285,13 @@ def _split(whole: bytes) -> list[bytes]:
 # --- compressed data -----------------------------------------------------------------------------------------
 
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
-"""What a frame, and so a file that is compressed, begins with."""
+"""First bytes of a frame, and therefore of a compressed file."""
 
 _SKIPPED = b"\x2a\x4d\x18"
-"""What a frame that holds no text has after its first byte, which is 0x50 to 0x5f."""
+"""Bytes 2 to 4 of a frame without content. Its first byte is 0x50 to 0x5f."""
 
 
-# The sizes of fields of a frame's header, by the flags in its descriptor.
+# Field sizes in a frame's header, by the flags of its descriptor.
 _DICTIONARY_SIZES = (0, 1, 2, 4)
 _CONTENT_SIZES = (0, 2, 4, 8)
 _ONE_BYTE_BLOCK = 1
@@ -304,23 +303,23 @@ class _Decompressor(Protocol):
 
 
 class CutOff(Unreadable):
-    """The compressed data ends before its frame does."""
+    """The compressed data ends within a frame."""
 
 
 class Damaged(Unreadable):
-    """The compressed data cannot be decoded any further."""
+    """The rest of the compressed data cannot be decoded."""
 
 
 class BlockDecompressor:
-    """Turns compressed data, fed in any pieces, into text.
+    """A decompressor for data that is fed in pieces of any size.
 
-    `damage` says why nothing more can be decoded, None while it can. `whole` says whether what was fed ended with
-    the end of a frame.
+    `damage` is the reason why no more data can be decoded, or None. `whole`: the data fed so far ends with a
+    complete frame.
     """
 
     def __init__(self) -> None:
         with packages_named():
-            import zstandard  # noqa: F401 - what lacks it says so before anything is read
+            import zstandard  # noqa: F401 - report a missing package before reading
         self.damage: str | None = None
         self._held = b""
         self._frame: _Decompressor | None = None
@@ -328,11 +327,11 @@ class BlockDecompressor:
 
     @property
     def whole(self) -> bool:
-        """Whether what was fed so far ended with the end of a frame."""
+        """Whether the data fed so far ends with a complete frame."""
         return self._frame is None and not self._held and self.damage is None
 
     def feed(self, data: bytes) -> bytes:
-        """Return the text of all blocks that are whole now and were not given yet."""
+        """Add compressed data. Return the content of newly completed blocks."""
         import zstandard
 
         held = memoryview(self._held + data)
@@ -347,14 +346,14 @@ class BlockDecompressor:
         return b"".join(text)
 
     def _size_of_next(self, held: memoryview) -> int | None:
-        """Return the size of the header, or of the block, that comes next; None where that is not there yet."""
+        """Return the size of the next header or block, or None if too few bytes are available."""
         if self._frame is not None:
             return None if len(held) < 3 else self._block_size(held)
         begin = bytes(held[:4])
         if begin[1:] == _SKIPPED[: len(begin) - 1] and begin[0] & 0xF0 == 0x50:
             return None if len(held) < 8 else 8 + int.from_bytes(held[4:8], "little")
         if begin != ZSTANDARD[: len(begin)]:
-            raise Damaged("what follows is no frame of zstandard")
+            raise Damaged("the next bytes are no zstandard frame")
         if len(held) < 5:
             return None
         descriptor = held[4]
@@ -366,7 +365,7 @@ class BlockDecompressor:
         begin = int.from_bytes(held[:3], "little")
         kind = begin >> 1 & 3
         if kind == _RESERVED_BLOCK:
-            raise Damaged("a block is of a kind that there is not")
+            raise Damaged("a block has an invalid type")
         return 3 + (1 if kind == _ONE_BYTE_BLOCK else begin >> 3) + (self._checksum if begin & 1 else 0)
 
     def _decode(self, piece: bytes) -> bytes:
@@ -386,20 +385,20 @@ class BlockDecompressor:
 
 
 class CompressedLines:
-    """The lines of a compressed file. What the end of the file, or damage, leaves of a line is the last one."""
+    """The lines of a compressed file. At the end or at damage, the last line may be incomplete."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         self._raw = raw
         self._decompressor = BlockDecompressor()
-        self._ready: list[bytes] = []  # the next one last
+        self._ready: list[bytes] = []  # in reverse order
         self._begun = bytearray()
         self._over = False
 
     def readline(self, limit: int = -1, /) -> bytes:
-        """Return the next line with its end, b"" at the end of the file.
+        """Return the next line with its line break, or b"" at the end of the file.
 
-        A line that has more than `limit` bytes may be given in several parts. Raises CutOff and Damaged, once all
-        that can be decoded was given.
+        A line with more than `limit` bytes may be returned in parts. Raises CutOff or Damaged after the last
+        decodable data.
         """
         while not self._ready and not self._over:
             self._read(limit)

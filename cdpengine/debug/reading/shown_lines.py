@@ -1,13 +1,12 @@
-"""A recording for people: which of its lines are shown, as lines of text and as one page of HTML.
+"""Display of a recording: selection of lines, output as text, and an HTML page.
 
-Rule: several values of one filter are alternatives, several filters must all hold; a line that lacks what a filter
-asks about does not match. What a page wrote is data, and goes through `escape_line`: one line stays one line. A
-session is known by the latest URL that the browser reported of its target, as the first one is often
-"about:blank".
+Rule: several values of one filter are alternatives; all filters must match. A line that lacks the filtered field
+does not match. Page content passes through `escape_line`, so that a line stays one line. Sessions are labelled by
+the latest reported URL of their target, because the first URL is often "about:blank".
 
-The page of HTML has a timeline, and a table that one can filter. It asks for nothing from anywhere (its content
-security policy forbids it), and whatever a recording holds is text there, never markup. The rows are compressed
-within the page, so that 100,000 of them open at once.
+The HTML page has a timeline and a filterable table. Its content security policy forbids all loads, and recorded
+content is inserted as plain text, never as markup. The rows are compressed within the page, so that a page with
+100,000 rows opens quickly.
 """
 
 from __future__ import annotations
@@ -29,21 +28,21 @@ from cdpengine.debug.recording_format import Header, Line, Message
 from cdpengine.errors.texts import escape_line
 
 _ERRORS = frozenset({"error", "stray", "lost"})
-_REFUSED = 400  # from this status on an answer over HTTP is a refusal
+_REFUSED = 400  # HTTP status from which a response is a refusal
 _NOTES = frozenset({"target", "span", "span-end", "entered", "lost", "end"})
 BROWSER = "browser"
-"""What the browser's own session is called, which has no id."""
+"""Label of the browser's session, which has no id."""
 
 
 @attrs.frozen(kw_only=True)
 class Choice:
-    """What to show.
+    """Filters for lines.
 
-    `methods` are globs ("Network.*", case does not matter), `sessions` and `targets` beginnings of ids ("browser"
-    for the browser's own session), `ids` of commands, `texts` what must stand in the message (case does not
-    matter), `slow` milliseconds that a reply or an action took at least, `errors` refusals (over HTTP too),
-    strays, losses and the ends of actions that failed, `spans` globs of the names of actions, or their numbers,
-    that the lines must belong to.
+    `methods` are case-insensitive globs ("Network.*"). `sessions` and `targets` are prefixes of ids ("browser" for
+    the browser's session). `ids` are command ids. `texts` are case-insensitive substrings of the message. `slow`
+    is the minimum duration of a reply or action, in milliseconds. `errors` selects refusals (also over HTTP),
+    strays, losses and failed actions. `spans` are globs of action names, or action numbers; lines must belong to
+    such an action.
     """
 
     methods: tuple[str, ...] = ()
@@ -57,7 +56,7 @@ class Choice:
 
 
 class Chooser:
-    """Applies a choice to the lines of one recording, in their order: an action's name comes before its lines."""
+    """A filter for the lines of one recording, in order. An action's name precedes its lines."""
 
     def __init__(self, choice: Choice) -> None:
         self._choice = choice
@@ -68,12 +67,12 @@ class Chooser:
         self._root = BROWSER in choice.sessions
         self._targets = tuple(target.upper() for target in choice.targets)
         self._texts = [_forms(text) for text in choice.texts]
-        # Notes have no methods, durations and messages: they are shown where no filter asks for these.
-        # How long an action took is said by the note of its end.
+        # Notes have no method, duration or message, so they are shown only without such filters. The note at an
+        # action's end has its duration.
         self._notes = not (choice.methods or choice.ids or choice.texts)
 
     def wants(self, line: Line) -> bool:
-        """Say whether the line is chosen."""
+        """Return whether the line passes the filters."""
         kind = line.k
         if kind == "span" and self._span_names is not None and self._span_names.match(line.name):
             self._spans.add(line.span)
@@ -111,7 +110,7 @@ def _globs(globs: tuple[str, ...]) -> re.Pattern[str] | None:
 
 
 def _forms(text: str) -> set[str]:
-    """Return how a text may be written within a JSON text: as it is, or escaped."""
+    """Return the forms of a string within JSON: plain or escaped."""
     once = (text, _json.encode_ascii(text)[1:-1], _json.encode_text(text)[1:-1])
     return {form.casefold() for form in once}
 
@@ -119,7 +118,7 @@ def _forms(text: str) -> set[str]:
 # --- one line of text ----------------------------------------------------------------------------------------
 
 SHORT_ID = 8
-"""Characters of a session's id that are shown."""
+"""Number of displayed characters of a session id."""
 
 _ARROWS = {">": "->", "<": "<-"}
 _KIND_STYLES = {"call": "call", "reply": "reply", "error": "error", "event": "event", "stray": "error"}
@@ -128,21 +127,21 @@ _SLOW, _VERY_SLOW = 100.0, 1000.0
 
 @attrs.frozen
 class Piece:
-    """A piece of a line: its text, and the name of its style ("" for none)."""
+    """A part of a line: its characters and the name of its style ("" for none)."""
 
     text: str
     style: str = ""
 
 
 def plain(pieces: Iterable[Piece]) -> str:
-    """Return the pieces as one text."""
+    """Join the pieces to one string."""
     return "".join(piece.text for piece in pieces)
 
 
 def show_line(line: Line, *, payload_limit: int | None = None) -> list[Piece]:
-    """Return a line as pieces: time, direction, session, id, method, duration, payload.
+    """Format a line as pieces: time, direction, session, id, method, duration, payload.
 
-    Of the payload at most `payload_limit` bytes are looked at; None for all of them.
+    `payload_limit` is the maximum size of the displayed payload in bytes; None shows all of it.
     """
     pieces = [Piece(f"{line.t:10.3f} ", "time")]
     if line.k in _KIND_STYLES:
@@ -208,10 +207,13 @@ def _note(line: Line, limit: int | None) -> list[Piece]:
         case "entered":
             return [
                 Piece("== ", "note"),
-                Piece(f"fingerprints of what was entered up to line {line.of}", "note"),
+                Piece(f"fingerprints of the text entered up to line {line.of}", "note"),
             ]
         case "lost":
-            return [Piece("!! ", "error"), Piece(f"{line.count} messages lost: they came too fast", "error")]
+            return [
+                Piece("!! ", "error"),
+                Piece(f"{line.count} messages lost: they arrived too fast", "error"),
+            ]
         case _:
             return [Piece("== ", "note"), Piece("end of the recording", "note")]
 
@@ -221,10 +223,10 @@ _decode = _json.Decoder(Message).decode
 
 
 def _payload(line: Line, limit: int | None) -> str:
-    """Return params, result or error as they stand in the message; all of the message where there is none."""
+    """Return the params, result or error as written in the message, or the whole message without them."""
     view = memoryview(line.msg)
     if limit is not None and len(view) > limit + 256:
-        # Not decoded: it may be large. What comes before the payload is short, and holds no such key.
+        # The message may be large, so it is not decoded. The part before the payload is short and has no such key.
         raw = bytes(view[: limit + 256])
         found = _PAYLOAD.search(raw)
         return escape_line(raw[found.end() if found else 0 :].decode("utf-8", "ignore"))
@@ -233,7 +235,7 @@ def _payload(line: Line, limit: int | None) -> str:
         try:
             message = _decode(raw)
         except msgspec.DecodeError:
-            pass  # it is shown as it is
+            pass  # shown undecoded
         else:
             raw = bytes(message.params) or bytes(message.result) or bytes(message.error)
     return "" if raw == b"{}" else escape_line(raw.decode("utf-8", "replace"))
@@ -246,7 +248,7 @@ MOST = 5_000
 
 @attrs.define
 class SessionTarget:
-    """A target: its id, its type, the latest URL that is not about:blank."""
+    """A target: its id, type, and latest URL that is not about:blank."""
 
     target: str = ""
     type: str = ""
@@ -276,7 +278,7 @@ _decode_event = _json.Decoder(_Event).decode
 
 
 class SessionTargets:
-    """Learns from the lines of one recording, in their order."""
+    """The targets of sessions, learned from the lines of one recording in order."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -284,7 +286,7 @@ class SessionTargets:
         self._targets: dict[str, SessionTarget] = {}
 
     def learn(self, line: Line) -> None:
-        """Take what a line says of targets; most say nothing."""
+        """Process a line. Most lines contain no target information."""
         if line.k == "target":
             if (line.c, line.s) not in self._sessions and len(self._sessions) < self._most:
                 told = SessionTarget(line.T, line.type, line.url)
@@ -294,11 +296,11 @@ class SessionTargets:
             try:
                 info = _decode_event(line.msg).params.target_info
             except msgspec.DecodeError:
-                return  # a name is missing then, nothing else
+                return  # only a label is missing
             self._move(info.target_id, info.url)
 
     def of(self, connection: str, session: str) -> SessionTarget:
-        """Return the target of a session, empty for a session that no line names."""
+        """Return the target of a session, or an empty one for an unknown session."""
         return self._sessions.get((connection, session), UNKNOWN_TARGET)
 
     def _move(self, target: str, url: str) -> None:
@@ -310,14 +312,14 @@ class SessionTargets:
 # --- a page of HTML ------------------------------------------------------------------------------------------
 
 MOST_LINES = 200_000
-"""Lines that a page holds when nothing else is said: what a browser still shows without delay."""
+"""Default number of lines in the page. A browser displays this many without delay."""
 
 LONGEST = 2_000
-"""Bytes of each payload that the page holds."""
+"""Maximum payload size in the page, in bytes."""
 
 _MOST_ACTIONS = 10_000
 _BLOCK = 3 << 16
-"""Bytes that are encoded at once; a multiple of three, so that the pieces of base64 join."""
+"""Bytes encoded in one step. A multiple of three, so that the base64 pieces join."""
 
 _MARKER = re.compile(r"\{\{([a-z-]+)\}\}")
 _encode = _json.encode
@@ -326,7 +328,7 @@ _encode = _json.encode
 def page_document(
     header: Header, name: str, lines: Iterable[Line], limit: int = MOST_LINES
 ) -> Iterator[bytes]:
-    """Give the page of a recording, piece by piece. `name` is its title; lines beyond `limit` are counted only."""
+    """Yield the HTML page of a recording in pieces. `name` is its title; lines beyond `limit` are only counted."""
     style, script = _asset("recording.css"), _asset("recording.js")
     rows = _Rows(limit)
     texts = {"title": html.escape(name), "style": style, "script": script}
@@ -351,7 +353,7 @@ class _Session:
 
 
 class _Rows:
-    """Turns lines into rows of the page; the last row has what the others refer to by number."""
+    """A converter of lines to table rows. The last row has the objects that others refer to by number."""
 
     def __init__(self, limit: int) -> None:
         self.actions: dict[int, str] = {}
@@ -381,7 +383,7 @@ class _Rows:
         yield _encode({"methods": list(self._methods), "sessions": sessions})
 
     def about(self, header: Header) -> str:
-        """Return one line about the recording."""
+        """Return a one-line description of the recording."""
         parts = [header.product, header.started[:19].replace("T", " ") + " UTC" if header.started else ""]
         parts += [f"{self._lines:,} lines in {self._last:.1f} s"]
         if self._lines > self._limit:
@@ -414,7 +416,7 @@ class _Rows:
 
 
 def _payload_and_length(line: Line) -> tuple[str, int]:
-    """Return what the page shows of a line's message, and its whole size where that is more."""
+    """Return the displayed part of a line's message, and the message's size if it was shortened."""
     match line.k:
         case "target":
             return f"{line.type} {line.T} {line.url}", 0
@@ -424,7 +426,7 @@ def _payload_and_length(line: Line) -> tuple[str, int]:
             head = f"{line.url} {line.status} "
             raw = memoryview(head.encode() + bytes(line.msg))
         case "entered":
-            return f"fingerprints of what was entered up to line {line.of}", 0
+            return f"fingerprints of the text entered up to line {line.of}", 0
         case "lost":
             return f"{line.count} messages lost", 0
         case "stray":
@@ -458,7 +460,7 @@ def _in_base64(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _escape_for_script(document: object) -> bytes:
-    # "</script>" and "<!--" would end the element, or change how it is read.
+    # "</script>" and "<!--" would end the element or change its parsing.
     return _encode(document).replace(b"<", b"\\u003c")
 
 

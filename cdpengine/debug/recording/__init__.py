@@ -1,4 +1,4 @@
-"""Writing recordings: traffic becomes lines, loses its secrets, and goes to a file.
+"""Writers of recordings: traffic becomes lines, loses its secrets, and is written to a file.
 
-Rule: nothing here reads a recording. Whether a text is secret is decided before it reaches a disk.
+Rule: nothing here reads a recording. Secrets are removed before a string reaches a disk.
 """

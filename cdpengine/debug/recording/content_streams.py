@@ -1,9 +1,9 @@
-"""ContentStreams: which stream a piece of content is of, and whether it follows the latest piece of it. Pure.
+"""Positions of content pieces in their streams. Pure.
 
-Rule: a stream is one request of one session, one handle of `IO.read`, one direction of one socket, each of one
-connection. A reply is known by its command, as it does not name its stream. What nothing tells the place of is
-withheld: a stream that began before the recording, or while messages were lost; a piece that came before the
-reply that has the beginning; a read from the middle.
+Rule: a stream is one request of a session, one `IO.read` handle, or one direction of a socket, each within a
+connection. A reply does not name its stream and is matched by its command. A piece without a known position is
+withheld: its stream began before the recording or while messages were lost, it arrived before the reply with the
+beginning, or it was read from the middle.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from cdpengine import _json
 StreamName = tuple[str, ...]
 
 Place = Literal["first", "next", "message", "unknown"]
-"""Nothing came before it; it follows the latest piece; it follows that, but is a message of its own, too; or its
-place is not known."""
+"""Position of a piece: the first; after the previous piece; after it and also a message of its own; or unknown."""
 
 MOST_STREAMS = 2_000
-"""Streams that are followed at the same time; beyond that the longest unused are forgotten, and then withheld."""
+"""Maximum number of tracked streams. Beyond it the least recently used are forgotten and then withheld."""
 
 MESSAGES = {
     "Network.webSocketFrameSent": "requestId",
@@ -32,14 +31,14 @@ MESSAGES = {
     "Network.directUDPSocketChunkSent": "identifier",
     "Network.directUDPSocketChunkReceived": "identifier",
 }
-"""Events with whole messages, which the programs that send them may have cut; and what names their stream."""
+"""Events with whole messages, possibly cut by their sender, and the field that names their stream."""
 
 _CHUNKS = {
     "Network.dataReceived": "requestId",
     "Network.directTCPSocketChunkSent": "identifier",
     "Network.directTCPSocketChunkReceived": "identifier",
 }
-"""Events with what came meanwhile, cut anywhere."""
+"""Events with the data received meanwhile, cut at any byte."""
 
 _BEGIN = {
     "Network.directTCPSocketCreated": (
@@ -53,20 +52,20 @@ _GIVE_HANDLES = frozenset({
     "Network.takeResponseBodyForInterceptionAsStream", "Page.printToPDF", "Page.startScreenRecording",
     "Page.stopScreenRecording", "Tracing.tracingComplete",
 })  # fmt: skip
-"""What brings a handle that nothing was read of yet."""
+"""Methods that return or send a handle from which nothing was read yet."""
 
 _BODY = "Network.streamResourceContent"
 _READ = "IO.read"
 
 STREAMS = frozenset({_BODY, _READ, *_CHUNKS, *MESSAGES})
-"""Methods that bring a content in pieces, so that a secret may be cut in two."""
+"""Methods that transfer content in pieces, so that a secret may be split."""
 
 _EVENTS = frozenset({*_CHUNKS, *MESSAGES, *_BEGIN, *_END, *_GIVE_HANDLES})
 
 
 @attrs.frozen
 class Piece:
-    """Which stream a piece is of, and its place in it."""
+    """The stream of a piece, and its position in the stream."""
 
     stream: StreamName
     place: Place
@@ -77,9 +76,9 @@ NOWHERE = Piece((), "unknown")
 
 @attrs.define(eq=False)
 class Asked:
-    """A command that asks for a piece of a stream; `offset` is where IO.read is to begin, None for where it is.
+    """A command that requests a piece of a stream. `offset` is the position for IO.read, None for the current one.
 
-    `spoiled`: what came meanwhile stands behind the piece, so that the piece cannot go before what comes next.
+    `spoiled`: data received meanwhile follows the piece, so the next piece does not.
     """
 
     stream: StreamName
@@ -111,22 +110,22 @@ class _Read(msgspec.Struct, rename="camel"):
 
 
 class ContentStreams:
-    """Follows the streams of one recording: takes calls, replies and events in the order in which they went."""
+    """Tracker of the streams of one recording. It takes calls, replies and events in wire order."""
 
     def __init__(self) -> None:
         self._followed: OrderedDict[StreamName, int] = OrderedDict()
-        """Of each stream whose latest piece is known, how many pieces came; of a handle, how many bytes."""
+        """Number of pieces of each stream whose latest piece is known; for a handle, number of bytes."""
         self._asked: dict[StreamName, deque[Asked]] = {}
 
     def lose(self) -> None:
-        """Take that messages were lost: each may have been a piece of any stream."""
+        """Note the loss of messages. Each of them may have been a piece of any stream."""
         self._followed.clear()
         for waiting in self._asked.values():
             for each in waiting:
                 each.spoiled = True
 
     def take_call(self, connection: str, session_id: str, method: str, params: msgspec.Raw) -> Asked | None:
-        """Take a command; return what `take_reply` needs, None where it asks for no piece."""
+        """Process a command. Return the argument for `take_reply`, or None if it requests no piece."""
         if method == _BODY:
             stream = _chunks(
                 connection, session_id, "Network.dataReceived", _decode(params, _Params).request_id
@@ -146,7 +145,7 @@ class ContentStreams:
     def take_reply(
         self, connection: str, method: str, asked: Asked | None, result: msgspec.Raw, *, refused: bool
     ) -> Piece | None:
-        """Take the reply to a command; return where the piece in it stands, None where there is none in it."""
+        """Process the reply to a command. Return the position of its piece, or None without a piece."""
         if asked is None:
             if method in _GIVE_HANDLES and not refused:
                 given = _decode(result, _Result)
@@ -168,11 +167,11 @@ class ContentStreams:
         return self._take_read(asked, result)
 
     def take_event(self, connection: str, session_id: str, method: str, params: msgspec.Raw) -> Piece | None:
-        """Take an event; return where the piece in it stands, None where there is none in it."""
+        """Process an event. Return the position of its piece, or None without a piece."""
         if method not in _EVENTS:
             return None
         if method == "Network.dataReceived" and b'"data"' not in bytes(params):
-            return None  # nobody asked for its content
+            return None  # its content was not requested
         given = _decode(params, _Params)
         if method in MESSAGES:
             return Piece((connection, session_id, method, _name_in(given, MESSAGES[method])), "message")
@@ -229,8 +228,8 @@ def _chunks(connection: str, session_id: str, method: str, name: str) -> StreamN
 
 
 def _handle(connection: str, handle: str) -> StreamName:
-    # A handle is the browser's: any session of the connection may read it on. IO.resolveBlob gives what follows
-    # "blob:" in the handle of a blob.
+    # A handle belongs to the browser, so any session of the connection may continue to read it. IO.resolveBlob
+    # returns a blob's handle without its prefix "blob:".
     return connection, _READ, handle.removeprefix("blob:")
 
 

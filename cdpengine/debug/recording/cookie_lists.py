@@ -1,8 +1,8 @@
-"""CookieLists: takes the values out of lists of cookies by their bytes, without decoding the message. Pure.
+"""Fast removal of the values in lists of cookies, without decoding the message. Pure.
 
-Rule: a message is taken apart only where every value follows its cookie's name, as Chrome writes them, and only
-when nothing else in it may be a secret. Any other message is left to those who decode it. Lists come again and
-again: what a list is made of is looked through once, and remembered until something new is known to be secret.
+Rule: a message is processed here only if each value follows its cookie's name, as Chrome writes it, and nothing
+else in it may be a secret. All other messages are decoded elsewhere. Most lists repeat, so the parts of a list are
+checked once and cached until a new secret becomes known.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ _COOKIE = re.compile(rb'("name":"[\w.\-]{0,80}","value":")([^"\\]+)(?=")')
 _NUMBER = re.compile(rb'\{"id":\d+,')
 _VALUE = b'"value":"'
 _REDACTED = REDACTED.encode()
-_LONGEST = 1_000  # bytes of a cookie, on the average, up to which a list is remembered
+_LONGEST = 1_000  # maximum average size of a cookie in cached lists, in bytes
 _MOST = 4_000
 
 
 class CookieLists:
     """The lists of cookies of one recording.
 
-    `looks_secret` says whether bytes, in lower case, look as if they held a secret, by what a search looks for.
+    `looks_secret` returns whether lower-case bytes may contain a secret, according to a search.
     """
 
     def __init__(self, known: KnownSecrets, looks_secret: Callable[[bytes, Search], bool]) -> None:
         self._known = known
         self._looks_secret = looks_secret
-        self._version = 0  # of what is known, at which the following was found
-        self._values: set[bytes] = set()  # those that are remembered as seen
-        self._harmless: set[bytes] = set()  # what stands before, between and behind values, without a secret
+        self._version = 0  # version of the known secrets for the following caches
+        self._values: set[bytes] = set()  # known cookie values
+        self._harmless: set[bytes] = set()  # parts around values, without secrets
 
     def drop_values(self, message: bytes, *, entered: bool) -> bytes | None:
-        """Return the message without its values, and remember these; the same object where there are none.
+        """Return the message without its values, and remember the values. Without values, return the same object.
 
-        `entered`: the program gives the values to the browser. None where a value is written otherwise, or where
-        there may be other secrets.
+        `entered`: the program gives the values to the browser. Returns None if a value has another form or the
+        message may contain other secrets.
         """
         if not entered and (quick := self._drop_known(message)) is not None:
             return quick
-        pieces = _COOKIE.split(message)  # what is before, name, value, what is between, name, value, ...
+        pieces = _COOKIE.split(message)  # before, name, value, between, name, value, ...
         values = pieces[2::3]
         remember = self._known.add_entered if entered else self._known.add_seen
         try:
@@ -59,7 +59,7 @@ class CookieLists:
         return b"".join(pieces) if values else message
 
     def _drop_known(self, message: bytes) -> bytes | None:
-        """Do as `drop_values` where all that the list is made of is known; None where it is not."""
+        """Work like `drop_values` with the cache only. Return None if a part is not cached."""
         if self._version != self._known.version:
             return None
         head, *rest = message.split(_VALUE)
@@ -75,7 +75,7 @@ class CookieLists:
         return b"".join(clean) if rest else message
 
     def _keep(self, message: bytes) -> None:
-        """Remember what a list without other secrets is made of: all its values were found, or are empty."""
+        """Cache the parts of a list without other secrets: all its values are known or empty."""
         if self._version != self._known.version or len(self._harmless) + len(self._values) > _MOST:
             self._version = self._known.version
             self._values.clear()

@@ -1,14 +1,13 @@
-"""Entered texts: what is typed into pages, and what lets a replay check it without holding the text. Pure.
+"""Fingerprints of entered text: a replay can verify it although the recording does not contain it. Pure.
 
-Rule: of a text that was redacted in a call, a recording holds a fingerprint at most: a salted hash that is slow to
-compute, and so short that it leaves most of a text open. What is typed key by key has one fingerprint for some
-keys together: one for each key would give them away one by one. Keys that come one after the other on one session
-make one text, which ends with what moves the caret, the focus or the document, and with scripts.
+Rule: a recording contains at most a fingerprint of a redacted argument: a salted hash, slow to compute and too
+short to identify the text. Typed keys share one fingerprint for several keys, because one fingerprint for each key
+would reveal the keys one by one. Successive keys on a session form one text. It ends when the caret, the focus or
+the document may change, and with scripts.
 
-What a fingerprint protects, and what it does not: nobody reads a text out of it. Somebody who has the recording
-can try texts, 22 ms each on one core of the machine where this was measured, and learns two bits of each
-character: of 10,000 four-digit numbers, 39 are left. A password that is in a list of common ones can be found with
-that list.
+Limits of the protection: the text cannot be computed from a fingerprint, but an attacker with the recording can
+test guesses. Each guess takes 22 ms of one core (measured), and each character reveals two bits: of 10,000
+four-digit numbers, 39 remain. A password from a list of common ones can be found with that list.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from cdpengine.debug.normalization import drop_names
 from cdpengine.debug.recording.known_secrets import REDACTED
 
 SHORTEST = 2
-"""Withheld characters from which on a text has a fingerprint: that of a single character would betray it."""
+"""Minimum number of withheld characters for a fingerprint. The fingerprint of one character would reveal it."""
 
 MOST = 256
-"""Different texts of one recording that get a fingerprint: each takes some 20 ms."""
+"""Maximum number of fingerprints in a recording. Each takes about 20 ms."""
 
 _LONGEST = 1 << 20
 _MOST_WAITING = 1_000
@@ -39,23 +38,23 @@ _BITS_A_CHARACTER = 2
 _MOST_DIGITS = 16
 _COST, _BLOCK = 1 << 13, 8  # of scrypt: 8 MiB, and 22 ms (measured)
 _RUN = 16
-"""Typed characters after which they get their fingerprint, and the next ones another."""
+"""Number of typed characters that share a fingerprint."""
 
 _NAME = re.compile("\0\\w+\0")
 
 UNKNOWN = "none"
-"""What stands for the fingerprint of typed keys that got none."""
+"""Fingerprint of typed keys for which none was computed."""
 
 KEYS = frozenset({"Input.dispatchKeyEvent", "Input.insertText", "Input.imeSetComposition"})
-"""Calls that enter a text piece by piece."""
+"""Calls that enter text piece by piece."""
 
 
 @attrs.frozen
 class Entered:
-    """What is written of the entered texts of one call.
+    """The recorded facts about the text that one call entered.
 
-    `of` is the number of the call's line; `prints` are the fingerprints of its redacted texts in their order (""
-    for one without), `typed` that of what was typed in its session up to it.
+    `of` is the line number of the call. `prints` has the fingerprints of its redacted strings in order ("" without
+    one). `typed` is the fingerprint of the text typed in its session so far.
     """
 
     of: int
@@ -64,7 +63,7 @@ class Entered:
 
 
 class Fingerprints:
-    """Computes the fingerprints of one recording. Each text is computed once; up to `most` of them."""
+    """Fingerprints of one recording. Each string is computed once; at most `most` are."""
 
     def __init__(self, salt: bytes, most: int = MOST) -> None:
         self._salt = salt
@@ -72,9 +71,9 @@ class Fingerprints:
         self._known: dict[str, str] = {}
 
     def of(self, text: str, withheld: int | None = None) -> str:
-        """Return the fingerprint of a text, "" for one that gets none.
+        """Return the fingerprint of a string, or "" if it gets none.
 
-        `withheld` is how many of its characters are not in the recording, None for all.
+        `withheld` is the number of its characters missing in the recording, None for all.
         """
         withheld = len(text) if withheld is None else withheld
         if withheld < SHORTEST or len(text) > _LONGEST:
@@ -82,17 +81,17 @@ class Fingerprints:
         return self._whole(text)[: min(_MOST_DIGITS, withheld * _BITS_A_CHARACTER // 4)]
 
     def of_value(self, text: str, withheld: int | None = None) -> str:
-        """Return the same for a text in which a client may have put names that differ from run to run."""
+        """Return the fingerprint of a string that may contain generated names."""
         normal = drop_names(text)
         told = len(_NAME.sub("", normal))
         return self.of(normal, told if withheld is None else min(withheld, told))
 
     def is_of(self, text: str, fingerprint: str) -> bool:
-        """Say whether a text that was typed has a fingerprint."""
+        """Return whether a typed text has this fingerprint."""
         return self._whole(text).startswith(fingerprint)
 
     def is_of_value(self, text: str, fingerprint: str) -> bool:
-        """Say whether a text in which there may be such names has a fingerprint."""
+        """Return whether a string that may contain generated names has this fingerprint."""
         return self.is_of(drop_names(text), fingerprint)
 
     def _whole(self, text: str) -> str:
@@ -109,17 +108,18 @@ class Fingerprints:
 
 
 def fingerprints(before: Any, after: Any, by: Fingerprints) -> list[str]:
-    """Return the fingerprints of the texts that were redacted, in their order in `after`.
+    """Return the fingerprints of the redacted strings, in their order in `after`.
 
-    Both are decoded parameters, as they were and redacted. "" stands for a text that gets none.
+    `before` and `after` are the decoded parameters without and with redaction. "" stands for a string without a
+    fingerprint.
     """
     return [by.of_value(text, withheld) for text, withheld in find_withheld_texts(before, after)]
 
 
 def find_withheld_texts(before: Any, after: Any) -> Iterator[tuple[str, int]]:
-    """Give what stood in `before` where a text was redacted in `after`, and how many characters of it were.
+    """Yield the original of each redacted string, and the number of its withheld characters.
 
-    "" where that cannot be said.
+    The original is "" if it cannot be determined.
     """
     for path, clean in find_redacted_places(after):
         value = value_at(before, path)
@@ -130,7 +130,7 @@ def find_withheld_texts(before: Any, after: Any) -> Iterator[tuple[str, int]]:
 
 
 def value_at(value: Any, path: Sequence[str | int]) -> Any:
-    """Return what stands at a place of a decoded value, None where there is no such place."""
+    """Return the item at a path of a decoded value, or None if the path does not exist."""
     for step in path:
         try:
             value = value[step]
@@ -142,7 +142,7 @@ def value_at(value: Any, path: Sequence[str | int]) -> Any:
 def find_redacted_places(
     value: Any, path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Give the places of all texts in which something was redacted, and these texts, in their order."""
+    """Yield the path and the content of each string with a redaction, in order."""
     if isinstance(value, str):
         if REDACTED in value:
             yield path, value
@@ -155,7 +155,7 @@ def find_redacted_places(
 
 
 def find_typed(method: str, params: Any) -> str:
-    """Return what a call types: characters, or the name of a key that gives none in brackets."""
+    """Return the characters that a call types, or the name of a key without characters in brackets."""
     if not isinstance(params, dict):
         return ""
     if method == "Input.insertText":
@@ -168,43 +168,43 @@ def find_typed(method: str, params: Any) -> str:
 
 
 def is_key(typed: str) -> bool:
-    """Say whether what was typed is a key that gives no character."""
+    """Return whether typed input is a key without characters."""
     return len(typed) > 1 and typed[0] == "<" and typed[-1] == ">"
 
 
 @attrs.define
 class Run:
-    """What was typed in one session since its last fingerprint, and the number of the last call of it."""
+    """Text typed in one session since its last fingerprint, and the line number of its last call."""
 
     text: str = ""
     characters: int = 0
     last: int = 0
 
     def add(self, line: int, typed: str) -> None:
-        """Take what the call on a line typed."""
+        """Add the input typed by the call on a line."""
         self.text += typed
         self.last = line
         self.characters += 0 if is_key(typed) else len(typed)
 
     @property
     def is_due(self) -> bool:
-        """Whether enough was typed to be given its fingerprint."""
+        """Whether enough was typed for a fingerprint."""
         ends = self.text.endswith((">", "\r", "\n"))
         return self.characters >= _RUN or (self.characters >= SHORTEST and ends)
 
 
 class Typing:
-    """What was typed in each session at a replay: all of it, and since the last fingerprint."""
+    """Text typed in each session during a replay: all of it, and the part since the last fingerprint."""
 
     def __init__(self) -> None:
         self._since: dict[object, str] = {}
         self._pieces: dict[object, list[str]] = {}
 
     def add(self, session: object, method: str, params: msgspec.Raw) -> None:
-        """Take a call, which may type something."""
+        """Add a call, which may type text."""
         if method not in KEYS:
             if (pieces := self._pieces.get(session)) and pieces[-1]:
-                pieces.append("")  # what comes next may be another text
+                pieces.append("")  # the next input may be another text
             return
         try:
             text = find_typed(method, _json.decode_leniently(bytes(params) or b"{}"))
@@ -213,19 +213,19 @@ class Typing:
         self._since[session] = self._since.get(session, "") + text
         pieces = self._pieces.setdefault(session, [""])
         if is_key(text):
-            pieces.append("")  # a key that gives no character
+            pieces.append("")  # a key without characters
         else:
             pieces[-1] += text
 
     def is_as_recorded(self, session: object, typed: str, by: Fingerprints | None) -> bool:
-        """Say whether what was typed since the last fingerprint has the fingerprint `typed`, "" for none."""
+        """Return whether the text since the last fingerprint matches the fingerprint `typed` ("" matches all)."""
         if not typed:
             return True
         text = self._since.pop(session, "")
         return by is None or typed == UNKNOWN or by.is_of(text, typed)
 
     def texts(self) -> Iterator[str]:
-        """Give all texts that were typed: each by itself, and all of one session together."""
+        """Yield all typed strings: each one, and all of a session joined."""
         for pieces in self._pieces.values():
             yield from pieces
             yield "".join(pieces)
@@ -242,9 +242,9 @@ class _Call:
 
 
 class EnteredTexts:
-    """Collects the redacted calls of one recording, and computes what is to be written of them when it is asked.
+    """Collector of the redacted calls of one recording. It computes fingerprints on demand.
 
-    `note` costs next to nothing; `take` computes, in a thread that nobody waits for.
+    `note` is cheap; `take` computes, in a background thread.
     """
 
     def __init__(self, salt: bytes) -> None:
@@ -253,12 +253,12 @@ class EnteredTexts:
         self._runs: dict[tuple[str, str], Run] = {}
         self._bytes_in = 0  # changed by the thread that notes
         self._bytes_out = 0  # changed by the thread that takes
-        self._torn: set[tuple[str, str]] = set()  # sessions of whose typing something was not taken
+        self._torn: set[tuple[str, str]] = set()  # sessions with missing input
 
     def note(
         self, line: int, connection: str, session: str, method: str, before: bytes, after: bytes
     ) -> None:
-        """Take a call as it was and as it was redacted; where too many wait, it gets no fingerprint."""
+        """Add a call in its original and its redacted form. If too many are queued, it gets no fingerprint."""
         size = len(before) + len(after)
         if len(self._noted) < _MOST_WAITING and self._bytes_in - self._bytes_out + size <= _MOST_BYTES:
             self._bytes_in += size
@@ -267,7 +267,7 @@ class EnteredTexts:
             self._torn.add((connection, session))
 
     def take(self, most: int) -> list[Entered]:
-        """Return what is to be written of the next `most` calls; fewer where not so many wait."""
+        """Return the entries for the next `most` calls, or fewer if fewer are queued."""
         entered: list[Entered] = []
         for _ in range(most):
             if not self._noted:
@@ -276,7 +276,7 @@ class EnteredTexts:
         return entered
 
     def end(self) -> list[Entered]:
-        """Return what is to be written of all that is left."""
+        """Return the entries for all remaining calls."""
         entered: list[Entered] = []
         while self._noted:
             entered += self._note_entered(self._noted.popleft())
@@ -290,7 +290,7 @@ class EnteredTexts:
         try:
             before, after = (_json.decode_leniently(raw)["params"] for raw in (call.before, call.after))
         except (ValueError, KeyError, TypeError):
-            return []  # withheld as a whole, or no call at all
+            return []  # withheld as a whole, or not a call
         if call.method not in KEYS:
             prints = fingerprints(before, after, self._by)
             return [Entered(call.line, tuple(prints))] if any(prints) else []
@@ -307,13 +307,13 @@ class EnteredTexts:
         return [Entered(run.last, typed=self._by.of(text, characters) or UNKNOWN)] if text else []
 
 
-# --- what is typed -------------------------------------------------------------------------------------------
+# --- typed text -------------------------------------------------------------------------------------------
 
 _LONGEST_TYPED = 4_096
 _MOST_SESSIONS = 200
 
 _CONTROL, _META = 2, 4
-"""Bits of Input.dispatchKeyEvent's `modifiers` with which a key is a command and no text."""
+"""Bits of Input.dispatchKeyEvent's `modifiers` that turn a key into a command."""
 
 _NOTHING = ("", "")
 _ENDS = ("Input.dispatchMouseEvent", "Page.navigate", "Page.reload", "DOM.focus", "Input.dispatchTouchEvent")
@@ -321,22 +321,22 @@ _TYPES = frozenset({"Input.dispatchKeyEvent", "Input.insertText", "Input.imeSetC
 
 
 def types_text(method: str) -> bool:
-    """Say whether commands of this method type text, or end it."""
+    """Return whether commands of this method type text or end it."""
     return method in _TYPES or method in _ENDS
 
 
 class TypedText:
-    """The text that is being typed on each session."""
+    """The text being typed in each session."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
-        self._since: dict[str, int] = {}  # characters since the last script, of those that saw one
-        self._ended: dict[str, str] = {}  # what a script may have ended, and may not
+        self._since: dict[str, int] = {}  # characters since the last script
+        self._ended: dict[str, str] = {}  # text that a script may have ended
 
     def note_script(self, session_id: str) -> None:
-        """Take that a script was run, which may have moved the focus: what is typed after it is another text.
+        """Note a script, which may have moved the focus. Text typed after it counts as another text.
 
-        Where a script runs before each character, that is how the program types, and the text goes on.
+        If a script runs before each character, the program types that way and the text continues.
         """
         if self._since.get(session_id, len(self._texts.get(session_id, ""))) > 1:
             ended = self._texts.pop(session_id, "")
@@ -348,9 +348,9 @@ class TypedText:
             self._since[session_id] = 0
 
     def take(self, session_id: str, method: str, params: Mapping[str, Any]) -> tuple[str, str]:
-        """Return the text as it stood before a command, and as it stands after it; twice "" where none grew."""
+        """Return the typed text before and after a command, or twice "" if the command added nothing."""
         if method in _ENDS:
-            # A pointer that only moves leaves the caret where it is.
+            # Moving the pointer leaves the caret in place.
             if params.get("type") != "mouseMoved":
                 self._end(session_id)
             return _NOTHING
@@ -368,7 +368,7 @@ class TypedText:
         command = isinstance(modifiers, int) and bool(modifiers & (_CONTROL | _META))
         if isinstance(text, str) and text and text.isprintable() and not command:
             return self._add(session_id, text)
-        # A named key ("ArrowLeft", "Tab"); a key whose text comes with an event of its own has one letter.
+        # A named key ("ArrowLeft", "Tab"). A key whose character arrives in another event has one letter.
         if (
             isinstance(key, str)
             and len(key) > 1
@@ -378,7 +378,7 @@ class TypedText:
         return _NOTHING
 
     def take_on(self, session_id: str, before: str, whole: str) -> tuple[str, str]:
-        """Return what `take` gave as it is if the script before it moved no focus; twice "" where none was."""
+        """Return the result of `take` if the last script moved no focus, or twice "" without such a script."""
         ended = self._ended.get(session_id, "") if whole else ""
         return (ended + before if before else "", ended + whole) if ended else _NOTHING
 

@@ -1,8 +1,8 @@
-"""KnownSecrets: texts that are known to be secret, found in every form in which they may be written. Pure.
+"""Known secrets, found in every encoding in which they may be written. Pure.
 
-Rule: a secret is looked for as it is, and as JSON, URLs, HTML, base64 (which differs by the place of the first
-byte), hexadecimal digits and UTF-16 write it. What was entered is kept apart from what was only seen, so that a
-page with many cookies cannot push a password out.
+Rule: a secret is searched in its plain form and as encoded by JSON, URLs, HTML, base64 (three alignments),
+hexadecimal digits and UTF-16. Entered and seen secrets have separate pools, so that a page with many cookies
+cannot displace a password.
 """
 
 from __future__ import annotations
@@ -34,39 +34,39 @@ REDACTED = "[redacted]"
 _REDACTED = REDACTED.encode()
 
 LONG_ENOUGH = 6
-"""Characters from which on a secret is looked for in other messages: shorter ones are everywhere."""
+"""Minimum length for searching a secret in other messages, in characters. Shorter strings occur everywhere."""
 
 _LONGEST = 100_000
-"""Characters of a secret that are kept."""
+"""Maximum length of a stored secret, in characters."""
 
 _PIECE = 512
-"""Characters of a long text that are looked for together."""
+"""Number of characters of a long string that are searched together."""
 
 _ONE_LINE = 60
 _WORD = re.compile(r"\b\w{2,}")
 _MOST_ENTERED = 256
 _MOST_SEEN = 256
 _MOST_FRESH = 8
-"""Secrets that are looked for by themselves before everything is compiled anew."""
+"""Maximum number of new secrets searched separately before the index is rebuilt."""
 
 _ENOUGH = 8
-"""Characters of an entered text by which it is found where only its beginning stands."""
+"""Length of a beginning that identifies an entered string, in characters."""
 
 _HEAD = 32
-"""Bytes of a form that must be there as a whole by which it is looked for: longer ones take long to compile."""
+"""Searched prefix of a form that must match completely, in bytes. Longer prefixes are slow to compile."""
 
 _LEAST_EDGE = 4
-"""Bytes of a secret at the end of one piece of a stream, or at the beginning of the next, that are taken out."""
+"""Minimum part of a secret removed at the edge between two pieces of a stream, in bytes."""
 
 LEAST_BEGUN = 3
-"""Bytes of the beginning of a secret from which on they are taken out where its stream is known from its start."""
+"""Minimum beginning of a secret that is removed in a stream known from its start, in bytes."""
 
 
 @attrs.frozen
 class _Form:
-    """One way in which a secret may be written.
+    """One encoding of a secret.
 
-    `head` bytes of it are looked for; of a `whole` one the rest must follow.
+    The first `head` bytes are searched. For a `whole` form, the rest must follow.
     """
 
     written: bytes
@@ -80,7 +80,7 @@ def _automaton(needles: Sequence[bytes]) -> BytesAhoCorasick:
 
 @attrs.frozen
 class _SameHead:
-    """Forms that begin with the same bytes: those of which a beginning counts, and whole ones."""
+    """Forms with a common head: those that match by a beginning, and those that must match completely."""
 
     beginnings: list[bytes]
     wholes: list[bytes]
@@ -88,16 +88,16 @@ class _SameHead:
 
     @classmethod
     def of(cls, forms: Iterable[_Form]) -> _SameHead:
-        """Return these forms, which have one head."""
+        """Create the group from forms with one head."""
         beginnings = sorted({form.written for form in forms if not form.whole})
         wholes = sorted({form.written for form in forms if form.whole}, key=len, reverse=True)
         return cls(beginnings, wholes, max(map(len, beginnings), default=0))
 
     def reach(self, data: bytes, start: int) -> int:
-        """Return how many bytes from `start` on belong to one of the forms, whose head stands there; 0: none.
+        """Return the number of bytes from `start` that match a form whose head is there, or 0.
 
-        In a sorted list, what has most in common with some bytes stands right before or behind their place: so a
-        text of many equal lines, or of one letter, costs no more than any other.
+        In a sorted list the best match is next to the insertion point. Therefore strings of equal lines, or of one
+        repeated letter, cost no more than others.
         """
         reached = 0
         if self.beginnings:
@@ -113,21 +113,21 @@ class _SameHead:
 
 
 class _Index:
-    """The forms of some secrets, found by their heads."""
+    """An index of secrets' forms by their heads."""
 
     def __init__(self, forms: Iterable[_Form]) -> None:
         by_head: dict[bytes, list[_Form]] = {}
         for form in forms:
             by_head.setdefault(form.written[: form.head], []).append(form)
         self._forms = list(by_head.values())
-        self._sorted: dict[int, _SameHead] = {}  # of the heads that were found: most never are
+        self._sorted: dict[int, _SameHead] = {}  # created for found heads only
         self._automaton = _automaton(list(by_head))
 
     def is_in(self, data: bytes) -> bool:
         return any(True for _ in self.places(data))
 
     def places(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """Give where secrets, or beginnings of them, stand."""
+        """Yield the positions of secrets or of their beginnings."""
         for number, start, _ in self._automaton.find_matches_as_indexes(data, overlapping=True):
             forms = self._sorted.get(number)
             if forms is None:
@@ -137,7 +137,7 @@ class _Index:
 
 
 def common(one: bytes, other: bytes) -> int:
-    """Return how many bytes two texts have in common at their beginning."""
+    """Return the length of the common prefix."""
     same, most = 0, min(len(one), len(other))
     while same < most:
         middle = (same + most + 1) // 2
@@ -149,7 +149,7 @@ def common(one: bytes, other: bytes) -> int:
 
 
 class _Edges:
-    """All forms of secrets by their first and by their last bytes; `longest` is the length of the longest one."""
+    """All forms of secrets by their first and last bytes. `longest` is the maximum length."""
 
     def __init__(self, written: Iterable[bytes]) -> None:
         heads: dict[bytes, list[bytes]] = {}
@@ -168,10 +168,10 @@ class _Edges:
 
 
 class KnownSecrets:
-    """Holds secrets, and finds and replaces them. `version` counts how often something new came to be known.
+    """A store of secrets that finds and replaces them. `version` counts its additions.
 
-    `given` are secret for ever; `entered` and `seen` ones are forgotten when there are too many, the oldest first.
-    Of what was entered, a beginning of 8 characters is found too: pages see texts grow, and cut them.
+    `given` secrets stay forever. The oldest `entered` and `seen` secrets are removed when a pool is full. A
+    beginning of 8 characters identifies an entered secret, because pages see strings grow and truncate them.
     """
 
     def __init__(self, given: Iterable[str] = ()) -> None:
@@ -187,33 +187,33 @@ class KnownSecrets:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """All that is known now."""
+        """All known secrets."""
         return (*self.given, *self._entered, *self._seen)
 
     def add_entered(self, text: str) -> None:
-        """Keep a text that was entered as a whole: typed, filled, set."""
+        """Add a string that was entered at once: typed, filled or set."""
         for part in _split_entered(text):
             if part not in self.given:
                 self._keep(part, self._entered, _MOST_ENTERED)
 
     def add_typed(self, before: str, text: str) -> None:
-        """Keep a text that is being typed, in the place of what it was before it grew."""
+        """Add a string that is being typed. It replaces its previous state."""
         if any(known.startswith(text) for known in self._entered):
-            return  # its beginning is found already
+            return  # found by its beginning
         for part in _split_entered(before):
-            self._entered.pop(part, None)  # that it may still be looked for does no harm
+            self._entered.pop(part, None)  # a remaining index entry is harmless
             if part in self._fresh:
                 self._fresh.remove(part)
         self.add_entered(text)
 
     def add_seen(self, text: str) -> None:
-        """Keep a text that stood where secrets stand; of a list of values ("a=1; b=2"), each value too."""
+        """Add a string found in a secret field. For a list such as "a=1; b=2", add each value as well."""
         for part in _split_seen(text) if len(text) <= _LONGEST else ():
             if part not in self.given and part not in self._entered:
                 self._keep(part, self._seen, _MOST_SEEN)
 
     def add_token(self, text: str) -> None:
-        """Keep a text that was the value of a secret parameter or field, as a whole."""
+        """Add the value of a secret parameter or field, as a whole."""
         if LONG_ENOUGH <= len(text) <= _LONGEST and text not in self.given and text not in self._entered:
             self._keep(text, self._seen, _MOST_SEEN)
 
@@ -232,7 +232,7 @@ class KnownSecrets:
     # --- looking ---------------------------------------------------------------------------------------------
 
     def is_in(self, text: str | bytes) -> bool:
-        """Say whether one of them is in a text, or in the bytes of one."""
+        """Return whether a string or bytes contain a secret."""
         indexes = self._indexes()
         if not indexes:
             return False
@@ -240,13 +240,13 @@ class KnownSecrets:
         return any(index.is_in(data) for index in indexes)
 
     def parts(self, data: bytes, ends: Sequence[int]) -> Iterator[int]:
-        """Give the numbers of the parts of some bytes in which one is; `ends` says where each part ends."""
+        """Yield the numbers of the parts that contain a secret. `ends` has the end of each part."""
         for index in self._indexes():
             for start, _ in index.places(data):
                 yield bisect_right(ends, start)
 
     def replace(self, text: str) -> str:
-        """Return a text without them."""
+        """Return a string without secrets."""
         if not self._indexes():
             return text
         data = utf8(text)
@@ -254,7 +254,7 @@ class KnownSecrets:
         return text if clean is data else clean.decode("utf-8", "surrogatepass")
 
     def replace_bytes(self, data: bytes) -> bytes:
-        """Return bytes without them; the same object where there is none."""
+        """Return bytes without secrets; the same object if there are none."""
         places = sorted(place for index in self._indexes() for place in index.places(data))
         if not places:
             return data
@@ -264,11 +264,11 @@ class KnownSecrets:
             end = _whole_letter(data, end)
             if start >= done:
                 pieces += [data[done:start], _REDACTED]
-            done = max(done, end)  # two that overlap are taken out as one
+            done = max(done, end)  # overlapping matches are removed as one
         return b"".join((*pieces, data[done:]))
 
     def replace_edges(self, data: bytes) -> bytes:
-        """Return a piece of a stream without what may be the beginning of a secret at its end, or the reverse."""
+        """Remove a possible beginning of a secret at the end of a piece, and an end at its beginning."""
         edges = self._edges()
         end = start = 0
         if edges.heads is not None:
@@ -291,7 +291,7 @@ class KnownSecrets:
         return (_REDACTED if start else b"") + inner + (_REDACTED if end else b"")
 
     def begun(self, data: bytes) -> int:
-        """Return how many bytes at the end of some may begin a secret: most that begin any form; 0: none."""
+        """Return the longest possible beginning of a secret at the end of the data, in bytes."""
         edges = self._edges()
         if edges.heads is None:
             return 0
@@ -304,7 +304,7 @@ class KnownSecrets:
         return min(len(last), next(ends, 0))
 
     def reach_over(self, before: bytes, data: bytes) -> int:
-        """Return how many bytes at the beginning of some belong to secrets that begin in what stands before."""
+        """Return the length of the data's beginning that completes secrets begun in `before`."""
         joined = before + data[: self._edges().longest]
         ends = (
             _whole_letter(joined, end)
@@ -342,13 +342,13 @@ class KnownSecrets:
 
 
 def _whole_letter(data: bytes, end: int) -> int:
-    """Return the place behind the character of UTF-8 that `end` may be within."""
+    """Return the end of the UTF-8 character that `end` may be within."""
     while end < len(data) and data[end] & 0xC0 == 0x80:
         end += 1
     return end
 
 
-# --- what is kept of a secret ----------------------------------------------------------------------------------
+# --- the stored parts of a secret --------------------------------------------------------------------------------
 
 
 _LINE_END = re.compile("\r\n|\r|\n")
@@ -356,14 +356,14 @@ _LINE_END = re.compile("\r\n|\r|\n")
 
 def _split_entered(text: str) -> set[str]:
     parts = {text, text.strip()}
-    if "\n" in text or "\r" in text:  # lines are shown apart, and their ends differ from place to place
+    if "\n" in text or "\r" in text:  # pages show lines separately, and line breaks vary
         lines = _LINE_END.split(text)
         parts |= {"\r\n".join(lines), "\n".join(lines), *map(str.strip, lines)}
     return {part[:_LONGEST] for part in parts if len(part.strip()) >= LONG_ENOUGH and part != REDACTED}
 
 
 _LISTED = re.compile(r"[\w!#$%&'*.^`|~+\-]+=[^;\s]*(?:[;\s]+[\w!#$%&'*.^`|~+\-]+(?:=[^;]*)?)*;?")
-"""A list of values, as headers of cookies have it."""
+"""A list of values, as in cookie headers."""
 
 
 @lru_cache(500)
@@ -379,14 +379,14 @@ def _split_seen(secret: str) -> frozenset[str]:
 
 @lru_cache(1_000)
 def forms_of(secret: str) -> frozenset[_Form]:
-    """Return how a text may be written, in UTF-8, and how much of each form is enough to know it by."""
+    """Return the UTF-8 forms of a string, and the part of each form that identifies it."""
     rest, secret = secret, secret[:_PIECE]
     data = utf8(secret)
     texts = {secret, *escape_in_html(secret)}
     urls = {in_url(write, secret) for write in URLS}
     texts |= urls | {lower_hexadecimal(url) for url in urls} | {quote(url, safe="") for url in urls}
     wide: tuple[bytes, ...] = ()
-    if len(secret) >= LONG_ENOUGH:  # encoded, a shorter one would be found by chance
+    if len(secret) >= LONG_ENOUGH:  # shorter ones would match by chance
         wide = (secret.encode("utf-16-le", "surrogatepass"), secret.encode("utf-16-be", "surrogatepass"))
         for each in (data, *wide):
             once = in_base64(each)
@@ -395,7 +395,7 @@ def forms_of(secret: str) -> frozenset[_Form]:
         texts |= {data.hex(), data.hex().upper(), *by_number(secret), *wide_digits(secret)}
     escaped = {form for text in texts for form in in_json(text)}
     again = {form for text in in_json(secret) for form in in_json(text)}
-    for _ in range(2):  # a page's text that is JSON already, in what a script returned as JSON
+    for _ in range(2):  # JSON within JSON that a script returned
         again |= {_json.encode_text(text)[1:-1] for text in again}
     again |= {form for each in wide for text in in_json(each.decode("latin-1")) for form in in_json(text)}
     written = {*map(utf8, texts | escaped | again), *wide}
@@ -405,7 +405,7 @@ def forms_of(secret: str) -> frozenset[_Form]:
 
 
 def _from_words_on(secret: str) -> Iterator[_Form]:
-    """Give a long text from each of its words on: pages show it line by line."""
+    """Yield a long string from each of its words on, because pages show it in lines."""
     if len(secret) > _ONE_LINE:
         for start in _places_to_begin(secret):
             rest = secret[start : start + _PIECE]
@@ -416,6 +416,6 @@ def _from_words_on(secret: str) -> Iterator[_Form]:
 
 
 def _places_to_begin(secret: str) -> Iterator[int]:
-    """Give where each word begins, and places within one that is longer than what is looked for together."""
+    """Yield the start of each word, and positions within words longer than the searched part."""
     for word in _WORD.finditer(secret):
         yield from range(word.start(), word.end(), _PIECE // 2)

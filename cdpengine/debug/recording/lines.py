@@ -1,7 +1,7 @@
-"""LineMaker: from messages on the wire to the lines of a recording. Pure: no file, no clock, no thread.
+"""Conversion of messages to lines of a recording. Pure: no file, no clock, no thread.
 
-Rule: each message becomes one line, in order, with what is known around it: the command that a reply answers,
-how long it took, whose session it is, which action caused it. Memory is bounded by what is under way.
+Rule: each message becomes one line, in order. The line includes the known context: a reply's command and duration,
+the session's target, and the action that caused it. Memory is bounded by the work in flight.
 """
 
 from __future__ import annotations
@@ -25,23 +25,22 @@ from cdpengine.debug.recording.secret_words import CALLS, SECRET_PARAMETERS, hol
 from cdpengine.debug.recording_format import CUT, Kind, Line, http_params
 
 _HEAD = 200
-"""Characters of a cut payload that are kept."""
+"""Length of the kept part of a cut payload, in characters."""
 
 _COPIED = 4096
-"""Bytes of a message from which on it is not copied into its line."""
+"""Message size from which a message is not copied into its line, in bytes."""
 
 _SEEN = 4096
-"""Further characters that are looked through for secrets."""
+"""Further characters that are searched for secrets."""
 
 _MOST_PENDING = 100_000
-"""Commands without a reply that are remembered; beyond that the oldest are forgotten (their replies have no
-name)."""
+"""Maximum number of commands in flight. Beyond it the oldest are forgotten, and their replies have no name."""
 
 _SIDES_KNOWN = 4_000
-"""Sessions, by kinds of messages, whose part of the line is kept ready."""
+"""Maximum number of cached line parts, by session and kind of message."""
 
 _SPANS_KNOWN = 1_000
-"""Actions under way, and as many that are over; beyond that the oldest are forgotten."""
+"""Maximum number of actions in flight, and of ended ones. Beyond it the oldest are forgotten."""
 
 _SCRIPTS = frozenset({"Runtime.evaluate", "Runtime.callFunctionOn"})
 
@@ -79,7 +78,7 @@ class _ScriptCall(msgspec.Struct, rename="camel"):
 class _Sent(msgspec.Struct):
     """A command that waits for its reply.
 
-    `own`: its script is the engine's own; `asked`: the piece of a stream that it asks for.
+    `own`: its script belongs to the engine. `asked`: the stream piece that it requests.
     """
 
     method: str
@@ -91,10 +90,10 @@ class _Sent(msgspec.Struct):
 
 
 class _Seen(msgspec.Struct, gc=False):
-    """A message on its way to become a line.
+    """A message that is about to become a line.
 
-    `envelope` is None where the bytes are not a message. `free`: whether its bytes hold nothing that may be
-    secret; None where they were not looked through. `piece`: where the piece of a stream in it stands.
+    `envelope` is None for bytes that are not a message. `free`: whether its bytes contain no possible secret, None
+    if unchecked. `piece`: the position of its stream piece.
     """
 
     raw: bytes
@@ -105,11 +104,11 @@ class _Seen(msgspec.Struct, gc=False):
 
 
 class LineMaker:
-    """Makes the lines of one recording.
+    """Maker of the lines of one recording.
 
-    `began` is the engine's clock when it began; `limit` is in bytes of a message, 0 for none. `foreign` says that
-    the commands come from another client, which did not say beforehand what it enters: what it gives to scripts is
-    withheld even where these are the engine's own. `entered` takes the calls in which something was redacted.
+    `began` is the engine's clock at the start. `limit` is a message size in bytes, 0 for none. `foreign`: another
+    client sends the commands. It does not announce entered text, so script arguments are withheld even for the
+    engine's scripts. `entered` collects the calls with redactions.
     """
 
     def __init__(
@@ -133,11 +132,11 @@ class LineMaker:
         self._sides: dict[tuple[Kind, str, str], bytes] = {}
         self._sifted_at = 0
         self._streams = ContentStreams()
-        self._spans: dict[int, str] = {}  # the names of those whose line was written
-        self._ended: dict[int, str] = {}  # a command that was posted before the end may still come
+        self._spans: dict[int, str] = {}  # names of actions whose line was written
+        self._ended: dict[int, str] = {}  # a command posted before the end may still arrive
 
     def add_secret(self, text: str) -> bytes:
-        """Keep a text out of all lines from now on. Returns no line."""
+        """Keep a string out of all later lines. Returns no line."""
         if self._redactor is not None:
             self._redactor.add_secret(text)
         return b""
@@ -145,7 +144,7 @@ class LineMaker:
     def target(
         self, time: float, connection: str, session_id: str, target_id: str, kind: str, url: str
     ) -> bytes:
-        """Return the line that says what a session belongs to, and remember it."""
+        """Return the line with a session's target, and remember the target."""
         self._target_of[session_id] = target_id
         self._sides.clear()
         self._types[target_id] = kind
@@ -154,11 +153,11 @@ class LineMaker:
         )
 
     def http(self, exchange: HttpExchange) -> bytes:
-        """Return the line of what was asked over HTTP."""
+        """Return the line of an HTTP exchange."""
         target, body = exchange.target, exchange.body
         if self._redactor is not None:
             target = self._redactor.text(target)
-            # The protocol's description is the browser's own, and its names look like secrets ("password").
+            # The protocol's description belongs to the browser, and its names look like secrets ("password").
             body = body if is_protocol(exchange.target) else self._redactor.redact(body)
         cut = 0 < self._limit < len(body)
         message = msgspec.Raw(_encode({CUT: len(body)})) if cut else _as_json(body)
@@ -179,20 +178,20 @@ class LineMaker:
         return line
 
     def entered(self, time: float, entered: Entered) -> bytes:
-        """Return the line of the fingerprints of what a call entered."""
+        """Return the line with the fingerprints of text that a call entered."""
         return self._line(time, "entered", of=entered.of, h=entered.prints, typed=entered.typed)
 
     def lost(self, time: float, count: int) -> bytes:
-        """Return the line that says that `count` messages could not be taken; their numbers are left out."""
+        """Return the line that reports `count` lost messages. Their numbers are skipped."""
         line = self._line(time, "lost", count=count)
         self._number += count
         self._streams.lose()
         return line
 
     def span_ended(self, time: float, number: int, began: float, failed: str = "") -> bytes:
-        """Return the line that says that an action is over; b"" when no line said that it began.
+        """Return the line for the end of an action, or b"" if no line recorded its start.
 
-        `failed` is the name of the exception that ended it, "" where none did.
+        `failed` is the name of the exception that ended it, or "".
         """
         name = self._spans.pop(number, None)
         if name is None:
@@ -206,14 +205,14 @@ class LineMaker:
         return self._line(time, "end")
 
     def lines(self, *traffic: Traffic) -> list[bytes]:
-        """Return the lines of messages: their own, and beside these what they tell of actions and targets."""
+        """Return the lines of messages, and those about their actions and targets."""
         return b"".join(self.pieces(*traffic)).splitlines(keepends=True)
 
     def pieces(self, *traffic: Traffic) -> list[bytes]:
-        """Return the same in pieces, so that what is large need not be copied.
+        """Return the lines in pieces, to avoid copying large messages.
 
-        They are looked through for secrets all at once, for a fraction of what one by one costs, except for
-        methods that hold secrets by their nature. The lines are the same as those of one message after the other.
+        All messages are searched for secrets together, for a fraction of the cost of separate searches. Methods
+        that contain secrets by nature are excluded. The result equals that of one message after the other.
         """
         raws = [
             _json.to_bytes(message) if isinstance(message := each.message, str) else message
@@ -241,7 +240,7 @@ class LineMaker:
             elif (method := called.get(key)) is None and envelope.id is not None:
                 sent = self._sent.get((each.connection, envelope.id))
                 method = None if sent is None else sent.method
-            cut = 0 < self._limit < len(raw)  # of these only the head is kept
+            cut = 0 < self._limit < len(raw)  # only its head is kept
             if method is not None and not cut and not holds_secrets(method):
                 looked_at.append(one)
         if self._redactor is not None:
@@ -297,7 +296,7 @@ class LineMaker:
         sent = self._sent.pop((traffic.connection, envelope.id), None)
         kind: Kind = "error" if envelope.error else "reply"
         if sent is None:
-            # Which command it answers is not known, so neither is what in it is secret.
+            # The command is unknown, so the secret fields of the reply are unknown too.
             self._message(lines, seen, envelope, kind, "", b"", hidden=self._redactor is not None)
             return
         more = b'"ms":%.3f,%b' % ((traffic.time - sent.time) * 1000, _encode_span(sent.span))
@@ -360,7 +359,7 @@ class LineMaker:
         kept, free, redactor = seen.raw, seen.free, self._redactor
         if hidden or (self._limit and len(kept) > self._limit):
             if redactor is not None and (method in SECRET_PARAMETERS or method in STREAMS):
-                # What it holds is secret in other messages too, or begins in this one and goes on in the next.
+                # Its secrets are secret in other messages too, or continue in the next piece.
                 redactor.redact(kept, method, piece=seen.piece)
             kept, free = self._cut(envelope, method, hidden=hidden, own=own), None
         if redactor is None:
@@ -374,14 +373,14 @@ class LineMaker:
         if kind == "reply" and kept is not seen.raw and self._withholds(method, own=own):
             more += b'"withheld":true,'
         self._number += 1
-        # A key that enters no letter stays as it is, and ends what was typed before it.
+        # A key without a letter is not redacted, and ends the text typed before it.
         noted = kind == "call" and (kept is not seen.raw or method in KEYS)
         if noted and self._entered is not None:
             place = self._number, seen.traffic.connection, envelope.session_id or ""
             self._entered.note(*place, method, seen.raw, kept)
         side = self._side(kind, seen.traffic.connection, envelope.session_id or "")
         call_id = b"" if envelope.id is None else b'"id":%d,' % envelope.id
-        # By hand, in the order of the fields of Line: a third of what their encoding costs otherwise.
+        # Built by hand in the field order of Line: a third of the cost of encoding.
         known = seen.traffic.time - self._began, self._number, side, call_id, _encode_name(method)
         head = b'{"t":%.6f,"n":%d,%b%b%b"z":%d,%b"msg":' % (*known, len(seen.raw), more)
         if len(kept) > _COPIED:
@@ -390,7 +389,7 @@ class LineMaker:
             lines.append(b"%b%b}\n" % (head, _one_line(kept)))
 
     def _side(self, kind: Kind, connection: str, session_id: str) -> bytes:
-        """Return what says where messages of a kind come from or go to, as JSON."""
+        """Return the JSON fields with the direction and session of a kind of messages."""
         side = self._sides.get((kind, connection, session_id))
         if side is None:
             if len(self._sides) > _SIDES_KNOWN:
@@ -417,7 +416,7 @@ class LineMaker:
         return _encode(message)
 
     def _withholds(self, method: str, *, own: bool) -> bool:
-        """Say whether what scripts are given and return is withheld from messages of a method."""
+        """Return whether script arguments and results are withheld from messages of a method."""
         return (
             self._redactor is not None and method in CALLS and not own and not self._redactor.keep_arguments
         )
@@ -427,7 +426,7 @@ class LineMaker:
             return payload[:_HEAD].decode("utf-8", "ignore")
         if self._withholds(method, own=own):
             return REDACTED
-        # More is looked at than is kept: a secret that the cut would go through is seen whole.
+        # The search covers more than the kept part, so that it sees a secret at the cut as a whole.
         seen = payload[: _HEAD + _SEEN]
         if self._redactor.suspicious(seen, method):
             return REDACTED
@@ -443,7 +442,7 @@ class LineMaker:
 
 
 def _fields(line: Line) -> bytes:
-    """Return the fields of a line that are no defaults, as they stand in JSON, each with a comma after it."""
+    """Return the non-default fields of a line as JSON, each with a trailing comma."""
     return _encode(line)[1:-1] + b","
 
 
@@ -466,17 +465,17 @@ _BREAKS = re.compile(rb"[\r\n]")
 
 
 def _one_line(message: bytes) -> bytes:
-    """Return JSON on one line: line breaks mean nothing between tokens, and are escaped within strings."""
+    """Return JSON on one line. Line breaks occur only between tokens, since strings escape them."""
     return _BREAKS.sub(b" ", message) if b"\n" in message or b"\r" in message else message
 
 
 def is_protocol(target: str) -> bool:
-    """Say whether what is asked over HTTP is the description of the protocol."""
+    """Return whether an HTTP request asks for the protocol description."""
     return target.partition("?")[0].rstrip("/") == "/json/protocol"
 
 
 def _as_json(body: bytes) -> msgspec.Raw:
-    """Return a body as JSON on one line: as it is where it is JSON, else as a text."""
+    """Return a body as JSON on one line: unchanged if it is JSON, else as a string."""
     try:
         _json.decode_leniently(body)
     except ValueError:

@@ -1,13 +1,12 @@
-"""Recorder: writes the traffic of a browser's connections to a file while a block runs; and the log of the wire.
+"""Recording of a browser's traffic to a file while a block runs, and the log of the wire.
 
-Rule: messages become lines, some at a time and without their secrets, in the task that has them: they are still in
-the processor's cache there, and to hand them to another thread would cost as much. A thread compresses and writes
-the lines (`debug/recording/recording_file.py`). When the disk cannot keep up, the queue is bounded: what does not
-fit is counted, and the count is in the file; nothing waits for it. What is in the file can be read up to its last
-line, however the program ends.
+Rule: messages become redacted lines, several at a time, in the engine's thread: they are still in the processor's
+cache, and passing them to another thread would cost as much. A second thread compresses and writes the lines
+(`debug/recording/recording_file.py`). The queue for a slow disk is bounded. Messages that do not fit are counted
+in the file; nothing waits for the disk. The file is readable up to its last line, however the program ends.
 
-The log has each message as one line of the logger `cdpengine.wire`, at level DEBUG. Whether the logger wants DEBUG
-is asked when a browser is opened; when it does not, there is no instrument and no cost. What is logged is redacted
+The log writes each message as one line to the logger `cdpengine.wire` at level DEBUG. The level is checked when a
+browser is opened; at a higher level no instrument exists and the log costs nothing. Logged messages are redacted
 and cut as in a recording, and safe to print on a terminal.
 """
 
@@ -58,33 +57,35 @@ if TYPE_CHECKING:
 _log = get_logger("cdpengine.debug")
 
 LIMIT = 262_144
-"""Bytes of a message above which its payload is cut."""
+"""Message size above which the payload is cut, in bytes."""
 
 QUEUED = 64_000_000
-"""Bytes that may wait to be written. A message that does not fit is lost, and counted."""
+"""Maximum size of the write queue, in bytes. Messages that do not fit are lost and counted."""
 
 _TOGETHER = 1 << 14
-"""Bytes of messages from which on they become lines: many enough that it is cheap, few enough (some tenths of a
-millisecond) that nobody waits for it."""
+"""Size of gathered messages that triggers their conversion, in bytes.
+
+Large enough to be cheap, small enough (tenths of a millisecond) not to delay the engine.
+"""
 
 _CLOSE_SECONDS = 60.0
-"""Seconds that writing the rest may always take at the end."""
+"""Minimum time allowed for writing the rest at the end, in seconds."""
 
 _SALT = 16
-"""Bytes of the salt of fingerprints: as many as make those of two recordings different."""
+"""Size of the fingerprints' salt, in bytes. It makes the fingerprints of two recordings differ."""
 
 _ENTERED_AT_ONCE = 2
-"""Calls whose fingerprints are computed before what there is is written: some tens of milliseconds."""
+"""Number of calls whose fingerprints are computed between writes. They take tens of milliseconds."""
 
 _Known = tuple[str, str, str, str, str]
 
 _Item = Traffic | Callable[[], bytes]
-"""A message, or what gives a line when its turn comes."""
+"""A message, or a function that returns a line in its turn."""
 
 
 @attrs.frozen
 class RecorderStatistics:
-    """What a recorder did so far: messages taken and lost; bytes taken and waiting; the size of the file."""
+    """Counters of a recorder: messages taken and lost, bytes taken and queued, and the size of the file."""
 
     messages: int
     lost: int
@@ -94,7 +95,7 @@ class RecorderStatistics:
 
 
 class Recorder:
-    """An instrument that writes a recording. Made by `record`; `path` is where it writes."""
+    """An instrument that writes a recording to `path`. Created by `record`."""
 
     def __init__(
         self,
@@ -131,10 +132,10 @@ class Recorder:
         self._maker = LineMaker(
             began=began, limit=limit, redactor=redactor, foreign=foreign, entered=self._entered
         )
-        self._gathered: deque[_Item] = deque()  # what is to become lines
+        self._gathered: deque[_Item] = deque()  # messages not yet converted to lines
         self._making = threading.Lock()  # held while messages are taken out of it
         self._bytes_in = 0  # changed by the engine's thread only
-        self._bytes_made = 0  # changed by who holds the lock
+        self._bytes_made = 0  # changed by the holder of the lock
         first = [header.encoded(), *(self._maker.target(began, *each) for each in known)]
         compressed = path.suffix == ".zst"
         if compressed:
@@ -146,7 +147,7 @@ class Recorder:
 
     @property
     def failure(self) -> str | None:
-        """Why writing failed, None while it has not."""
+        """Reason why writing failed, or None."""
         return self._failure or self._writer.failure
 
     def __call__(self, traffic: Traffic) -> None:
@@ -166,17 +167,17 @@ class Recorder:
             self._make_lines()
 
     def span_ended(self, span: Span, time: float, failed: str) -> None:
-        """Take the end of an action."""
-        if self.failure is None:  # after the end nothing takes it
+        """Record the end of an action."""
+        if self.failure is None:  # after a failure nothing consumes it
             self._gathered.append(partial(self._maker.span_ended, time, span.number, span.began, failed))
 
     def add_secret(self, text: str) -> None:
-        """Take a text that must not be written from now on."""
+        """Keep a string out of all later lines."""
         if self.failure is None:
             self._gathered.append(partial(self._maker.add_secret, text))
 
     def take_http(self, exchange: HttpExchange) -> None:
-        """Take what a client asked over HTTP."""
+        """Record a client's HTTP exchange."""
         if self.failure is None:
             self._gathered.append(partial(self._maker.http, exchange))
 
@@ -195,7 +196,7 @@ class Recorder:
         self._writer.start()
 
     def _finish(self, time: float) -> None:
-        """Have everything written, and the file closed. Blocks: to be called in a thread of its own.
+        """Write everything and close the file. Blocks, so call it in a thread.
 
         `time` is the end, on the engine's clock.
         """
@@ -203,7 +204,7 @@ class Recorder:
             self._tell_lost(time)
         while True:
             self._make_lines()
-            with self._making:  # until the thread that writes has made lines of what it had taken
+            with self._making:  # until the writer thread has converted its messages
                 if not self._gathered:
                     break
         self._add_entered(None)
@@ -215,29 +216,29 @@ class Recorder:
         self._told_lost = self._lost
 
     def _gather(self) -> None:
-        """Have ready what is to be written: called by the thread that writes."""
+        """Prepare data for the writer thread, which calls this."""
         self._make_lines()
         self._add_entered(_ENTERED_AT_ONCE)
         self._make_lines()
 
     def _add_entered(self, most: int | None) -> None:
-        """Add the lines of entered texts of the next `most` calls, None for all. Takes its time."""
+        """Add the lines of entered text for the next `most` calls, None for all. Slow."""
         if self._entered is None or self.failure is not None:
             return
         with self._computing:
             for each in self._entered.end() if most is None else self._entered.take(most):
                 self._gathered.append(partial(self._maker.entered, self._latest, each))
 
-    @trio.lowlevel.enable_ki_protection  # a Ctrl-C in here would lose lines in silence
+    @trio.lowlevel.enable_ki_protection  # a Ctrl-C in here would silently lose lines
     def _make_lines(self) -> None:
-        """Make lines of what was gathered. A thread that finds another one at work leaves everything to it."""
+        """Convert gathered messages to lines. If another thread is at work, leave them to it."""
         gathered = self._gathered
         while gathered and self._making.acquire(blocking=False):
             try:
                 taken = [gathered.popleft() for _ in range(len(gathered))]
                 self._writer.give(list(self._lines(taken)))
                 self._bytes_made += sum(len(item.message) for item in taken if isinstance(item, Traffic))
-            except Exception as error:  # noqa: BLE001 - told at the end, and without a message's content
+            except Exception as error:  # noqa: BLE001 - reported at the end, without message content
                 at = traceback.extract_tb(error.__traceback__)[-1]
                 self._failure = f"{type(error).__name__} in {Path(at.filename).name}, line {at.lineno}"
                 _log.debug("a recorder failed", exc_info=error)
@@ -274,19 +275,18 @@ async def record(
 ) -> AsyncIterator[Recorder]:
     """Record all traffic of `browser` to `path` while the block runs. A name that ends in ".zst" is compressed.
 
-    A file that exists is refused: a recording grows in its place, so the old one would be gone before the new one
-    holds anything. `overwrite=True` replaces it.
+    An existing file raises an error, because recording in its place would destroy it at the start.
+    `overwrite=True` replaces it.
 
-    Cookies, authorization, tokens, entered texts and stored values are redacted as they are written, as far as
-    they can be known (`Redactor`); `patterns` are further regular expressions, `secrets` exact texts. Texts that
-    the program's own scripts are given and return (`page.evaluate`, raw `Runtime.evaluate`) are withheld, as
-    nobody can tell which of them are secret; `keep_arguments=True` keeps them. `unredacted=True` writes
-    everything. Payloads above `limit` bytes (0: none) are cut, with a marker. At most `queued` bytes wait for the
-    disk.
+    Cookies, authorization, tokens, entered text and stored values are redacted before writing if they are
+    recognised (`Redactor`). `patterns` are further regular expressions, `secrets` exact strings. Arguments and
+    results of the program's scripts (`page.evaluate`, raw `Runtime.evaluate`) are withheld because their secrets
+    are unknown; `keep_arguments=True` keeps them. `unredacted=True` writes everything. Payloads above `limit`
+    bytes (0: none) are cut, with a marker. At most `queued` bytes wait for the disk.
 
-    Raises InvalidArgumentError for a file that exists or cannot be written, RecordingFailedError where the system
-    lacks something to begin with, and RecordingFailedError at the end of the block when writing failed on the way
-    (a full disk): the browser's work is not disturbed by that.
+    Raises InvalidArgumentError for a file that exists or is not writable, and RecordingFailedError if the system
+    lacks resources at the start. If writing fails later (a full disk), the browser's work continues, and
+    RecordingFailedError is raised at the end of the block.
     """
     redactor = (
         None if unredacted else Redactor(patterns=patterns, secrets=secrets, keep_arguments=keep_arguments)
@@ -301,11 +301,11 @@ async def record(
 
 @asynccontextmanager
 async def record_as_asked(instruments: Instruments) -> AsyncIterator[Recorder]:
-    """Record what goes over a connection to where the environment variable CDPENGINE_RECORD says.
+    """Record a connection's traffic to the file named by the environment variable CDPENGINE_RECORD.
 
-    A file that exists is refused, unless CDPENGINE_RECORD_OVERWRITE=1. Where one program opens several browsers,
-    the recordings of the second and the others get a number in their names. CDPENGINE_RECORD_UNREDACTED=1 writes
-    secrets too, CDPENGINE_RECORD_KEEP_ARGUMENTS=1 what scripts are given and return. Raises as `record` does.
+    An existing file raises an error, unless CDPENGINE_RECORD_OVERWRITE=1. If one program opens several browsers,
+    later recordings get numbered names. CDPENGINE_RECORD_UNREDACTED=1 writes secrets, and
+    CDPENGINE_RECORD_KEEP_ARGUMENTS=1 writes script arguments and results. Raises the errors of `record`.
     """
     kept = os.environ.get("CDPENGINE_RECORD_KEEP_ARGUMENTS") == "1"
     unredacted = os.environ.get("CDPENGINE_RECORD_UNREDACTED") == "1"
@@ -324,9 +324,9 @@ async def record_traffic(
     limit: int = LIMIT,
     overwrite: bool = False,
 ) -> AsyncIterator[Recorder]:
-    """Record what goes over a connection, whatever client is behind it. Arguments and errors as of `record`.
+    """Record a connection's traffic for any client. Arguments and errors are those of `record`.
 
-    A client does not say beforehand what it enters, so what any script is given is withheld, the engine's own too.
+    A client does not announce entered text, so the arguments of all scripts are withheld, including the engine's.
     """
     redactor = None if unredacted else Redactor(keep_arguments=keep_arguments)
     claim = partial(create_recording, to_path("recording", path), overwrite=overwrite)
@@ -337,14 +337,14 @@ async def record_traffic(
 
 @attrs.frozen
 class _Options:
-    """How a recording is written: its redactor (None: nothing is redacted), its bounds in bytes, its browser."""
+    """Options of a recording: its redactor (None: no redaction), bounds in bytes, and browser."""
 
     redactor: Redactor | None
     limit: int = LIMIT
     queued: int = QUEUED
     product: str = ""
     foreign: bool = False
-    """Whether another client than the engine is behind the traffic."""
+    """Whether another client than the engine causes the traffic."""
 
     def check(self) -> None:
         """Raise InvalidArgumentError for a bound that is not a number of bytes."""
@@ -365,10 +365,10 @@ async def _record(
     *,
     drop_empty: bool = False,
 ) -> AsyncIterator[Recorder]:
-    """Record to the file that `claim` makes.
+    """Record to the file that `claim` creates.
 
-    With `drop_empty`, a block that fails before any message went through leaves no file: nothing was there to be
-    recorded, and the file would only be in the way of the next try.
+    With `drop_empty`, a block that fails before the first message leaves no file: it would be empty and would
+    block the next attempt.
     """
     options.check()
     made = claim()
@@ -381,7 +381,7 @@ async def _record(
         failed = True
         raise
     finally:
-        # By a task of its own: a second Ctrl-C would end this one's wait.
+        # In a task of its own, because a second Ctrl-C would end this one's wait.
         closing = trio.CancelScope(shield=True)
         with trio.CancelScope(shield=True):
             async with open_body_nursery() as nursery:
@@ -394,7 +394,7 @@ async def _record(
 
 
 def _start(made: RecordingFile, known: Iterable[_Known], options: _Options) -> Recorder:
-    """Start the recorder that writes to a file; where that fails, the file is taken away again."""
+    """Start a recorder that writes to the file. On failure, remove the file."""
     try:
         with shortages_named(partial(not_begun, made.path)):
             recorder = Recorder(
@@ -429,18 +429,18 @@ def _find_known(connections: Iterable[Connection]) -> Iterator[_Known]:
 wire_logger = get_logger("cdpengine.wire")
 
 LOG_LIMIT = 2_000
-"""Bytes of a message in the log above which its payload is cut."""
+"""Size of a logged message above which its payload is cut, in bytes."""
 
 
 class WireLog:
-    """An instrument. The logger can still be turned down and up: each message asks it."""
+    """An instrument that logs messages. Each message checks the logger's level, which may change."""
 
     def __init__(self) -> None:
         self._lines = LineMaker(began=trio.current_time(), limit=LOG_LIMIT, redactor=Redactor())
         self._decode = _json.Decoder(Line).decode
 
     def add_secret(self, text: str) -> None:
-        """Take a text that must not be logged from now on."""
+        """Keep a string out of the log from now on."""
         self._lines.add_secret(text)
 
     def __call__(self, traffic: Traffic) -> None:
@@ -453,6 +453,6 @@ class WireLog:
 
 @contextmanager
 def log_traffic(instruments: Instruments) -> Iterator[None]:
-    """Log the traffic that `instruments` (`browser.instruments`) see, during the block. Must be called in trio."""
+    """Log the traffic of `instruments` (`browser.instruments`) while the block runs. Requires trio."""
     with instruments.attached(WireLog()):
         yield

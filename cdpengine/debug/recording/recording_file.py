@@ -1,12 +1,11 @@
-"""The file of a recording: which one it is, and the thread that writes it, compressed or not.
+"""The file of a recording: its name, and the thread that writes it, optionally compressed.
 
-Rule: a recording grows in its place, so that it can be read however its program ends; a file that has its name
-already is refused, unless the caller says `overwrite`. Where one program opens several browsers under
-CDPENGINE_RECORD, the second and the others get a number. A caller that writes never waits, neither for the disk
-nor for the compression; `waiting` says how much is queued, so that the caller can bound it. The thread wakes some
-twenty times a second: one that woke for each line would take Python's interpreter from the engine as often. What
-was written can be read, up to its last byte, however the program ends; compressed, up to its last flush, which is
-at most 0.3 s old while the disk keeps up.
+Rule: a recording is written in place, so that it is readable however its program ends. An existing file is refused
+unless `overwrite`. If one program opens several browsers under CDPENGINE_RECORD, later recordings get numbers. The
+calling thread never waits for the disk or for compression; it uses `waiting`, the queued bytes, to bound the
+queue. The writer thread wakes about 20 times a second. Waking for each line would take the interpreter lock from
+the engine as often. After any end of the program, the file is readable up to its last byte, or up to the last
+flush of a compressed file. That flush is at most 0.3 s old while the disk keeps up.
 """
 
 from __future__ import annotations
@@ -29,36 +28,36 @@ ASKED = "CDPENGINE_RECORD"
 _OVERWRITE = "CDPENGINE_RECORD_OVERWRITE"
 
 _made_as_asked: set[Path] = set()
-"""The recordings that this program has made where CDPENGINE_RECORD says, by their whole paths."""
+"""Full paths of the recordings that this program has created for CDPENGINE_RECORD."""
 
 
 @attrs.frozen
 class RecordingFile:
-    """A file that was made for a recording, and the descriptor to write to it."""
+    """A file created for a recording, and its open descriptor."""
 
     path: Path
     descriptor: int
 
     def remove(self) -> None:
-        """Take the file away, unless it is a device or a pipe."""
+        """Delete the file, unless it is a device or a pipe."""
         if self.path.is_file():
             self.path.unlink()
 
 
 Claim = Callable[[], RecordingFile]
-"""Makes the file of a recording. Raises as `create_recording` does."""
+"""Function that creates a recording's file. Raises the errors of `create_recording`."""
 
 
 def create_recording(path: Path, *, overwrite: bool = False) -> RecordingFile:
-    """Make the file.
+    """Create the file.
 
-    Raises InvalidArgumentError where it exists or cannot be made, RecordingFailedError for a shortage.
+    Raises InvalidArgumentError if it exists or cannot be created, RecordingFailedError for a shortage.
     """
     return _create(path, "recording", "overwrite=True", overwrite=overwrite)
 
 
 def create_as_asked() -> RecordingFile:
-    """Make the file that CDPENGINE_RECORD names, for one more browser of this program. Raises the same."""
+    """Create the file named by CDPENGINE_RECORD for another browser. Raises the errors of `create_recording`."""
     path = _next_as_asked()
     made = _create(path, ASKED, f"{_OVERWRITE}=1", overwrite=_overwrites())
     _made_as_asked.add(path.absolute())
@@ -66,21 +65,21 @@ def create_as_asked() -> RecordingFile:
 
 
 def check_as_asked() -> None:
-    """Raise InvalidArgumentError if the file of `create_as_asked` exists: called before a browser starts."""
+    """Raise InvalidArgumentError if the file of `create_as_asked` exists. Called before a browser starts."""
     path = _next_as_asked()
     if not _overwrites() and is_taken(path):
         raise _refuse_taken(path, ASKED, f"{_OVERWRITE}=1")
 
 
 def number_recording(named: Path, number: int) -> Path:
-    """Return where the recording of a program's browser `number` goes; the first one, 1, goes to `named`."""
+    """Return the file of the recording of a program's browser `number`. Browser 1 uses `named`."""
     first, dot, rest = named.name.partition(".")
     return named if number == 1 else named.with_name(f"{first}-{number}{dot}{rest}")
 
 
 def not_begun(path: Path, shortage: Shortage) -> RecordingFailedError:
-    """Return the error for a recording that cannot be begun because the system lacks something."""
-    return RecordingFailedError(path=str(path), reason=f"it could not be begun: {shortage}")
+    """Return the error for a recording that could not start because of a shortage."""
+    return RecordingFailedError(path=str(path), reason=f"it could not be started: {shortage}")
 
 
 def _create(path: Path, what: str, hint: str, *, overwrite: bool) -> RecordingFile:
@@ -92,7 +91,7 @@ def _create(path: Path, what: str, hint: str, *, overwrite: bool) -> RecordingFi
         if (shortage := shortage_of(error)) is not None:
             raise not_begun(path, shortage) from error
         raise InvalidArgumentError(
-            what=what, given=str(path), expected=f"a file that can be written ({os_reason(error)})"
+            what=what, given=str(path), expected=f"a writable file ({os_reason(error)})"
         ) from None
 
 
@@ -102,7 +101,7 @@ def _refuse_taken(path: Path, what: str, hint: str) -> InvalidArgumentError:
 
 
 def _next_as_asked() -> Path:
-    """Return the first of the numbered names that no recording of this program has."""
+    """Return the first numbered name without a recording of this program."""
     named = Path(os.environ[ASKED])
     every = (number_recording(named, number) for number in itertools.count(1))
     return next(path for path in every if path.absolute() not in _made_as_asked or not is_taken(path))
@@ -112,40 +111,45 @@ def _overwrites() -> bool:
     return os.environ.get(_OVERWRITE) == "1"
 
 
-# --- the thread that writes ----------------------------------------------------------------------------------
+# --- the writer thread ----------------------------------------------------------------------------------
 
 _PAUSE = 0.05
-"""Seconds after which what was given is written."""
+"""Interval between writes, in seconds."""
 
 _FLUSHED_EACH = 0.2
-"""Seconds after which compressed data is flushed although more waits. Where nothing waits it is flushed at once:
-that makes a file some 4 % larger than one that is flushed at its end only (measured with snapshots and clicks, in
-quick succession and twice a second)."""
+"""Interval between flushes of compressed data while more data is queued, in seconds.
+
+An empty queue flushes immediately. That makes the file about 4 % larger than a single flush at the end (measured
+with snapshots and clicks, in quick succession and twice a second).
+"""
 
 _SOON = 1 << 20
-"""Bytes from which on the thread is woken before its time."""
+"""Queued bytes that wake the thread early."""
 
 _AT_ONCE = 1 << 16
-"""Bytes that are written by one call. From 128 kB on Linux may take ten times as long for each byte, as it
-looks for memory in such pieces (measured on ext4 and kernel 6.18)."""
+"""Maximum size of one write, in bytes.
+
+From 128 kB on, Linux may take ten times as long for each byte, because it allocates memory in pieces of that size
+(measured on ext4, kernel 6.18).
+"""
 
 _PIECES = 1_000
-"""Pieces that are written by one call: POSIX lets systems take no more than 1,024."""
+"""Maximum number of pieces in one write. POSIX allows systems to limit it to 1,024."""
 
 _LEVEL = 1
-"""Of zstandard: the traffic repeats itself so much that higher ones save little and take the processor longer."""
+"""Compression level of zstandard. Traffic is so repetitive that higher levels save little and cost more."""
 
 _PATIENCE = 10.0
-"""Seconds at the end without any progress after which the rest is given up."""
+"""Time without progress at the end after which the rest is abandoned, in seconds."""
 
 TOO_SLOW = "the disk did not take it in time"
 
 
 class FileWriter:
-    """Writes to the open `file`, and closes it in the end.
+    """A thread that writes to the open `file` and finally closes it.
 
-    `failure` says why it could not, None while it can. The thread calls `gather` before it looks for work: a giver
-    that collects can hand over what it has.
+    `failure` is the reason of a failure, or None. The thread calls `gather` before each write, so that the caller
+    can add collected data.
     """
 
     def __init__(self, file: int, name: str, *, compressed: bool, gather: Callable[[], None]) -> None:
@@ -155,7 +159,7 @@ class FileWriter:
         self._compressor = _Compressor() if compressed else None
         self._gather = gather
         self._given: deque[bytes] = deque()
-        self._bytes_in = 0  # changed by one giver at a time
+        self._bytes_in = 0  # changed by one calling thread at a time
         self._bytes_out = 0  # changed by the thread only
         self._ending = False
         self._wake = threading.Event()
@@ -163,33 +167,33 @@ class FileWriter:
 
     @property
     def waiting(self) -> int:
-        """How many bytes wait here."""
+        """Number of queued bytes."""
         return self._bytes_in - self._bytes_out
 
     def start(self) -> None:
-        """Write what was given so far, and start the thread that writes all else.
+        """Write the queued data, and start the writer thread.
 
-        So a file that is there has its first lines in it, also where the program is killed right after this.
+        An existing file therefore has its first lines, even if the program is killed immediately afterwards.
         """
         try:
             self._write_given()
-        except Exception as error:  # noqa: BLE001 - a full disk, zstandard's: none is silent
+        except Exception as error:  # noqa: BLE001 - a full disk or an error of zstandard
             self._fail(error)
             os.close(self._file)
         else:
             self._thread.start()
 
     def give(self, pieces: Sequence[bytes]) -> None:
-        """Take pieces to be written. Only one thread may call this at a time."""
+        """Queue pieces for writing. Only one thread may call this at a time."""
         self._given.extend(pieces)
         self._bytes_in += sum(map(len, pieces))
         if self._bytes_in - self._bytes_out > _SOON:
             self._wake.set()
 
     def finish(self, patience: float = _PATIENCE) -> None:
-        """Write what is left, and close the file. Blocks; `patience` is in seconds without anything being taken.
+        """Write the rest and close the file. Blocks; `patience` is the timeout without progress, in seconds.
 
-        Where the disk takes nothing any more, the thread is left alone with it and the file.
+        If the disk accepts no more data, the thread and the file are abandoned.
         """
         self._ending = True
         self._wake.set()
@@ -254,7 +258,7 @@ class FileWriter:
 
 
 class _Compressor:
-    """One frame of zstandard, in blocks each of which can be read without what comes after it."""
+    """One frame of zstandard, in independently readable blocks."""
 
     def __init__(self) -> None:
         import zstandard
@@ -263,7 +267,7 @@ class _Compressor:
         self._block = zstandard.COMPRESSOBJ_FLUSH_BLOCK
 
     def compress(self, data: bytes, *, flush: bool) -> bytes:
-        """Return what is to be written of it; with `flush` all of it can be read then."""
+        """Return compressed output. After `flush`, everything so far is readable."""
         compressed = self._compressor.compress(data)
         return compressed + self._compressor.flush(self._block) if flush else compressed
 

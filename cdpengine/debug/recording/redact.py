@@ -1,10 +1,10 @@
-"""Redactor: takes secrets out of messages, and of what is made of them, before they reach a disk. Pure.
+"""Removal of secrets from messages, and from data derived from them, before they reach a disk. Pure.
 
-Rule: a scan of the bytes decides whether a message may hold a secret; only then is it decoded and gone through. A
-secret is known by its place (`secret_words.py`, `secret_payloads.py`), by its field (`secret_fields.py`), by its
-look (`secret_text.py`, `secret_bodies.py`), or because it was entered or seen before (`known_secrets.py`). What
-scripts are given and return is withheld (`secret_payloads.py`). The replacement reads "[redacted]", which no page
-is likely to say.
+Rule: a scan of the bytes decides whether a message may contain a secret. Only such a message is decoded and
+processed. A secret is recognised by its location (`secret_words.py`, `secret_payloads.py`), its field
+(`secret_fields.py`), its form (`secret_text.py`, `secret_bodies.py`), or because it was entered or seen before
+(`known_secrets.py`). Script arguments and results are withheld (`secret_payloads.py`). The replacement is
+"[redacted]", which pages are unlikely to contain.
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ _SHORT_TEXTS = 4_000
 _METHOD = re.compile(rb'"method"\s*:\s*"([\w.]{1,80})"')
 _QUICK_USER = re.compile(rb"://[^/?#\s\"'<>@\0]+@")
 _HEADER_LINE = re.compile(r"^([\w\-]+)(:[ \t]*)([^\r\n]+)", re.MULTILINE)
-_SIFTED = 4_096  # bytes of a message up to which it is looked through together with others
+_SIFTED = 4_096  # maximum size of messages that are searched together, in bytes
 _EDITABLE = b'"editable"'
 
 
 class Redactor:
-    """Redacts the messages of one recording; holds what it learned to be secret.
+    """The redactor of one recording, and its learned secrets.
 
-    `patterns` are further regular expressions: what they match (their group 1, if they have one) is replaced
-    wherever it stands in a text. `secrets` are exact texts that never may be written. With `keep_arguments`, what
-    scripts are given and return is kept, as far as it is not secret otherwise. Raises InvalidArgumentError for a
-    pattern that cannot be compiled, or that matches the empty text.
+    `patterns` are further regular expressions. Their matches (or group 1, if present) are replaced in every
+    string. `secrets` are exact strings that are never written. `keep_arguments` keeps script arguments and results
+    that are not otherwise secret. Raises InvalidArgumentError for a pattern that does not compile or matches the
+    empty string.
     """
 
     def __init__(
@@ -88,15 +88,15 @@ class Redactor:
         self._bodies = BodyRedactor(self.text, self._known, self._looks_secret, bool(self.patterns))
         self._payloads = PayloadRedactor(self.text, self._known, self._bodies, keep_arguments)
         self._typed = TypedText()
-        self._texts: dict[str, str] = {}  # short texts that were redacted: most come again
+        self._texts: dict[str, str] = {}  # results for short strings: most repeat
         self._calls: dict[
             bytes, bytes
-        ] = {}  # calls and their redacted forms, both without their numbers; b"" where they are equal
-        self._texts_at = self._calls_at = 0  # `learned` at which these were made
+        ] = {}  # calls and their redacted forms, without call numbers; b"" if equal
+        self._texts_at = self._calls_at = 0  # `learned` when the caches were filled
 
     @property
     def learned(self) -> int:
-        """How often something new came to be known as secret."""
+        """Number of additions to the known secrets."""
         return self._known.version
 
     def redact(
@@ -108,12 +108,12 @@ class Redactor:
         own: bool = False,
         piece: Piece | None = None,
     ) -> bytes:
-        """Return the message without its secrets; the same object where there is none to be seen.
+        """Return the message without its secrets; the same object if none is visible.
 
-        `method` is that of the call, which a reply does not name. What is not JSON is redacted as one text.
-        `suspicious` says that it is known already that there may be some; `own`, that the script which is called,
-        or answers, is the engine's own, so that what it is given and returns is kept. `piece` says where a piece
-        of a stream stands; one of which that is not said is withheld.
+        `method` is the method of the call, which a reply does not name. A message that is not JSON is redacted as
+        one string. `suspicious`: the scan already found a possible secret. `own`: the script belongs to the
+        engine, so its arguments and results are kept. `piece` is the position of a stream piece; a piece without a
+        position is withheld.
         """
         if not method and (named := _METHOD.search(message)):
             method = named[1].decode()
@@ -151,9 +151,9 @@ class Redactor:
         suspicious: bool = False,
         own: bool = False,
     ) -> bytes:
-        """Return the command of that number without its secrets, as `redact` does.
+        """Redact the command with that number, like `redact`.
 
-        Results are remembered for commands that differ only in their number: most come again.
+        Results are cached for commands that differ only in their number, because most commands repeat.
         """
         named = b'{"id":%d,' % (number or 0)
         if len(message) > _SHORT_CALL or not message.startswith(named) or types_text(method):
@@ -172,7 +172,7 @@ class Redactor:
         return clean
 
     def text(self, text: str) -> str:
-        """Return a text without what looks like a secret, and without those that are known."""
+        """Return a string without known secrets and parts that look secret."""
         if len(text) > _SHORT:
             return self._text(text)
         if self._texts_at != self.learned or len(self._texts) >= _SHORT_TEXTS:
@@ -187,7 +187,7 @@ class Redactor:
         return clean
 
     def _text(self, text: str) -> str:
-        # What is known goes first: of a secret with a blank in it, the other rules find the first word only.
+        # Known secrets first: the other rules find only the first word of a secret with spaces.
         text = self._known.replace(text)
         version = self.learned
         text = hide_in_markup(text, self.hide)
@@ -198,35 +198,35 @@ class Redactor:
         return text if version == self.learned else self._known.replace(text)
 
     def clean(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Return a JSON object that is no message of the protocol without its secrets, as `redact` finds them.
+        """Return a JSON object that is not a protocol message without its secrets, as found by `redact`.
 
-        It is for what is nested as deep as this program made it.
+        It is for data whose nesting depth this program controls.
         """
         clean: dict[str, Any] = self._clean(value, (), cookies=False)
         return clean
 
     def hide(self, text: str) -> str:
-        """Return what stands in the place of a text that is secret by its place, and remember it."""
+        """Return the replacement of a string that is secret by its location, and remember the string."""
         if not text:
             return text
         self._known.add_seen(text)
         return REDACTED
 
     def note_script(self, session_id: str) -> None:
-        """Take that a script was run, which may have moved the focus of those who type there."""
+        """Note that a script ran, which may have moved the focus of the typed text."""
         self._typed.note_script(session_id)
 
     def add_secret(self, text: str) -> None:
-        """Take a text that is secret wherever it stands from now on, such as one that is about to be typed."""
+        """Add a string that is secret everywhere from now on, such as text about to be typed."""
         self._known.add_entered(text)
 
     # --- deciding ------------------------------------------------------------------------------------------
 
     def sift(self, messages: Sequence[bytes]) -> list[bool]:
-        """Say of each of many messages whether its bytes are free of what `suspicious` looks for.
+        """Return for each message whether its bytes are free of possible secrets.
 
-        They are looked through at once, for a fraction of what a look at each costs. Errs towards no. The answer
-        holds as long as `learned` stays the same.
+        All messages are searched together, for a fraction of the cost of separate searches. Errs towards False.
+        The answer is valid while `learned` is unchanged.
         """
         if self.patterns:
             return [False] * len(messages)
@@ -243,7 +243,7 @@ class Redactor:
         return free
 
     def suspicious(self, message: bytes, method: str) -> bool:
-        """Say whether a message, or a part of one, may hold a secret. Errs towards yes."""
+        """Return whether a message, or a part of one, may contain a secret. Errs towards True."""
         if self.patterns:
             return True
         if AX_METHODS.match(method):
@@ -256,10 +256,10 @@ class Redactor:
     def _looks_secret(self, low: bytes, words: Search = IN_JSON) -> bool:
         return (b"@" in low and _QUICK_USER.search(low) is not None) or words.is_in(low)
 
-    # --- going through -------------------------------------------------------------------------------------
+    # --- redacting -------------------------------------------------------------------------------------
 
     def _remembers(self, method: str) -> Remember:
-        """Return what keeps the secrets that stand where they do in messages of a method."""
+        """Return the function that remembers secrets found in messages of a method."""
         if method in FORGOTTEN:
             return _forget
         return self._known.add_entered if method in ENTERED else self._known.add_seen
@@ -291,7 +291,7 @@ class Redactor:
         remember = self._remembers(method)
         version = self.learned
         clean = self._clean(message, fields, cookies=cookies, remember=remember)
-        # What was learned from the message may stand further up in it, too.
+        # A secret learned from the message may also occur earlier in it.
         return (
             clean
             if version == self.learned
@@ -307,7 +307,7 @@ class Redactor:
         remember: Remember | None = None,
         named_by_page: bool = False,
     ) -> Any:
-        """Return the value without secrets; `named_by_page`: the names of its fields may be a page's own."""
+        """Return the value without secrets. `named_by_page`: a page may have chosen the field names."""
         kind = type(value)  # as decoded from JSON: exactly one of these
         if kind is str:
             return self.text(value)
@@ -359,21 +359,21 @@ class Redactor:
         return clean
 
     def _clean_node(self, node: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Return a DOM.Node without secrets in its attributes, and which fields below it are secret."""
+        """Return a DOM.Node without secrets in its attributes, and the names of the secret fields below it."""
         tag = str(node.get("localName") or node.get("nodeName") or "").lower()
         given = node["attributes"]
-        # A list in the DOM domain, an object where V8 serialized the node.
+        # A list in the DOM domain, an object if V8 serialized the node.
         listed = [each for pair in given.items() for each in pair] if isinstance(given, dict) else given
         if not isinstance(listed, list):
             return node, ()
         listed, field = hide_in_attributes(tag, listed, self.hide)
         if isinstance(given, dict):
             return {**node, "attributes": dict(zip(listed[::2], listed[1::2], strict=True))}, ()
-        # What stands in a field is a text in a shadow tree of the browser's own.
+        # The browser's shadow tree of a field contains its value as a text node.
         return {**node, "attributes": listed}, ("nodeValue",) if field else ()
 
     def _learn_from_nodes(self, returned: Any) -> None:
-        """Remember the secrets in the nodes that a script returned, before all that it returned is withheld."""
+        """Remember the secrets in the nodes that a script returned, before the whole result is withheld."""
         waiting = [returned.get("deepSerializedValue")] if isinstance(returned, dict) else []
         while waiting:
             each = waiting.pop()
@@ -389,7 +389,7 @@ class Redactor:
 
 
 def _clean_title(title: str) -> str:
-    """Return a title; one that is a URL only up to its first secret, as its blanks hide where that ends."""
+    """Return a clean title. A title that is a URL ends at its first secret, whose end spaces would hide."""
     at = title.find(REDACTED)
     begins = re.match(r"[^\s?#]*[?#]", title)
     return title[: at + len(REDACTED)] if begins is not None and at >= begins.end() else title
@@ -415,6 +415,8 @@ def _compile(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
         ) from None
     if compiled.match(""):
         raise InvalidArgumentError(
-            what="pattern", given=repr(compiled.pattern)[:80], expected="one that needs some text"
+            what="pattern",
+            given=repr(compiled.pattern)[:80],
+            expected="one that does not match the empty string",
         )
     return compiled

@@ -1,12 +1,11 @@
-"""Secrets in bodies: what the protocol carries as base64, or in pieces, is decoded and looked through. Pure.
+"""Redaction of bodies: content in base64 or in pieces is decoded and searched for secrets. Pure.
 
-Rule: a body that is a text is redacted as one, in other bytes only known secrets are found, and a body above the
-bound is withheld. The pieces of a stream are redacted together: what ends one may be the beginning of a secret,
-and is looked at once more with what comes next. So a secret may be cut at any place, into any number of pieces,
-and may be of any length. What was written of the first piece cannot be taken back, so a piece ends before what is
-secret already: a value that has a secret's name, credentials, the beginning of a known secret, a password in a
-URL. A piece of which nobody knows where it stands (`content_streams.py`) is withheld: it may begin with the rest
-of a secret.
+Rule: a textual body is redacted as one string. In other bytes only known secrets are found. A body above the size
+bound is withheld. Pieces of a stream are redacted together: the end of a piece may begin a secret, so it is
+searched again with the next piece. A secret may therefore be cut anywhere, into any number of pieces, and have any
+length. A written piece cannot be changed later, so it ends before anything that may already be secret: a value
+with a secret's name, credentials, the beginning of a known secret, a password in a URL. A piece without a known
+position (`content_streams.py`) is withheld, because it may begin with the rest of a secret.
 """
 
 from __future__ import annotations
@@ -27,30 +26,30 @@ from cdpengine.debug.recording.secret_pieces import StreamMatcher
 from cdpengine.debug.recording.secret_text import redact_text
 
 LARGEST = 16_000_000
-"""Bytes that are decoded and looked through."""
+"""Maximum size of a decoded body, in bytes."""
 
 _UNFINISHED = re.compile(
     r"""(?P<name>\\*["'`]?(?<![\w\-.$])[\w\-.$]{1,2000}\\*["'`]?\s*(?:(?:[=:]|%3[dD])\s*\\*)?)"""
     r"""(?P<value>(?<=[\s=:\\dD])(?:"[^"]*|'[^']*|`[^`]*|[^"'`&;\s,<>)}\]]*))?\Z"""
 )
-"""The end of a piece at which a name, or the value that it is given, may go on in the next piece."""
+"""End of a piece at which a name or its value may continue in the next piece."""
 
 _NAME = re.compile(r"""(?:\\*\s*(?:[=:]|[dD]3%))?\s*["'`]?\\*[\w.\-$]{1,2000}+(?![\w\-.$])["'`]?\\*""")
 _SIGN = re.compile(r"[\s=:\\]|(?<=%3)[dD]")
 _BARE = re.compile(r"""[^"'`&;\s,<>)}\]]*""")
 _LONGEST_NAME = 2_300
-"""What `_UNFINISHED` has for a name and before a value, and for a value; the first and the last read backwards."""
+"""Maximum length that `_UNFINISHED` matches for a name with its sign. `_NAME` and `_SIGN` match backwards."""
 
 _USER_BEGUN = re.compile(rb"://[^/?#\s\"'<>@\[({\\|*:]*:(?![0-9]*\Z)[^/?#\s\"'<>@\[({\\|*]+\Z")
-"""A user and the beginning of a password, where a URL breaks off; a host and its port are no such thing."""
+"""A user and the beginning of a password at the end of a URL. A host and its port do not match."""
 
 _LONGEST_UNFINISHED = 8_192
 
 _CONTEXT = 160
-"""Characters before what is unfinished that say what it is, such as the name of a parameter."""
+"""Length of the context before unfinished content, such as a parameter's name, in characters."""
 
 _VALUE_HEAD, _VALUE_END = 2_000, 100
-"""Characters of a begun secret that are remembered: it is one already, whatever its length."""
+"""Number of stored characters of a secret that has begun, whatever its length."""
 
 _GZIP = b"\x1f\x8b"
 _ZLIB = (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
@@ -60,9 +59,9 @@ _REDACTED = REDACTED.encode()
 
 
 class CleanBody(str):
-    """A body without secrets, as it stands in its message: it need not be looked through as a text once more.
+    """A redacted body as it appears in its message. It is not searched again as a string.
 
-    `version` is the one of the known secrets (`KnownSecrets.version`) that it was compared with.
+    `version` is the version of the known secrets (`KnownSecrets.version`) used for it.
     """
 
     version: int
@@ -76,16 +75,16 @@ class CleanBody(str):
 
 @attrs.frozen
 class _Unfinished:
-    """What ended a piece: the redacted text before it, a name, and the beginning of the value that it is given."""
+    """The end of a piece: the redacted text before it, a name, and the beginning of its value."""
 
     before: str
     name: str
     value: str
 
     def cut_from(self, clean: bytes) -> bytes | None:
-        """Return the part of two pieces' redacted text that the second one has; None where that is not known.
+        """Return the second piece's part of the redacted text of two pieces, or None if it is unknown.
 
-        A value, or all that is unfinished, may have become a secret by what comes next.
+        The next piece may show that the value, or the whole unfinished end, is secret.
         """
         named = self.before + self.name
         for each in (named + self.value, named + self.value[:1], named, self.before):
@@ -100,10 +99,10 @@ _NOTHING = _Unfinished("", "", "")
 
 @attrs.frozen(eq=False)
 class BodyRedactor:
-    """Redacts bodies: as texts by `text`, as bytes by what is `known`.
+    """Redactor of bodies: strings by the function `text`, bytes by the `known` secrets.
 
-    Where bytes in lower case look as if there was a secret in a text among them, they are read as one. With
-    `patterned`, what `text` looks for may stand in base64 itself, which is gone through as a text, too.
+    Bytes are decoded as a string if their lower-case form may contain a secret. With `patterned`, base64 itself is
+    also searched as a string, because the patterns may match it.
     """
 
     text: Callable[[str], str]
@@ -111,21 +110,21 @@ class BodyRedactor:
     looks_secret: Callable[[bytes], bool]
     patterned: bool = False
     _ends: OrderedDict[StreamName, _Unfinished] = attrs.field(factory=OrderedDict)
-    """How the latest piece of each stream ended."""
+    """The end of the latest piece of each stream."""
 
     _inflating: dict[StreamName, zlib._Decompress] = attrs.field(factory=dict)
-    """What unpacks the streams that are compressed."""
+    """Decompressors of compressed streams."""
 
     _matching: dict[StreamName, StreamMatcher] = attrs.field(factory=dict)
-    """What finds known secrets that are cut between the pieces of a stream."""
+    """Matchers for known secrets that are split between the pieces of a stream."""
 
     def redact_fields(
         self, payload: dict[str, Any], names: Sequence[str], *, piece: Piece | None
     ) -> dict[str, Any]:
-        """Return parameters or a result with the bodies in fields of those names redacted.
+        """Return parameters or a result with the bodies in these fields redacted.
 
-        `base64Encoded`, or the opcode of a websocket's frame, says whether they are base64; else they may be.
-        `piece` says where they stand in their stream, None where they are whole.
+        `base64Encoded`, or the opcode of a websocket frame, decides whether they are base64; without either they
+        may be. `piece` is their position in the stream, None for whole bodies.
         """
         encoded = payload.get("base64Encoded")
         if encoded is True:
@@ -147,9 +146,9 @@ class BodyRedactor:
         return clean
 
     def redact_text_piece(self, payload: dict[str, Any], name: str, piece: Piece | None) -> dict[str, Any]:
-        """Return parameters or a result with the piece of a text in the field of that name redacted.
+        """Return parameters or a result with the text piece in that field redacted.
 
-        A whole text (`piece` is None) is left to be gone through as other texts are.
+        A whole text (`piece` is None) is left for the redaction of strings.
         """
         text = payload.get(name)
         if piece is None or not isinstance(text, str):
@@ -157,9 +156,9 @@ class BodyRedactor:
         return {**payload, name: self._redact_text(text, piece)}
 
     def redact_base64(self, encoded: str) -> str:
-        """Return base64 without the secrets in what it encodes; the same text where there is none.
+        """Return base64 without the secrets in its content; the same string if there are none.
 
-        What is not base64 is a text, and returned as it is.
+        Strings that are not base64 are returned unchanged.
         """
         clean = self._redact_base64_body(encoded, None)
         return str(clean) if isinstance(clean, CleanBody) else clean
@@ -190,7 +189,7 @@ class BodyRedactor:
     # --- pieces of streams -----------------------------------------------------------------------------------
 
     def _redact_piece(self, data: bytes, piece: Piece) -> bytes:
-        """Return a piece of a stream without secrets, also those that began in pieces before it."""
+        """Return a piece of a stream without secrets, including those begun in earlier pieces."""
         begins = piece.place == "first" or (piece.place == "message" and piece.stream not in self._ends)
         matcher = None if begins else self._matching.get(piece.stream)
         clean = self._redact_by_look(data, piece)
@@ -202,7 +201,7 @@ class BodyRedactor:
         return matcher.take(data).take_out(data, clean)
 
     def _redact_by_look(self, data: bytes, piece: Piece) -> bytes:
-        """Return a piece without what is known or looks secret in it, seen with the end of the piece before it."""
+        """Return a piece without known or apparent secrets, seen together with the end of the previous piece."""
         last = self._ends.pop(piece.stream, None)
         inflating = self._inflating.pop(piece.stream, None)
         if piece.place == "first" or (last is None and piece.place == "message"):
@@ -219,7 +218,7 @@ class BodyRedactor:
         try:
             plain = inflating.decompress(data, LARGEST)
         except zlib.error:
-            return self._redact_following(data, last, piece)  # it only began as compressed data do
+            return self._redact_following(data, last, piece)  # only its beginning looked compressed
         if inflating.unconsumed_tail:
             return _REDACTED
         clean = self._redact_following(plain, last, piece)
@@ -234,7 +233,7 @@ class BodyRedactor:
             if (clean := before.cut_from(whole)) is not None:
                 self._note_end(piece, _find_end(joined, whole, text))
                 return self.known.replace_edges(_drop_begun_password(data if clean == data else clean))
-        # What came before reads otherwise with what comes now, so nothing says where it ends.
+        # The earlier content reads differently together with this piece, so its end is unknown.
         self._note_end(piece, _find_end(text, self.redact_bytes(data), text))
         return _REDACTED
 
@@ -250,7 +249,7 @@ class BodyRedactor:
     # --- whole bodies ----------------------------------------------------------------------------------------
 
     def redact_bytes(self, data: bytes) -> bytes:
-        """Return bytes without the secrets in them; the same object where there is none."""
+        """Return bytes without secrets; the same object if there are none."""
         if data.startswith(_COMPRESSED) and (clean := self._redact_compressed(data)) is not None:
             return clean
         encoding = "utf-16" if data.startswith(_BYTE_ORDER_MARKS) else "utf-8"
@@ -272,9 +271,9 @@ class BodyRedactor:
         return data if clean == text else clean.encode("latin-1")
 
     def _redact_compressed(self, data: bytes) -> bytes | None:
-        """Return compressed bytes, or a word in their place where there are secrets in what they hold.
+        """Return compressed bytes, or the placeholder if their content has secrets.
 
-        None: they are not compressed.
+        Returns None if they are not compressed.
         """
         decompressor = zlib.decompressobj(wbits=47)  # gzip or zlib
         try:
@@ -292,14 +291,14 @@ def _drop_begun_password(data: bytes) -> bytes:
 
 
 def _find_end(joined: str, clean: bytes, piece: str) -> _Unfinished:
-    """Return what the end of a piece, seen with what came before it, may begin."""
+    """Return the possible beginning of a secret at the end of a piece, seen with the earlier content."""
     if "\0" in piece:
         return _NOTHING
     return _find_begun_secret(joined, clean) or _find_unfinished(joined, clean) or _NOTHING
 
 
 def _find_begun_secret(joined: str, clean: bytes) -> _Unfinished | None:
-    """Return the secret that runs to the end of a text, as its redacted form shows; None where there is none."""
+    """Return the secret that extends to the end of the content, or None. The redacted form shows it."""
     if not clean.endswith(_REDACTED):
         return None
     before = _what_stands_before(clean[: -len(_REDACTED)])
@@ -314,7 +313,7 @@ def _find_begun_secret(joined: str, clean: bytes) -> _Unfinished | None:
 
 
 def _find_unfinished(joined: str, clean: bytes) -> _Unfinished | None:
-    """Return the name, and the value that it is given, with which a text breaks off."""
+    """Return the name and the begun value at the end of the content."""
     start = _where_unfinished(joined, max(0, len(joined) - _LONGEST_UNFINISHED))
     found = None if start is None else _UNFINISHED.match(joined, start)
     if found is None:
@@ -326,10 +325,10 @@ def _find_unfinished(joined: str, clean: bytes) -> _Unfinished | None:
 
 
 def _where_unfinished(text: str, lowest: int) -> int | None:
-    """Return where `_UNFINISHED` is first found from a place on: a hundredth of the time that its search takes.
+    """Return the first match position of `_UNFINISHED`, in a hundredth of the time of its search.
 
-    Its search tries every word. This goes back from the places at which the value can begin: the end of the text,
-    the last quote of each kind, and what has no quotes.
+    Its search tries every word. This goes back from the possible starts of the value: the end of the text, the
+    last quote of each kind, and the last characters without quotes.
     """
 
     def find_name(end: int) -> int | None:
@@ -349,7 +348,7 @@ def _where_unfinished(text: str, lowest: int) -> int | None:
 
 
 def _what_stands_before(clean: bytes) -> str:
-    """Return the end of a text as far as it says what follows: the tag that is open there, or some words."""
+    """Return the end of the content that describes the following content: the open tag, or some words."""
     text = _decode(clean[-_LONGEST_UNFINISHED:])
     tag = text.rfind("<")
     if tag >= 0 and ">" not in text[tag:]:
@@ -357,7 +356,7 @@ def _what_stands_before(clean: bytes) -> str:
     if len(text) <= _CONTEXT:
         return text
     text = text[-_CONTEXT:]
-    cut = re.match(r"[\w.\-$]+", text)  # the rest of a word may be another word
+    cut = re.match(r"[\w.\-$]+", text)  # a cut word may read as another word
     return text if cut is None or cut.end() == len(text) else text[cut.end() :]
 
 

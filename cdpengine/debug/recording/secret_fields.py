@@ -1,8 +1,8 @@
-"""Secret fields: which elements of a page hold secrets, wherever the protocol reports them. Pure.
+"""Secret fields of pages, recognised wherever the protocol reports elements. Pure.
 
-Rule: a field is secret by what it is: a password, what a browser is told to fill in with secrets (autocomplete),
-a field masked by its style, a hidden input or a meta element whose name says token. An accessibility tree does not
-tell text fields apart, so what stands in any of them counts as entered.
+Rule: these fields are secret: passwords; fields whose `autocomplete` names a secret; fields masked by their style;
+hidden inputs and meta elements named like a token. An accessibility tree does not distinguish text fields, so the
+content of all text fields counts as entered.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cdpengine.debug.recording.secret_words import Search
 from cdpengine.errors.texts import NAMED
 
 Hide = Callable[[str], str]
-"""Gives what stands in the place of a secret, and may remember it."""
+"""Function that returns the replacement of a secret, and may remember the secret."""
 
 SECRET_AUTOCOMPLETE = frozenset({
     "current-password", "new-password", "one-time-code",
@@ -32,11 +32,11 @@ _HARMLESS_TYPES = frozenset({"submit", "button", "reset", "image", "file", "rang
 _META_NAMES = ("name", "property", "id", "http-equiv")
 _NAMES = ("name", "id")
 _OF_NAMES = re.compile(r"(?:param|header|name)$", re.IGNORECASE)
-"""Meta elements that hold the name of a token's parameter, and not the token (csrf-param)."""
+"""Meta elements with the name of a token's parameter instead of the token (csrf-param)."""
 
 
 def is_secret_control(tag: str, attributes: Mapping[str, str]) -> bool:
-    """Say whether a form control holds a secret, by its tag and attributes (names in lower case)."""
+    """Return whether a form control is secret, by its tag and attributes (lower-case names)."""
     if tag not in _CONTROLS:
         return False
     kind = attributes.get("type", "text").strip().lower() if tag == "input" else "text"
@@ -52,7 +52,7 @@ def is_secret_control(tag: str, attributes: Mapping[str, str]) -> bool:
 
 
 def is_secret_meta(tag: str, attributes: Mapping[str, str]) -> bool:
-    """Say whether a meta element holds a secret, such as a token against forged requests."""
+    """Return whether a meta element contains a secret, such as a token against forged requests."""
     if tag != "meta":
         return False
     names = [attributes.get(name, "") for name in _META_NAMES]
@@ -81,9 +81,9 @@ def hide_in_attributes(tag: str, listed: Sequence[Any], hide: Hide) -> tuple[lis
 
 
 def hide_in_dom_snapshot(result: dict[str, Any], hide: Hide) -> dict[str, Any]:
-    """Return the result of DOMSnapshot.captureSnapshot without what secret fields hold.
+    """Return the result of DOMSnapshot.captureSnapshot without the content of secret fields.
 
-    Its texts stand once in a table, and nodes give places in it, so an equal text elsewhere goes too.
+    Nodes refer to strings in a shared table, so equal strings elsewhere are removed too.
     """
     strings = result.get("strings")
     documents = result.get("documents")
@@ -100,7 +100,7 @@ def hide_in_dom_snapshot(result: dict[str, Any], hide: Hide) -> dict[str, Any]:
 
 
 def _secret_places(document: Any, strings: Sequence[Any]) -> set[int]:
-    """Return where in the table the texts of one document's secret fields are."""
+    """Return the table positions of the strings of a document's secret fields."""
     nodes = document["nodes"]
     size = len(strings)
 
@@ -141,7 +141,7 @@ def _secret_places(document: Any, strings: Sequence[Any]) -> set[int]:
 
 def _with_descendants(nodes: set[int], parents: Sequence[int]) -> set[int]:
     inside = set(nodes)
-    for node, parent in enumerate(parents):  # parents come before their children
+    for node, parent in enumerate(parents):  # parents precede their children
         if parent in inside:
             inside.add(node)
     return inside
@@ -151,9 +151,10 @@ def _with_descendants(nodes: set[int], parents: Sequence[int]) -> set[int]:
 
 
 def hide_in_ax_nodes(nodes: Sequence[Any], hide: Hide) -> list[Any]:
-    """Return nodes of an accessibility tree without what stands in text fields.
+    """Return nodes of an accessibility tree without the content of text fields.
 
-    These are the nodes that can be edited: their values, and the texts below them. Order does not matter.
+    Text fields are the editable nodes. Their values and the text nodes below them are removed. Order does not
+    matter.
     """
     children: dict[Any, list[Any]] = {}
     fields: set[Any] = set()
@@ -203,18 +204,18 @@ _OPENED = re.compile(r"(?:<|&lt;|\\u003[cC])(input|meta|textarea|select)(?![\w\-
 _AREA_CLOSED = re.compile(r"(?:<|&lt;|\\u003[cC])\\?/textarea", re.IGNORECASE)
 _CLOSED = re.compile(r">|&gt;|\\u003[eE]|<")
 _NAME = re.compile(r"""[^\s"'<>=/\\&]+""")
-_EQUALS = re.compile(r"\s*=(?:3[dD])?\s*")  # "=3D" is how quoted-printable text (MHTML) writes it
+_EQUALS = re.compile(r"\s*=(?:3[dD])?\s*")  # "=3D" in quoted-printable content (MHTML)
 _QUOTE = re.compile(r"""\\*["']|&quot;|&#(?:34|39|x22|x27);""")
 _BARE = re.compile(r"""[^\s"'<>`\\&]+""")
 _LONGEST_TAG = 8_192
-"""Characters of a tag that are read, so that no markup can make this slow."""
+"""Maximum tag length, in characters. Longer tags are skipped so that hostile markup stays cheap."""
 
 _MARKUP = Search(dict.fromkeys(("<input", "<meta", "<textarea", "<select", "&lt;", "003c"), ""))
 
 
 @attrs.frozen
 class _Attribute:
-    """One attribute of a tag: its name in lower case, and where its value begins and ends."""
+    """An attribute of a tag: its lower-case name, and the start and end of its value."""
 
     name: str
     start: int
@@ -222,7 +223,7 @@ class _Attribute:
 
 
 def hide_in_markup(text: str, hide: Hide) -> str:
-    """Return a text without the values of secret fields that stand in it as HTML; escaped HTML too."""
+    """Return a string without the values of secret fields in its HTML, escaped or not."""
     if not _MARKUP.is_in(text.lower().encode("utf-8", "surrogatepass")):
         return text
     pieces: list[str] = []
@@ -254,7 +255,7 @@ def hide_in_markup(text: str, hide: Hide) -> str:
 
 
 def _read_attributes(text: str, at: int) -> tuple[list[_Attribute], int]:
-    """Return the attributes of a tag from behind its name on, and where the tag ends."""
+    """Return the attributes of a tag after its name, and the end of the tag."""
     limit = min(len(text), at + _LONGEST_TAG)
     found: list[_Attribute] = []
     while at < limit:

@@ -1,9 +1,9 @@
-"""Secrets in parameters and results whose structure says where they stand, by the protocol's methods. Pure.
+"""Secrets whose location in parameters and results follows from the protocol method. Pure.
 
-Rule: a value goes from where its method puts it, whatever it looks like; what is left is then gone through as any
-other message is. What scripts are given and return is withheld, as nothing tells which of it is secret: texts are
-replaced, shapes stay (types, numbers, names of classes and properties, ids of objects). The caller says which
-scripts are the engine's own; those are not withheld.
+Rule: a value in a secret location is removed whatever it looks like. The rest is then redacted like any other
+message. Script arguments and results are withheld because their secrets are unknown: strings are replaced, shapes
+stay (types, numbers, names of classes and properties, object ids). The caller identifies the engine's scripts,
+which are not withheld.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from cdpengine.debug.recording.secret_words import (
 )
 
 _ADDRESSED = ("Page.navigate", "Target.createTarget", "Fetch.continueRequest")
-"""Commands with a URL, and maybe a posted body, of the program's own."""
+"""Commands of the program with a URL and possibly a posted body."""
 
 Remember = Callable[[str], None]
-"""Remembers a secret, so that it is redacted in other messages too."""
+"""Function that remembers a secret, so that it is also redacted in other messages."""
 
 
 @attrs.frozen(eq=False)
 class PayloadRedactor:
-    """Redacts parameters and results by their method; with `keep_arguments`, pages' calls of the program stay."""
+    """Redactor of parameters and results by method. `keep_arguments` keeps calls of the program's bindings."""
 
     text: Callable[[str], str]
     known: KnownSecrets
@@ -50,9 +50,9 @@ class PayloadRedactor:
     keep_arguments: bool
 
     def redact(self, payload: dict[str, Any], method: str, piece: Piece | None = None) -> dict[str, Any]:
-        """Return parameters or a result without what is secret by the structure that the method gives them.
+        """Return parameters or a result without the secrets that follow from the method.
 
-        `piece` says where a piece of a stream stands; where it is None, a piece is withheld.
+        `piece` is the position of a stream piece. A piece without a position is withheld.
         """
         if method in _ADDRESSED:
             self._learn_entered(payload)
@@ -82,7 +82,7 @@ class PayloadRedactor:
         return self.bodies.redact_fields(payload, BASE64_FIELDS.get(method, ()), piece=piece)
 
     def _learn_entered(self, params: dict[str, Any]) -> None:
-        """Remember the credentials of a URL, and the values of a posted body, that a program gives."""
+        """Remember the credentials of a URL and the values of a posted body from the program."""
         values = credentials_in(str(params.get("url", "")))
         if isinstance(posted := params.get("postData"), str):
             with suppress(ValueError):
@@ -91,7 +91,7 @@ class PayloadRedactor:
             self.known.add_entered(each)
 
     def _clean_entries(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return what a storage holds, (key, value) pairs, without the values."""
+        """Return the entries of a storage, (key, value) pairs, without the values."""
         entries = payload.get("entries")
         if not isinstance(entries, list):
             return payload
@@ -102,14 +102,14 @@ class PayloadRedactor:
         return {**payload, "entries": pairs}
 
     def _clean_archive(self, data: Any) -> Any:
-        """Return a page as MHTML, withheld whole where there are secrets in it."""
+        """Return a page as MHTML, withheld as a whole if it contains secrets."""
         if not isinstance(data, str):
             return data
         text = quopri.decodestring(data.encode("utf-8", "replace")).decode("utf-8", "replace")
         return data if self.text(text) == text else REDACTED
 
     def _clean_headers(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return parameters without the values of headers that the program made up itself."""
+        """Return parameters without the values of headers that the program defined."""
 
         def hide_value(name: Any, value: Any) -> Any:
             secret = isinstance(name, str) and is_secret_header(name)
@@ -135,14 +135,14 @@ class PayloadRedactor:
 
 
 def _holds_value(attribute: Any) -> bool:
-    """Say whether an attribute of that name holds what a field holds, or a secret."""
+    """Return whether an attribute with that name contains a field's value or a secret."""
     return isinstance(attribute, str) and (
         attribute.lower() in ("value", "content") or is_secret_name(attribute)
     )
 
 
 def hide_all(value: Any, remember: Remember) -> Any:
-    """Return a JSON value with everything in it replaced but its shape, and have its texts remembered."""
+    """Replace every string in a JSON value, and remember the strings. The shape stays."""
     if isinstance(value, str):
         if value and value != REDACTED:
             remember(value)
@@ -167,13 +167,13 @@ def _drop_ax_values(payload: dict[str, Any]) -> dict[str, Any]:
     return clean
 
 
-# --- what scripts are given and return -----------------------------------------------------------------------
+# --- script arguments and results -----------------------------------------------------------------------
 
 _GIVEN = ("arguments", "newValue", "returnValue")
 _SOURCES = ("expression", "functionDeclaration")
 
 _CALLED = re.compile(r"\n\)(?:\.call)?\(")
-"""Before the arguments of a function that `page.evaluate` calls: they are literals of its source."""
+"""Start of the argument list of a function that `page.evaluate` calls. The arguments are source literals."""
 
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:[^`\\]|\\.)*`', re.DOTALL)
 
@@ -182,10 +182,10 @@ _KEY_OR_TEXT = re.compile(r'("(?:[^"\\]|\\.)*"\s*:)|"(?:[^"\\]|\\.)*"', re.DOTAL
 _ONLY_LITERALS = re.compile(
     r"(?:[\s\[\]{}(),:.+\-]|this|arguments|null|undefined|true|false|NaN|Infinity|(?:0x)?[\da-f]++n?|\d[\d.eE+-]*+)*+"
 )
-"""What is left of arguments without their texts."""
+"""Remainder of arguments after removing their strings."""
 
 _CLASS = re.compile(r"[\w$.]{1,80}(?:\(\d+\))?")
-"""Descriptions that say no more than a class and a size: "Array(3)"."""
+"""Descriptions that contain only a class and a size: "Array(3)"."""
 
 _TEXTS_OF_PREVIEWS = ("value", "description", "pattern", "nodeValue", "header", "body")
 
@@ -203,14 +203,14 @@ _SIGNS_OF_TEXT = (b'"value"', b"\\n)")
 
 
 def withhold_quickly(reply: bytes) -> bytes | None:
-    """Return a reply to an evaluation without its text, by its bytes; None where it must be looked at whole.
+    """Withhold the string in an evaluation's reply by its bytes. Returns None if it must be decoded.
 
-    These are the replies that Chrome gives most often: one text, a number, a boolean, nothing.
+    It handles the most frequent replies: one string, a number, a boolean, nothing.
     """
     if _TEXTLESS.fullmatch(reply):
         return reply
     if (head := _TEXT.match(reply)) is not None:
-        # Within a text a quote is escaped, so the last one before the braces ends it.
+        # Quotes within a string are escaped, so the last one before the braces ends it.
         start = max(head.end(), len(reply) - _LONGEST_TAIL)
         at = reply.rfind(b'"}}', start - 1)
         if at >= 0 and _AFTER_TEXT.fullmatch(reply, at):
@@ -220,12 +220,12 @@ def withhold_quickly(reply: bytes) -> bytes | None:
 
 
 def gives_no_text(call: bytes) -> bool:
-    """Say whether a command, by its bytes, gives its script no text: it has no value and no literals behind it."""
+    """Return whether a command passes no string to its script: no value and no trailing literals."""
     return _CALL.match(call) is not None and not any(sign in call for sign in _SIGNS_OF_TEXT)
 
 
 def withhold_given(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of one of CALLS without the texts that the script is given."""
+    """Return the parameters of a method in CALLS without the strings passed to the script."""
     clean = dict(params)
     for name in _GIVEN:
         if name in clean:
@@ -238,7 +238,7 @@ def withhold_given(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def withhold_returned(result: dict[str, Any]) -> dict[str, Any]:
-    """Return the result of one of CALLS without the texts that the script returned or threw."""
+    """Return the result of a method in CALLS without the strings that the script returned or threw."""
     clean = dict(result)
     if isinstance(returned := clean.get("result"), dict):
         clean["result"] = withhold_object(returned)
@@ -253,12 +253,12 @@ def withhold_returned(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def withhold_payload(payload: str) -> str:
-    """Return what a page gave to a function of the program (Runtime.bindingCalled) without its texts."""
+    """Return the payload of a page's call to a binding (Runtime.bindingCalled) without its strings."""
     return _KEY_OR_TEXT.sub(lambda found: found[1] or f'"{REDACTED}"', payload)
 
 
 def withhold_object(remote: dict[str, Any]) -> dict[str, Any]:
-    """Return a Runtime.RemoteObject without its texts."""
+    """Return a Runtime.RemoteObject without its strings."""
     clean = dict(remote)
     if "value" in clean:
         clean["value"] = withhold_texts(clean["value"])
@@ -272,7 +272,7 @@ def withhold_object(remote: dict[str, Any]) -> dict[str, Any]:
 
 
 def withhold_texts(value: Any) -> Any:
-    """Return a JSON value with its texts replaced; keys, numbers and booleans stay."""
+    """Replace the strings in a JSON value. Keys, numbers and booleans stay."""
     if isinstance(value, str):
         return REDACTED if value else value
     if isinstance(value, list):
@@ -313,7 +313,7 @@ def _withhold_thrown(details: dict[str, Any]) -> dict[str, Any]:
 
 
 def _withhold_preview(value: Any) -> Any:
-    """Return a preview, or a value in V8's deep serialization: what is in a `value` or a `description` goes."""
+    """Remove `value` and `description` strings from a preview, or from V8's deep serialization."""
     if isinstance(value, list):
         return [_withhold_preview(each) for each in value]
     if not isinstance(value, dict):
@@ -331,7 +331,7 @@ def _withhold_preview(value: Any) -> Any:
 def _withhold_argument(value: Any) -> Any:
     if isinstance(value, list):
         return [_withhold_argument(each) for each in value]
-    if isinstance(value, dict):  # a Runtime.CallArgument: a value, an object's id, or what JSON cannot write
+    if isinstance(value, dict):  # a Runtime.CallArgument: a value, an object's id, or a value outside JSON
         return {key: withhold_texts(each) if key == "value" else each for key, each in value.items()}
     return value
 
@@ -344,5 +344,5 @@ def _withhold_literals(source: str) -> str:
         return source
     arguments = source[called.end() :]
     if not _ONLY_LITERALS.fullmatch(_LITERAL.sub("", arguments)):
-        return source  # a script of another form, whose texts are its own
+        return source  # a script of another form: its strings are its source
     return source[: called.end()] + _LITERAL.sub(f'"{REDACTED}"', arguments)

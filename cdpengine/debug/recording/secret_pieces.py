@@ -1,8 +1,8 @@
-"""PieceMatcher: finds known secrets that are cut between the pieces of one stream. Pure.
+"""Detection of known secrets that are cut between the pieces of one stream. Pure.
 
 Rule: the end of a piece that may begin a form of a known secret is carried over to the next piece. A written piece
-cannot be changed later, so its end is redacted at once if it matches LEAST_BEGUN or more bytes of a form. The
-decompressed content of a stream is searched too: a piece is withheld if its content holds a part of a secret.
+cannot be changed later, so its end is redacted immediately if it matches LEAST_BEGUN or more bytes of a form. The
+decompressed content of a stream is searched too. A piece is withheld if its content has a part of a secret.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from cdpengine.debug.recording.known_secrets import LEAST_BEGUN, REDACTED, Known
 
 _REDACTED = REDACTED.encode()
 _AROUND = 16
-"""Bytes beside a redacted part that identify it."""
+"""Bytes around a redacted part that identify it."""
 
 _LARGEST = 16_000_000
-_FORMATS = (31, 15, -15)  # gzip, zlib, deflate, as zlib's `wbits` has them
+_FORMATS = (31, 15, -15)  # gzip, zlib and deflate as `wbits` of zlib
 
 
 @attrs.frozen
 class Parts:
-    """The number of bytes at the beginning and at the end of a piece that belong to cut secrets."""
+    """Number of bytes at the start and the end of a piece that belong to cut secrets."""
 
     head: int = 0
     tail: int = 0
 
     def take_out(self, data: bytes, clean: bytes) -> bytes:
-        """Return the redacted form of a piece without these parts; without more where they are not found."""
+        """Return the redacted form of a piece without these parts, or `clean` if they are not found."""
         if not self.head and not self.tail:
             return clean
         if self.head + self.tail >= len(data):
@@ -51,11 +51,11 @@ class Parts:
         return clean
 
     def _goes_on(self, data: bytes, rest: bytes) -> bool:
-        """Say whether what stands behind a redacted beginning stands behind the head."""
+        """Return whether the content after a redacted beginning is the content after the head."""
         return data.find(rest[:_AROUND]) >= self.head if rest else True
 
     def _went_before(self, data: bytes, rest: bytes) -> bool:
-        """Say whether what stands before a redacted end stands before the tail."""
+        """Return whether the content before a redacted end is the content before the tail."""
         before = rest[-_AROUND:]
         return data.rfind(before) + len(before) <= len(data) - self.tail and (not before or before in data)
 
@@ -65,13 +65,13 @@ _NO_PARTS = Parts()
 
 @attrs.define(eq=False)
 class PieceMatcher:
-    """Takes the pieces of one stream in their order; `known` are the secrets."""
+    """Matcher of the `known` secrets over the pieces of one stream, in order."""
 
     known: KnownSecrets
     _carried: bytes = b""
 
     def take(self, data: bytes) -> Parts:
-        """Return which parts of the next piece belong to secrets that are cut between pieces."""
+        """Return the parts of the next piece that belong to secrets cut between pieces."""
         carried = self._carried
         head = self.known.reach_over(carried, data) if carried else 0
         joined = carried + data
@@ -83,15 +83,15 @@ class PieceMatcher:
 
 @attrs.define(eq=False)
 class _Unpacking:
-    """What one stream holds, if it is compressed in one format."""
+    """Decompression of one stream under the assumption of one format."""
 
     unpack: zlib._Decompress
     matcher: PieceMatcher
 
     def holds_part(self, data: bytes) -> bool | None:
-        """Say whether the unpacked bytes of the next piece hold a part of a secret; None: it is not this format.
+        """Return whether the decompressed next piece contains a part of a secret, or None for another format.
 
-        What unpacks to too much to be looked through is taken to hold one.
+        Content that is too large to search counts as containing one.
         """
         try:
             plain = self.unpack.decompress(data, _LARGEST)
@@ -107,7 +107,7 @@ class _Unpacking:
 
 @attrs.define(eq=False)
 class StreamMatcher:
-    """Finds the parts of secrets in the pieces of one stream: in its bytes, and in what they hold unpacked."""
+    """Matcher of secrets in the pieces of one stream: in its bytes and in the decompressed content."""
 
     known: KnownSecrets
     _plain: PieceMatcher = attrs.field(init=False)
@@ -120,7 +120,7 @@ class StreamMatcher:
         ]
 
     def take(self, data: bytes) -> Parts:
-        """Return which parts of the next piece are to be taken out."""
+        """Return the parts of the next piece to remove."""
         parts = self._plain.take(data)
         for each in tuple(self._unpacking):
             found = each.holds_part(data)

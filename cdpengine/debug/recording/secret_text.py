@@ -1,7 +1,7 @@
-"""Secrets in texts: URLs, forms, headers, JSON and scripts are known by how they look. Pure.
+"""Secrets in strings, recognised by the form of URLs, HTML forms, headers, JSON and scripts. Pure.
 
-Rule: the value that is given to a secret's name goes: all of it where the text is a URL, a form or data, and only
-what looks like a secret where it may be a program or prose, as `const secret = compute()` holds none.
+Rule: the value of a secret's name is removed: entirely in a URL, a form or data. In possible programs or prose,
+only values that look secret are removed, because `const secret = compute()` contains none.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ from cdpengine.debug.recording.secret_words import COMMON_KEYS, IN_TEXT, SCHEMES
 
 _USER = re.compile(r"://((?:\[redacted\]|[^/?#\s\"'<>@\[({\\|*])+)(?=@)")  # https://user:password@host
 _SHORT_USER = re.compile(r"[A-Za-z]{1,12}|.*\$")
-"""A user's name alone ("git@"), or the beginning of a program's template: no secret."""
+"""A user name alone ("git@") or the beginning of a template in a program: not a secret."""
 
 _WEB_TOKEN = re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]+(?:\.[\w\-]*)?")
-"""A JSON Web Token: two or three parts of base64url, the first of which begins with {" """
+"""A JSON Web Token: two or three parts of base64url. The first begins with the encoding of {"."""
 
 _SCHEME = re.compile(r"\b(Bearer|Basic|Digest|Negotiate)(\s+)", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"[\w\-.~+/]{4,}=*")
 _DIGEST = re.compile(r"""[\w\-]+=\\*["']?[^\r\n]{2,}""")
 
 _NAME = re.compile(r"""(=|:|[dD]3%)(\s*)(["'`]?\\*)([\w.\-$]*)""")
-"""What stands before a value, read backwards: the sign, what is between, the quote of the name, and the name.
+"""The characters before a value, read backwards: sign, white space, closing quote of the name, and name.
 
-Backwards because it ends where a value begins: a search for where it begins takes the square of a name's length.
+Reading backwards starts at the value. A forward search for the name needs time quadratic in its length.
 """
 
 _NAME_LENGTH = 120
 _OPENING = re.compile(r"""(\s*)(\\*)(["'`])""")
 _BARE = re.compile(r"""\s*((?:\[redacted\]|[^"'`&;\s,<>\\)}\]])+)""")
 _LONGEST_QUOTED = 4_096
-"""Characters of a text in quotes, with blanks in it, that are looked at in what may be a program."""
+"""Maximum length of a quoted string with spaces that is examined in a possible program, in characters."""
 
 _BEFORE_PARAMETER = "?&#\"'`"
 _PROGRAM = re.compile(
     r"[!~]|[\[?|#]|this\.|===?|=>|\$\{"
     r"|(?<![\w$])(?=[\w$]*[A-Za-z_$])[\w$]++(?:\.[A-Za-z_$][\w$]*+)+;?$"
 )
-"""Of what is not quoted, the signs of a program: operators, and members of objects; in linear time."""
+"""Signs of a program in unquoted content: operators and members of objects. Linear time."""
 
 _WORDS = re.compile(r"[A-Za-z]+(?:[ ./:_\-]+[A-Za-z]+)*")
 _CLOSING = re.compile(r"[\s,;:)\]}+.&|?]|$")
-"""Follows a quote that ends a text; what begins with one of these is no secret."""
+"""Characters that follow a closing quote. A value that begins with one of them is not a secret."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _NUMERIC = ("otp", "pin", "cvv", "cvc", "code", "passw")
@@ -68,9 +68,9 @@ Remember = Callable[[str], None]
 
 
 def redact_text(text: str, remember: Remember | None = None) -> str:
-    """Return a text without what looks like a secret. Names, signs and everything else stay as they are.
+    """Return a string without apparent secrets. Names, signs and everything else stay unchanged.
 
-    `remember` takes the values of URLs, forms and data that could be no word or number, decoded.
+    `remember` receives the decoded values of URLs, forms and data that cannot be words or numbers.
     """
     if "@" in text:
         text = _USER.sub(lambda user: user[0] if _SHORT_USER.fullmatch(user[1]) else f"://{REDACTED}", text)
@@ -85,16 +85,16 @@ def redact_text(text: str, remember: Remember | None = None) -> str:
 
 
 def redact_data_urls(text: str, rewrite: Rewrite) -> str:
-    """Return a text whose data: URLs hold what `rewrite` makes of their base64."""
+    """Apply `rewrite` to the base64 of all data: URLs in a string."""
     if ";base64," not in text:
         return text
     return _DATA_URL.sub(lambda found: found[1] + rewrite(found[2]), text)
 
 
 def lower(text: str) -> str:
-    """Return the text in lower case, each letter at its place."""
+    """Return the string in lower case, with each letter at the same position."""
     low = text.lower()
-    if len(low) != len(text):  # a letter of Turkish gets longer
+    if len(low) != len(text):  # a Turkish letter becomes longer
         low = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
     return low
 
@@ -113,7 +113,7 @@ def _drop_credentials(text: str) -> str:
 
 
 def _end_of_credentials(scheme: str, text: str, start: int) -> int:
-    """Return where what follows the name of a scheme ends; 0 where it is prose ("basic usage")."""
+    """Return the end of the credentials after a scheme, or 0 for prose ("basic usage")."""
     if scheme == "digest":
         found = _DIGEST.match(text, start)
         return found.end() if found else 0
@@ -154,9 +154,9 @@ def _drop_values(text: str, low: str, remember: Remember | None) -> str:
 
 @attrs.frozen
 class _Assigned:
-    """A name, what its value is given with, and what stands before the name ("" at the beginning of a text).
+    """A name, its sign, and the character before the name ("" at the start of a string).
 
-    `quoted`: the name stands in quotes. `spaced`: there is a blank at either side of the sign.
+    `quoted`: the name is in quotes. `spaced`: the sign has a space on either side.
     """
 
     name: str
@@ -167,12 +167,12 @@ class _Assigned:
 
     @property
     def in_url(self) -> bool:
-        """Whether it stands in a URL that stands in another URL."""
+        """Whether the name is in a URL within a URL."""
         return self.sign in ("%3d", "%3D")
 
     @property
     def is_parameter(self) -> bool:
-        """Whether it stands as parameters of URLs and forms do."""
+        """Whether the name is written like a parameter of a URL or a form."""
         return (
             self.sign == "=" and not self.spaced and (self.before == "" or self.before in _BEFORE_PARAMETER)
         )
@@ -180,12 +180,12 @@ class _Assigned:
 
 @lru_cache(2_000)
 def _is_common(name: str) -> bool:
-    """Say whether programs and data give that name ("key", "state") to other things than secrets."""
+    """Return whether programs and data use that name ("key", "state") for more than secrets."""
     return name.lower() in COMMON_KEYS or not is_secret_name(name)
 
 
 def _value_at(text: str, at: int) -> tuple[int, int] | None:
-    """Return where the secret value behind a name and its sign begins and ends; None where there is none."""
+    """Return the start and end of the secret value after a name and its sign, or None."""
     begin = max(0, at - _NAME_LENGTH)
     named = _NAME.match(text[begin:at][::-1])
     if named is None:
@@ -201,10 +201,10 @@ def _value_at(text: str, at: int) -> tuple[int, int] | None:
     if opening is None:
         return _bare(text, at, assigned)
     if assigned.is_parameter and before:
-        return None  # '?token=' + token: the quote ends the text in which the name stands
-    # Data and markup quote names, or write them with dashes; in programs `token: "comment"` is common.
+        return None  # '?token=' + token: the quote ends the string with the name
+    # Data and markup quote names or write them with dashes. In programs `token: "comment"` is common.
     in_data = assigned.quoted or "-" in assigned.name
-    # A quote may be one of prose: what is long and has blanks is no secret that a program names.
+    # The quote may belong to prose. A program does not assign a long string with spaces to a secret's name.
     is_one = in_data or _BLANK.search(text, opening.end(), opening.end() + _LONGEST_QUOTED) is None
     value = _find_quoted(text, opening, len(text) if is_one else _LONGEST_QUOTED)
     if value is None:
@@ -213,7 +213,7 @@ def _value_at(text: str, at: int) -> tuple[int, int] | None:
 
 
 def _bare(text: str, at: int, assigned: _Assigned) -> tuple[int, int] | None:
-    """Return where a value without quotes begins and ends."""
+    """Return the start and end of an unquoted value."""
     bare = _BARE.match(text, at)
     if bare is None or bare[1] == REDACTED:
         return None
@@ -223,7 +223,7 @@ def _bare(text: str, at: int, assigned: _Assigned) -> tuple[int, int] | None:
     in_program = after == "[" or _PROGRAM.search(value) is not None
     if assigned.in_url:
         return bare.span(1)
-    # What begins a text may be prose or a program; a form has no blanks.
+    # The beginning of a string may be prose or a program. A form contains no spaces.
     in_form = assigned.before != "" or not _BLANK.search(text)
     if assigned.is_parameter and in_form and not (in_program and "." in assigned.name):
         return bare.span(1)
@@ -235,14 +235,14 @@ def _bare(text: str, at: int, assigned: _Assigned) -> tuple[int, int] | None:
 
 
 def _find_quoted(text: str, opening: re.Match[str], longest: int) -> tuple[int, int] | None:
-    """Return where a text in quotes begins and ends, whatever the level at which the quotes are escaped."""
+    """Return the start and end of a quoted string, at any level of escaping."""
     quote = opening[2] + opening[3]
     start = opening.end()
     if _CLOSING.match(text, start):
         return None
     limit = min(len(text), start + longest)
     at = text.find(quote, start, limit)
-    while at > start and text[at - 1] == "\\":  # a quote within the text, escaped once more
+    while at > start and text[at - 1] == "\\":  # a quote within the string, escaped again
         at = text.find(quote, at + len(quote), limit)
     end = at if at >= 0 else limit
     value = text[start:end]
@@ -250,7 +250,7 @@ def _find_quoted(text: str, opening: re.Match[str], longest: int) -> tuple[int, 
 
 
 def _looks_secret(name: str, value: str, least: int) -> bool:
-    """Say whether a value of at least so many characters is a secret itself, and no word or number."""
+    """Return whether a value of at least `least` characters is a secret rather than a word or number."""
     if value == REDACTED or _WORDS.fullmatch(value):
         return False
     if value.isdigit():

@@ -1,10 +1,9 @@
-"""What betrays secrets: words, names of parameters, the protocol's own fields; and how they are looked for. Pure.
+"""Words, parameter names and protocol fields that indicate secrets, and the search for them. Pure.
 
-Rule: words decide where to look; whether a value is a secret is decided by `secret_text.py` and its like. An
-automaton for all words at once (Aho and Corasick's, which finds words this short with vector instructions, some
-gigabytes a second) says where one may be; a regular expression then looks at that place only. Python's own regular
-expressions try an alternative of words at every letter that one of them begins with, which in a text are most of
-them: they take some twenty-five times as long.
+Rule: words select positions; `secret_text.py` and similar modules decide whether a value is a secret. One
+automaton searches all words together (Aho-Corasick; vector instructions find such short words at several gigabytes
+a second). Regular expressions then check only these positions. A regular expression of all words is about 25 times
+slower: it tries alternatives at every letter that begins a word.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ from cdpengine.debug.recording.entered_texts import types_text
 from cdpengine.errors.texts import NAMED, QUERY_KEYS, SENSITIVE_WORDS
 
 _BEGINS = r"(?:(?<![\w.\-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-f]{4}))"
-"""Before a word that is no end of a longer one: no letter, unless it is one of JSON's escapes."""
+"""Prefix of a word that is not the end of a longer one: no letter, except in a JSON escape."""
 
 
 class Search:
-    """Looks for words, each followed by what its regular expression says ("": anything).
+    """Search for words, each followed by a match of its regular expression ("": anything).
 
-    `whole` are words that must not be the end of a longer one. `common` says, of words that are in most texts, by
-    which letters what follows them can begin: the others are not looked at. Letters are compared as they are: for
-    a search blind to case, give words and texts in lower case. Bytes are UTF-8.
+    `whole` words must not be the end of a longer word. `common` lists the possible next letters after very
+    frequent words; other occurrences are skipped. The search is case-sensitive: for a case-insensitive one, pass
+    lower-case words and content. Bytes are UTF-8.
     """
 
     def __init__(
@@ -41,7 +40,7 @@ class Search:
         listed = [(word, "", after) for word, after in words.items()]
         listed += [(word, _BEGINS, after) for word, after in (whole or {}).items()]
         self._anywhere = not any(before or after for _, before, after in listed)
-        # What follows is looked at first: it is there more rarely than what stands before.
+        # Check the following characters first, because they match more rarely than the preceding ones.
         patterns = [
             f"(?={re.escape(word)}{after}){before}{re.escape(word)}{after}" for word, before, after in listed
         ]
@@ -58,7 +57,7 @@ class Search:
         )
 
     def is_in(self, text: str | bytes) -> bool:
-        """Say whether one of the words is there."""
+        """Return whether a word occurs."""
         if isinstance(text, str):
             return any(True for _ in self.ends(text))
         if self._anywhere:
@@ -66,9 +65,9 @@ class Search:
         return any(self._bytes[word].match(text, start) for word, start in self._places(text))
 
     def parts(self, text: bytes, ends: Sequence[int]) -> Iterator[int]:
-        """Give the numbers of the parts of a text in which a word is; `ends` says where each part ends.
+        """Yield the numbers of the parts that contain a word. `ends` has the end of each part.
 
-        What ends a part must be in no word, and in nothing that may follow one.
+        The separator between parts must not occur in a word or in a match after it.
         """
         done = 0
         for word, start in self._places(text):
@@ -78,7 +77,7 @@ class Search:
                 done = ends[part]
 
     def ends(self, text: str) -> Iterator[int]:
-        """Give where each of the words ends, what has to follow it included; in no order."""
+        """Yield the end of each match, including the part after the word. Unordered."""
         data = _utf8(text)
         seen, letters = 0, 0
         for word, start in sorted(self._places(data), key=itemgetter(1)):
@@ -88,18 +87,18 @@ class Search:
                 yield match.end()
 
     def _places(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """Give each word that is there, by its number, and where it begins; whatever stands around it."""
+        """Yield the number and the start of each occurring word, regardless of its surroundings."""
         for place, start, _ in self._automaton.find_matches_as_indexes(data):
             word, within = self._found[place]
             yield word, start
-            # The automaton goes on behind what it has found: those that begin within it are looked for here.
+            # The automaton continues after its match. Words that begin within the match are searched here.
             for other, spelled, offset in within:
                 if data.startswith(spelled, start + offset):
                     yield other, start + offset
 
 
 def _find_within(place: int, found: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes, int]]:
-    """Return what else may begin within what is found, and at which of its bytes."""
+    """Return the words that may begin within a found word, and their offsets in bytes."""
     _, word = found[place]
     return [
         (number, other, offset)
@@ -118,23 +117,23 @@ def _utf8(text: str) -> bytes:
 
 
 BETWEEN = b"\0"
-"""What stands between texts that are looked through together: it is in no JSON, and no pattern goes beyond it."""
+"""Separator between strings that are searched together. It occurs in no JSON and in no pattern."""
 
 
 # --- the words -----------------------------------------------------------------------------------------------
 
 COMMON_KEYS = frozenset({"key", "code", "session", "state", "ticket"})
-"""Of these, the ones that name other things in programs and data, as in {"key": "Enter"}."""
+"""Keys that also name harmless things in programs and data, as in {"key": "Enter"}."""
 
 HARMLESS_NAMES = frozenset({
     "cookiePartitionKey", "hasCookies", "associatedCookies", "blockedCookies", "exemptedCookies", "cookies",
     "cookie", "tokens", "autofillToken", "siteHasCookieInOtherPartition", "credentials", "authChallengeResponse",
     "tokenType", "securityToken",
 })  # fmt: skip
-"""Names of the protocol's own that hold a structure: what is in it is looked at by itself."""
+"""Protocol names whose value is a structure. Its fields are checked separately."""
 
 SECRET_TEXTS = frozenset({"cookie", "credentials", "securityToken"})
-"""Of these, the ones that are secret where they are a text."""
+"""Names in HARMLESS_NAMES that are secret if their value is a string."""
 
 SECRET_PARAMETERS: dict[str, tuple[str, ...]] = {
     "Input.insertText": ("text",),
@@ -166,50 +165,50 @@ SECRET_PARAMETERS: dict[str, tuple[str, ...]] = {
     "Autofill.setAddresses": ("addresses",),
     "Autofill.addressFormFilled": ("value",),
 }  # fmt: skip
-"""Of these methods (of their replies too), the fields that are secret wherever they stand in the message."""
+"""Secret fields by method (also of its reply), at any depth of the message."""
 
 OPEN_FIELDS = frozenset({
     "value", "data", "args", "values", "auxData", "executionContextAuxData", "hints", "shape", "marginShape",
     "auxAttributes", "featureStatus", "commandLog", "highlight", "headers", "requestHeaders", "responseHeaders",
     "attributes",
 })  # fmt: skip
-"""Objects whose fields the protocol does not name: a page may have named them, and the name may hold a secret.
+"""Objects whose field names a page may have chosen, so that a name may be a secret.
 
-All other fields have names of the protocol's own. A secret that is such a word by chance ("value") leaves them.
+All other field names belong to the protocol. They stay even if they equal a known secret by chance ("value").
 """
 
 OPEN_LISTS = frozenset({"value", "data"})
-"""Of these, the ones that may be lists of such objects."""
+"""Fields in OPEN_FIELDS that may be lists of such objects."""
 
 VALUE_FIELDS = frozenset({"type", "value"})
-"""The protocol's own fields of a value, which may stand right in such an object."""
+"""Protocol fields of a value that may be directly in such an object."""
 
 ENTERED = frozenset({
     "Input.insertText", "Input.imeSetComposition", "Page.handleJavaScriptDialog", "Network.setCookie",
     "Network.setCookies", "Storage.setCookies", "Fetch.continueWithAuth", "DOMStorage.setDOMStorageItem",
     "Storage.setSharedStorageEntry", "Autofill.trigger",
 })  # fmt: skip
-"""Of these, the ones with which a program enters what is secret."""
+"""Methods in SECRET_PARAMETERS by which a program enters secrets."""
 
 FORGOTTEN = frozenset({"Input.dispatchKeyEvent", "Autofill.addressFormFilled", "IndexedDB.requestData"})
-"""Of these, the ones whose fields are too short, or too common, to be looked for elsewhere."""
+"""Methods whose secret fields are too short or too common to be searched elsewhere."""
 
 NAMED_KEYS = re.compile(
     r"Enter|Tab|Escape|Backspace|Delete|Insert|Home|End|Page(?:Up|Down)|Arrow(?:Up|Down|Left|Right)|F\d{1,2}|Shift|Control|"
     r"Alt|AltGraph|Meta|CapsLock|NumLock|ScrollLock|ContextMenu|PrintScreen|Pause|Dead|Process|Unidentified"
 )
-"""Keys that enter no letter (UI Events KeyboardEvent key Values): commands with these stay whole."""
+"""Keys without a letter (UI Events KeyboardEvent key Values). Their commands are not redacted."""
 
 WITHHELD: dict[str, tuple[str, ...]] = {
-    "HeapProfiler.addHeapSnapshotChunk": ("chunk",),  # pieces of a page's memory
+    "HeapProfiler.addHeapSnapshotChunk": ("chunk",),  # parts of a page's memory
     "Fetch.fulfillRequest": ("binaryResponseHeaders",),
     "Fetch.continueResponse": ("binaryResponseHeaders",),
-    "SmartCardEmulation.transmitRequested": ("data",),  # what is said to a card holds its PIN
+    "SmartCardEmulation.transmitRequested": ("data",),  # commands to a card include its PIN
     "SmartCardEmulation.controlRequested": ("data",),
     "SmartCardEmulation.setAttribRequested": ("data",),
     "SmartCardEmulation.reportDataResult": ("data",),
 }
-"""Fields that are withheld whole; they are too large or too varied to be looked for elsewhere."""
+"""Fields withheld as a whole. They are too large or too varied to be searched elsewhere."""
 
 BASE64_FIELDS: dict[str, tuple[str, ...]] = {
     "Fetch.fulfillRequest": ("body",),
@@ -242,17 +241,17 @@ BASE64_FIELDS: dict[str, tuple[str, ...]] = {
     "Page.printToPDF": ("data",),
     "Page.screencastFrame": ("data",),
 }
-"""Fields that may be base64: it is decoded and looked through. A message that says whether it is, is believed."""
+"""Fields that may be base64, which is decoded and searched. A message's own base64 flag decides, if present."""
 
 TEXT_PIECES: dict[str, str] = {"Network.eventSourceMessageReceived": "data"}
-"""Of what comes in pieces, the fields that are a text and no base64."""
+"""Fields of stream pieces that are plain strings instead of base64."""
 
 AX_METHODS = re.compile(r"Accessibility\.")
 
 HEADER_METHODS = frozenset({
     "Network.setExtraHTTPHeaders", "Fetch.continueRequest", "Fetch.fulfillRequest", "Fetch.continueResponse",
 })  # fmt: skip
-"""Commands with headers that a program made up itself."""
+"""Commands with headers that a program defined."""
 
 _STRUCTURED = frozenset({
     "DOMStorage.getDOMStorageItems", "DOM.attributeModified", "DOM.setAttributeValue", "Runtime.bindingCalled",
@@ -264,7 +263,7 @@ CALLS = frozenset({
     "Runtime.getProperties", "Debugger.evaluateOnCallFrame", "Debugger.setVariableValue",
     "Debugger.setReturnValue",
 })  # fmt: skip
-"""Commands that give values to scripts, or return values of theirs."""
+"""Commands that pass values to scripts or return values from them."""
 
 _PLAIN_HEADERS = re.compile(
     r"accept(-.*)?|user-agent|content-(?!disposition).*|cache-control|pragma|referer|origin|host|connection|date|expires|etag|vary|"
@@ -274,7 +273,7 @@ _PLAIN_HEADERS = re.compile(
 )
 
 HEADER_TEXTS = frozenset({"headersText", "requestHeadersText"})
-"""Fields with headers as they were sent, one a line."""
+"""Fields with headers as sent, one a line."""
 
 _COOKIE_METHODS = re.compile(r"(Network|Storage)\.(get|set|delete)(All)?Cookies?$")
 
@@ -283,10 +282,11 @@ _ASSIGNED = r"""\\*["']?\s*(?:=|:|%3d)"""
 IN_TEXT = Search(
     dict.fromkeys(SENSITIVE_WORDS, r"[\w.\-]*" + _ASSIGNED), dict.fromkeys(QUERY_KEYS, _ASSIGNED)
 )
-"""Ends where a value begins."""
+"""Each match ends at the start of a value."""
 
-# In JSON that is not decoded, a word may also be in a name ("a-token": ..., or {"name": "a-token", "value": ...});
-# a common word that is a name by itself (not within a text, where its quotes are escaped) is the protocol's own.
+# In undecoded JSON, a word may also be part of a name ("a-token": ..., or {"name": "a-token", "value": ...}). A
+# common word that is a complete name (outside a string, where its quotes would be escaped) belongs to the
+# protocol.
 _SPACE = r"(?:\s|\\)"
 _NAME_ENDS = r"""(?:[^"\\\0]|\\[^\0]){0,200}"\s*[:,}\]]"""
 _REST = r"(?:[\w.\-\x80-\xff]|\\u[0-9a-f]{4})*"
@@ -307,12 +307,12 @@ IN_JSON = Search(_WORDS, _KEYS, _COMMON)
 IN_COOKIES = Search(
     _WORDS | {"cookie": rf'(?!s":\[){_IN_NAMES_OR_TEXTS}', '"value"': '(?!:"")'}, _KEYS, _COMMON
 )
-"""For lists of cookies whose values were taken out: a value that is still found stood in an unexpected place."""
+"""For lists of cookies without their values: a remaining value was in an unexpected place."""
 
 
 @lru_cache(2_000)
 def holds_secrets(method: str) -> bool:
-    """Say whether messages of this method may hold secrets by their place, whatever these look like."""
+    """Return whether messages of this method may contain secrets in known locations, in any form."""
     tables = SECRET_PARAMETERS, WITHHELD, BASE64_FIELDS, TEXT_PIECES
     by_table = any(method in table for table in tables)
     by_structure = method in HEADER_METHODS or method in _STRUCTURED or method in CALLS or types_text(method)
@@ -321,23 +321,23 @@ def holds_secrets(method: str) -> bool:
 
 @lru_cache(2_000)
 def is_of_cookies(method: str) -> bool:
-    """Say whether messages of this method hold cookies."""
+    """Return whether messages of this method contain cookies."""
     return _COOKIE_METHODS.match(method) is not None
 
 
 @lru_cache(2_000)
 def is_secret_header(name: str) -> bool:
-    """Say whether the value of a header that a program made up may be secret: it is none of the common ones."""
+    """Return whether the value of a header defined by a program may be secret. Common headers are not."""
     return is_secret_name(name) or not _PLAIN_HEADERS.fullmatch(name)
 
 
 @lru_cache(2_000)
 def is_secret_name(name: str) -> bool:
-    """Say whether a parameter, a header or a field of that name holds a secret, wherever it stands."""
+    """Return whether a parameter, header or field with that name is secret everywhere."""
     return NAMED.search(name) is not None or (name.lower() in QUERY_KEYS and name.lower() not in COMMON_KEYS)
 
 
 @lru_cache(2_000)
 def is_secret_field(name: str) -> bool:
-    """Say whether a text in a field of that name of a protocol's message is secret."""
+    """Return whether a string in a protocol field with that name is secret."""
     return name in SECRET_TEXTS or (name not in HARMLESS_NAMES and is_secret_name(name))

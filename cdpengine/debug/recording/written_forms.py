@@ -1,4 +1,4 @@
-"""How a text may be written: in URLs, HTML, JSON, base64, hexadecimal digits, as numbers. Pure."""
+"""Encodings of a string in URLs, HTML, JSON, base64, hexadecimal digits and numbers. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 
 from cdpengine import _json
 
-_URI = "-_.!~*'()"  # left alone by encodeURIComponent (ECMA-262)
+_URI = "-_.!~*'()"  # unchanged by encodeURIComponent (ECMA-262)
 _WHOLE_URI = ";,/?:@&=+$#" + _URI  # by encodeURI
 _FORM = "*-._"  # by application/x-www-form-urlencoded (URL standard)
 URLS: tuple[Callable[[str], str], ...] = (
@@ -23,13 +23,13 @@ URLS: tuple[Callable[[str], str], ...] = (
 
 
 def wide_digits(secret: str) -> set[str]:
-    """Return a text as hexadecimal digits of UTF-16, as PDF writes titles."""
+    """Return the hexadecimal digits of a string's UTF-16 forms, as in PDF titles."""
     digits = {secret.encode(f"utf-16-{order}", "surrogatepass").hex() for order in ("le", "be")}
     return digits | {each.upper() for each in digits}
 
 
 def by_number(secret: str) -> set[str]:
-    """Return a text letter by letter: percent-encoded, as escapes of JSON, as references of HTML, as bytes."""
+    """Return the encodings letter by letter: percent-encoding, JSON escapes, HTML references, bytes."""
     data = utf8(secret)
     units = [f"{unit:04x}" for unit in memoryview(secret.encode("utf-16-le", "surrogatepass")).cast("H")]
     escapes = "".join(rf"\u{unit}" for unit in units)
@@ -48,17 +48,17 @@ def by_number(secret: str) -> set[str]:
 
 
 def in_url(write: Callable[[str], str], text: str) -> str:
-    """Return a text in a URL as `write` writes it."""
-    return write(_json.replace_unpaired(text))  # as browsers do
+    """Return a string encoded for a URL by `write`."""
+    return write(_json.replace_unpaired(text))  # like browsers
 
 
 def lower_hexadecimal(text: str) -> str:
-    """Return a text with the digits of its percent-encoding in lower case."""
+    """Return a string with the digits of its percent-encoding in lower case."""
     return re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), text)
 
 
 def escape_in_html(text: str) -> set[str]:
-    """Return the ways of the HTML standard's serialization, and of libraries."""
+    """Return the encodings of the HTML standard's serialization and of libraries."""
     in_text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     spaces = text.replace("&", "&amp;").replace("\u00a0", "&nbsp;")
     in_value = spaces.replace('"', "&quot;")
@@ -71,23 +71,29 @@ def escape_in_html(text: str) -> set[str]:
 
 
 def in_base64(data: bytes) -> set[str]:
-    """Return, for each offset of the first byte, the base64 that does not depend on the bytes around."""
+    """Return the base64 forms for each offset of the first byte.
+
+    Characters that depend on other bytes are removed.
+    """
     forms = set()
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + data).decode()
-        first = (0, 2, 3)[before]  # characters that also hold bits of what stands before
-        whole = (before + len(data)) * 8 // 6  # characters that hold no bits of what stands behind
+        first = (0, 2, 3)[before]  # characters that include bits of the preceding bytes
+        whole = (before + len(data)) * 8 // 6  # characters without bits of the following bytes
         form = encoded[first:whole]
         forms |= {form, form.replace("+", "-").replace("/", "_")}
     return forms
 
 
 _PLAIN = re.compile(r"[\w%+/=;#,.\- ]*", re.ASCII)
-"""Texts that JSON writes as they are, or with its slashes escaped."""
+"""Strings that JSON writes unchanged, or with escaped slashes."""
 
 
 def in_json(text: str) -> set[str]:
-    """Return how JSON writes a text: non-ASCII letters and signs of markup escaped or not, in either case."""
+    """Return the JSON encodings of a string.
+
+    With and without escapes for non-ASCII letters and markup, whose digits may have either case.
+    """
     if _PLAIN.fullmatch(text):
         return {text, text.replace("/", "\\/")}
     plain = _json.encode_text(text)[1:-1]
@@ -105,5 +111,5 @@ def _upper_escape(found: re.Match[str]) -> str:
 
 
 def utf8(text: str) -> bytes:
-    """Return the bytes of a text, halves of surrogate pairs too."""
+    """Encode a string as UTF-8, including unpaired surrogates."""
     return text.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Replaying recordings: calls are answered from a recording as a browser answered them.
+"""Replay of recordings: calls get the responses that a browser gave during the recording.
 
-The folder is not called "replay": `cdpengine.debug.replay` is the function.
+The folder is not called "replay" because `cdpengine.debug.replay` is the function.
 """

@@ -1,9 +1,9 @@
-"""Divergences: what is reported when a program leaves a recording, without the secrets of either side. Pure.
+"""Reports of divergences between a program and its recording, without the secrets of either. Pure.
 
-Rule: the call that was made is named, the one that was recorded, and where the two differ. Nothing redacted what a
-program asks at a replay, so what a recorder would redact in it is redacted here, and what was entered is kept out
-wherever it stands. What may hold a secret that nothing marks as one (arguments of functions, texts within scripts,
-bodies) is not shown at all: only where it differs is said.
+Rule: a report names the call made, the recorded call, and the differences. A replaying program's calls are not
+redacted, so parts that a recorder would redact are redacted here. Entered text is removed everywhere. Content that
+may contain unmarked secrets (arguments of functions, strings within scripts, bodies) is not shown; only its
+location is reported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EXPECTED_SHOWN = 5
 
 
 class Divergences:
-    """Says in which way a program left the recording at `path`. `typed` gives all texts that it typed."""
+    """Reports of divergences from the recording at `path`. `typed` returns all text that the program typed."""
 
     def __init__(self, path: str, header: Header, names: Renaming, by: Fingerprints | None) -> None:
         self.typed: Callable[[], Iterable[str]] = tuple
@@ -39,15 +39,15 @@ class Divergences:
         self._describer = DifferenceDescriber()
 
     def learn(self, method: str, message: bytes) -> None:
-        """Take a call of the program: its secrets are kept out of reports."""
+        """Learn the secrets of a program's call, to keep them out of reports."""
         self._describer.learn(method, message)
 
     def strictness(self, call: RecordedCall) -> Strictness:
-        """Return how the texts of a recorded call are compared that were redacted."""
+        """Return how redacted strings of a recorded call are compared."""
         return Strictness(self._by, call.places() if self._by is not None else {})
 
     def one_more(self, method: str, session: str, connections: int) -> ReplayDivergedError:
-        """Say that more connections were made than recorded."""
+        """Report a connection more than recorded."""
         reason = f"{connections} connections were recorded, and this is one more"
         return self._error(_where(method, session), reason, None)
 
@@ -59,7 +59,7 @@ class Divergences:
         open_here: Mapping[str, Sequence[RecordedCall]],
         calls: Sequence[RecordedCall],
     ) -> ReplayDivergedError:
-        """Say that no recorded call fits. `open_here` are those of the session that were not asked yet."""
+        """Report a call without a match. `open_here` are the session's unmatched recorded calls."""
         expected = sorted(
             (call for each in open_here.values() for call in each), key=lambda call: call.position
         )
@@ -80,7 +80,7 @@ class Divergences:
     def another_over_http(
         self, method: str, params: Any, calls: Sequence[RecordedCall]
     ) -> ReplayDivergedError:
-        """Say that what was asked over HTTP was not recorded."""
+        """Report an HTTP request that was not recorded."""
         asked = [call for call in calls if call.connection == HTTP]
         expected = [call for call in asked if call.asked is None and not call.optional]
         alike = (
@@ -95,19 +95,17 @@ class Divergences:
         return self._error(f"{method} {params['path']} over HTTP", reason, nearest, expected, diff)
 
     def another_typed(self, method: str, call: RecordedCall) -> ReplayDivergedError:
-        """Say that what was typed has another fingerprint."""
-        reason = (
-            f"another text was typed, up to line {call.line}, than when it was recorded (neither is shown)"
-        )
+        """Report typed text with another fingerprint."""
+        reason = f"the text typed up to line {call.line} differs from the recorded one (neither is shown)"
         return self._error(method, reason, call)
 
     def cut(self, item: Received) -> ReplayDivergedError:
-        """Say that a reply is not there."""
+        """Report a cut reply."""
         reason = "its reply was cut when it was recorded: record with limit=0"
         return self._report_lacking(item, reason)
 
     def withheld(self, item: Received) -> ReplayDivergedError:
-        """Say that what a script returned or threw is not in a reply."""
+        """Report a reply without the result or exception of a script."""
         reason = (
             "its result was withheld when it was recorded: record with keep_arguments=True (--keep-arguments)"
         )
@@ -159,7 +157,9 @@ def _where(method: str, session: str) -> str:
 # --- differences without secrets -----------------------------------------------------------------------------
 
 _SHORTEST = 4
-"""Characters from which on an entered text is looked for in other texts: shorter ones are everywhere."""
+"""Minimum length of entered text that is searched in other strings, in characters. Shorter strings occur
+everywhere.
+"""
 
 _MOST = 2_000
 _SHOWN = 90
@@ -174,7 +174,7 @@ _UNSHOWN = "(not shown)"
 
 
 class DifferenceDescriber:
-    """Knows what was entered so far, by the recorded program and by the one that replays it."""
+    """Descriptions of differences, without the text entered by the recorded and the replaying program."""
 
     def __init__(self) -> None:
         self._redactor = Redactor()
@@ -182,9 +182,9 @@ class DifferenceDescriber:
         self._knowing: Redactor | None = None
 
     def learn(self, method: str, message: bytes) -> None:
-        """Take a call: what a recorder would redact in it is secret from now on.
+        """Process a call. Content that a recorder would redact is secret from now on.
 
-        Single keys are no secrets; the caller adds the text that they make together.
+        Single keys are not secret. The caller adds the text that they form.
         """
         if method == "Input.dispatchKeyEvent":
             return
@@ -202,7 +202,7 @@ class DifferenceDescriber:
                     self.add(secret)
 
     def add(self, secret: str) -> None:
-        """Take a text that is secret wherever it stands."""
+        """Add a string that is secret everywhere."""
         if len(secret) >= _SHORTEST and secret not in self._secrets and secret not in REDACTED:
             self._secrets[secret] = None
             self._knowing = None
@@ -210,13 +210,13 @@ class DifferenceDescriber:
                 del self._secrets[next(iter(self._secrets))]
 
     def hide(self, text: str) -> str:
-        """Return a text without what is secret."""
+        """Return a string without secrets."""
         return self._all_known().text(text)
 
     def describe(
         self, method: str, recorded: Any, asked: Any, differences: Iterable[Difference], most: int = 12
     ) -> list[str]:
-        """Return the lines of a diff: "- " what was recorded, "+ " what was asked, "~ " what is not shown."""
+        """Return the lines of a diff: "- " recorded, "+ " requested, "~ " not shown."""
         recorded, asked = self._clean(method, recorded), self._clean(method, asked)
         lines: list[str] = []
         for difference in differences:
@@ -229,7 +229,7 @@ class DifferenceDescriber:
     def _lines(self, difference: Difference, recorded: Any, asked: Any) -> list[str]:
         place = self.hide(difference.place)
         if difference.entered:
-            return [f"~ another text was entered as {place} than when it was recorded (neither is shown)"]
+            return [f"~ the text entered as {place} differs from the recorded one (neither is shown)"]
         old = None if difference.recorded is MISSING else value_at(recorded, difference.path)
         new = None if difference.asked is MISSING else value_at(asked, difference.path)
         if difference.recorded is MISSING:
@@ -238,7 +238,7 @@ class DifferenceDescriber:
             return [f"- {place}: {self.hide(_show(difference, old, None))}"]
         shown = self.hide(_show(difference, old, new)), self.hide(_show(difference, new, old))
         if shown[0] == shown[1]:
-            return [f"~ {place}: it differs in what is not shown here"]
+            return [f"~ {place}: the difference is not shown"]
         return [f"- {place}: {shown[0]}", f"+ {place}: {shown[1]}"]
 
     def _clean(self, method: str, params: Any) -> Any:
@@ -262,7 +262,7 @@ class DifferenceDescriber:
 
 
 def _find_withheld(whole: str, clean: str) -> Iterable[str]:
-    """Return what was redacted in a text."""
+    """Return the redacted parts of a string."""
     pieces = clean.split(REDACTED)
     found = re.fullmatch("(.*?)".join(map(re.escape, pieces)), whole, re.DOTALL)
     return found.groups() if found else (whole,)
@@ -276,7 +276,7 @@ def _show(difference: Difference, value: Any, other: Any) -> str:
         return _shorten(_json.encode(value).decode())
     text = _drop_literals(value, other) if names & _SCRIPTS else value
     if isinstance(other, str) and len(text) > _SHOWN:
-        # A long text is shown from where it begins to differ.
+        # A long string is shown from its first difference.
         against = _drop_literals(other, value) if names & _SCRIPTS else other
         at = next(
             (i for i, (a, b) in enumerate(zip(text, against, strict=False)) if a != b),
@@ -288,7 +288,7 @@ def _show(difference: Difference, value: Any, other: Any) -> str:
 
 
 def _drop_literals(script: str, other: Any) -> str:
-    """Return a script in which texts that the other one does not hold are not shown."""
+    """Return a script without the string literals that the other script lacks."""
     held = other if isinstance(other, str) else ""
 
     def hide_unless_held(found: re.Match[str]) -> str:

@@ -1,19 +1,19 @@
-"""Whether a call is the one that was recorded, what is different where it is not, and which name stands for which.
+"""Matching of calls with recorded calls: their differences, and the renaming of generated names.
 
-Rule: pure. Methods and sessions are equal or they are not; parameters may differ in what changes from run to run
-and means nothing to the browser, and in nothing else:
+Rule: pure. Methods and sessions must be equal. Parameters may differ only in parts that vary between runs and do
+not matter to the browser:
 
-- the values of VOLATILE, and the numbers of LEFT_OF_DEADLINES;
-- the names by which the engine counts what it puts into pages ("w21", "k5");
-- generated names and times (`normalization.py`), each by the same other one throughout (`Renaming`); but not in
-  selectors, nor in the URLs of other machines: there, another token is another thing;
-- the folders, not the names, of files of this machine;
-- what was redacted or cut when it was recorded: it fits everything, or, in the strict mode, what has its
+- values of VOLATILE, and numbers of LEFT_OF_DEADLINES;
+- counted names that the engine puts into pages ("w21", "k5");
+- generated names and times (`normalization.py`), each paired with one other name throughout (`Renaming`); but not
+  in selectors or in URLs of other machines, where another token is another thing;
+- folders, but not names, of files on this machine;
+- parts that were redacted or cut in the recording: they match everything, or in strict mode, strings with the same
   fingerprint.
 
-Names are a bijection for the whole session. A pair is learnt from the first call whose parameters are equal but
-for generated names; from there on the recorded name stands for the asked one everywhere, also in what is sent to
-the program. A name that the browser gave is not renamed: a program that got it asks for that very one.
+Names are a bijection for the whole session. A pair is learnt from the first call whose parameters are equal except
+for generated names. From then on the pair is applied everywhere, including messages to the program. Names that the
+browser gave are not renamed, because the program uses the name that it received.
 """
 
 from __future__ import annotations
@@ -43,37 +43,37 @@ from cdpengine.debug.recording.secret_words import SECRET_PARAMETERS
 from cdpengine.debug.recording_format import CUT
 
 VOLATILE = frozenset({"objectGroup", "timestamp", "wallTime"})
-"""Parameters whose values the client makes up: names, times."""
+"""Parameters whose values the client generates: names, times."""
 
 NAMES = frozenset({"worldName", "executionContextName"})
-"""Parameters that hold a name that the client gives to something of its own."""
+"""Parameters with a name that the client gives to an object."""
 
 NAMES_OF_METHODS = {"Runtime.addBinding": "name", "Runtime.removeBinding": "name"}
-"""The same, where the field of that name is another thing elsewhere."""
+"""Methods whose parameter is such a name, where the field has another meaning in other methods."""
 
 EXACT = frozenset({"selector", "query"})
-"""Parameters that say what is looked for: nothing in them is generated."""
+"""Parameters that describe a search. They contain nothing generated."""
 
 FOLDERS = frozenset({"downloadPath"})
 FILES = frozenset({"files"})
-"""Parameters that hold paths of this machine. Where a file lies is a matter of the machine, its name is not."""
+"""Parameters with paths of this machine. The folder of a file depends on the machine; its name does not."""
 
 _ELSEWHERE = re.compile(
     r"(?:https?|wss?)://(?!(?:127\.0\.0\.1|localhost|\[::1\]|[\w.-]+\.localhost)(?![\w.-]))", re.IGNORECASE
 )
 _COUNTED = re.compile(r"[wk]\d+")
 MISSING: Any = object()
-"""What stands for a value that is not there."""
+"""Placeholder for a missing value."""
 
 Path = tuple[str | int, ...]
 
 
 @attrs.frozen
 class Strictness:
-    """How texts are compared that were redacted.
+    """How redacted strings are compared.
 
-    `by` computes fingerprints; without it, such texts fit everything. `prints` are those that were recorded of the
-    call, by the places of its redacted texts.
+    `by` computes fingerprints; without it, redacted strings match everything. `prints` are the recorded
+    fingerprints of the call, by the paths of its redacted strings.
     """
 
     by: Fingerprints | None = None
@@ -85,9 +85,9 @@ LENIENT = Strictness()
 
 @attrs.frozen(eq=False)
 class Difference:
-    """A place at which a call is not the recorded one; MISSING stands for what is not there.
+    """A difference between a call and the recorded one. MISSING stands for a missing value.
 
-    `entered`: a text that was redacted has another fingerprint.
+    `entered`: a redacted string has another fingerprint.
     """
 
     path: Path
@@ -97,23 +97,23 @@ class Difference:
 
     @property
     def place(self) -> str:
-        """The place as text, such as "arguments[2].value"."""
+        """The path as a string, such as "arguments[2].value"."""
         text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
         return text.removeprefix(".")
 
 
 def decode_params(raw: bytes | msgspec.Raw) -> Any:
-    """Return parameters as plain values; an empty dict where there are none."""
+    """Decode parameters to plain values, or to an empty dict without parameters."""
     if not bytes(raw):
         return {}
     try:
         return _json.decode(raw, object)
     except msgspec.DecodeError:
-        return bytes(raw)  # no JSON: equal bytes are equal
+        return bytes(raw)  # not JSON: compare the bytes
 
 
 def same(recorded: Any, asked: Any) -> bool:
-    """Say whether two values are equal, what is volatile aside. What was redacted is equal to nothing."""
+    """Return whether two values are equal except for volatile parts. Redacted parts equal nothing."""
     if isinstance(recorded, dict) and isinstance(asked, dict):
         if recorded.keys() != asked.keys():
             return False
@@ -128,20 +128,20 @@ def same(recorded: Any, asked: Any) -> bool:
 def fits(
     method: str, recorded: Any, asked: Any, trial: Trial | None = None, strictness: Strictness = LENIENT
 ) -> bool:
-    """Say whether parameters are the recorded ones, but for what may differ. `trial` takes the names that do."""
+    """Return whether parameters match the recorded ones. `trial` collects the pairs of generated names."""
     return next(differences(method, recorded, asked, trial, strictness), None) is None
 
 
 def differences(
     method: str, recorded: Any, asked: Any, trial: Trial | None = None, strictness: Strictness = LENIENT
 ) -> Iterator[Difference]:
-    """Give the places at which parameters are not the recorded ones."""
+    """Yield the differences between parameters and the recorded ones."""
     compared = _Comparison(method, trial or Renaming().trial(), strictness)
     return compared.differences(recorded, asked, (), "text")
 
 
 def prints_by_place(recorded: Any, prints: tuple[str, ...]) -> dict[Path, str]:
-    """Return the fingerprints of a call by the places of its redacted texts; none where these are others."""
+    """Return a call's fingerprints by the paths of its redacted strings, or {} if the numbers differ."""
     places = [path for path, _ in find_redacted_places(recorded)]
     return dict(zip(places, prints, strict=True)) if len(places) == len(prints) else {}
 
@@ -186,7 +186,7 @@ class _Comparison:
                 yield from self.differences(old, new, inner, self._role(key, old))
 
     def _is_compared(self, recorded: Any) -> bool:
-        """Say whether a secret parameter was recorded as it was, and is to be compared."""
+        """Return whether a secret parameter was recorded unredacted and is compared."""
         return self.strictness.by is not None and recorded not in (REDACTED, 0) and _has_no_secret(recorded)
 
     def _role(self, key: str, recorded: Any) -> Role:
@@ -205,7 +205,7 @@ class _Comparison:
             yield Difference(path, recorded, asked)
 
     def _of_prints(self, recorded: Any, asked: Any, path: Path) -> Iterator[Difference]:
-        """Compare a parameter that is secret by its place by its fingerprints alone."""
+        """Compare a parameter in a secret location only by its fingerprints."""
         for inner, _ in find_redacted_places(recorded):
             value = value_at(asked, inner)
             if inner and _is_made_up(inner[-1], REDACTED, value):
@@ -217,7 +217,7 @@ class _Comparison:
                 yield Difference((*path, *inner), recorded, asked, entered=True)
 
     def _compare_print(self, path: Path, asked: str) -> bool | None:
-        """Say whether a text has another fingerprint than the recorded one; None where that cannot be said."""
+        """Return whether a string has another fingerprint than recorded, or None if unknown."""
         expected = self.strictness.prints.get(path, "")
         if not expected or self.strictness.by is None:
             return None
@@ -245,7 +245,7 @@ class _Comparison:
 
 
 def _is_made_up(key: Any, recorded: Any, asked: Any) -> bool:
-    """Say whether two values of a field mean the same to the browser whatever they are."""
+    """Return whether the browser treats two values of a field alike."""
     if key in VOLATILE:
         return True
     if key in LEFT_OF_DEADLINES:
@@ -277,17 +277,17 @@ def _is_folder(path: str) -> bool:
 # --- renaming ------------------------------------------------------------------------------------------------
 
 Role = Literal["text", "name", "exact"]
-"""What a text is: "name" one that a program gives, "exact" one in which nothing is generated."""
+"""Role of a string: "name" is a name given by a program; "exact" contains nothing generated."""
 
 _OF_BROWSERS: frozenset[Kind] = frozenset({"uuid", "hex", "name"})
-"""Kinds of names that a browser, or a page in it, gives too."""
+"""Kinds of names that browsers and pages also generate."""
 
 _SOURCE_URL = re.compile(r"//[#@] ?source(?:URL|MappingURL)=[^\r\n]*")
-"""Where a script comes from, for those who debug it: the path of the program's own file, mostly."""
+"""Comment with the source of a script for debuggers. Usually the path of the program's file."""
 
 
 class Renaming:
-    """The names that are known so far. `given` says of a recorded name whether the browser gave it."""
+    """The known pairs of names. `given` returns whether the browser gave a recorded name."""
 
     def __init__(self, clock: Clock = UNKNOWN, given: Callable[[str], bool] = lambda _: False) -> None:
         self.clock = clock
@@ -301,29 +301,29 @@ class Renaming:
 
     @property
     def names(self) -> dict[str, str]:
-        """The asked name of each recorded one."""
+        """The program's name for each recorded one."""
         return dict(self._asked)
 
     def trial(self) -> Trial:
-        """Begin to compare one call with a recorded one."""
+        """Start the comparison of a call with a recorded one."""
         return Trial(self)
 
     def find_asked(self, recorded: str) -> str | None:
-        """Return the name that stands for a recorded one, None where none is known."""
+        """Return the program's name for a recorded one, or None."""
         return self._asked.get(recorded)
 
     def find_recorded(self, asked: str) -> str | None:
-        """Return the recorded name that an asked one stands for, None where none is known."""
+        """Return the recorded name for a program's name, or None."""
         return self._recorded.get(asked)
 
     def may_pair(self, kind: Kind, recorded: str, asked: str) -> bool:
-        """Say whether a pair of different names could be learnt."""
+        """Return whether a pair of different names is possible."""
         if not plays_same_part(kind, recorded, asked, self.clock):
             return False
         return kind not in _OF_BROWSERS or not (self._given(recorded) or self._given(asked))
 
     def learn(self, pairs: dict[str, str]) -> None:
-        """Take the pairs of a call that was found to be the recorded one."""
+        """Add the pairs of a matched call."""
         for recorded, asked in pairs.items():
             self._asked[recorded] = asked
             self._recorded[asked] = recorded
@@ -333,7 +333,7 @@ class Renaming:
                 self._replace = self._replace_text = None
 
     def rename(self, message: bytes) -> bytes:
-        """Return a recorded message with the names of the program that replays it."""
+        """Return a recorded message with the names of the replaying program."""
         if not self._forms:
             return message
         if not any(form in message for form in self._forms):
@@ -343,7 +343,7 @@ class Renaming:
         return self._replace.sub(lambda found: self._forms[found[0]], message)
 
     def rename_text(self, text: str) -> str:
-        """Return a recorded text with the names of the program that replays it."""
+        """Return a recorded string with the names of the replaying program."""
         if not any(name in text for name in self._texts):
             return text
         if self._replace_text is None:
@@ -352,7 +352,7 @@ class Renaming:
 
 
 class Trial:
-    """A comparison of one call with a recorded one: `pairs` is what it would add to the names that are known."""
+    """A comparison of a call with a recorded one. `pairs` are the new pairs of names."""
 
     def __init__(self, renaming: Renaming) -> None:
         self.pairs: dict[str, str] = {}
@@ -361,16 +361,16 @@ class Trial:
 
     @property
     def clock(self) -> Clock:
-        """When the recording was made, and when it is replayed."""
+        """The times of the recording and of the replay."""
         return self._renaming.clock
 
     def accept(self) -> None:
-        """Learn the pairs: the call was found to be the recorded one."""
+        """Learn the pairs, because the call matched."""
         if self.pairs:
             self._renaming.learn(self.pairs)
 
     def fits(self, recorded: str, asked: str, role: Role = "text") -> bool:
-        """Say whether a text is the recorded one but for generated names, and what was redacted."""
+        """Return whether a string matches the recorded one, except for generated and redacted parts."""
         if recorded == asked:
             return True
         if role != "exact" and "source" in recorded:
@@ -392,7 +392,7 @@ class Trial:
         return fitting
 
     def pair(self, kind: Kind, recorded: str, asked: str) -> bool:
-        """Say whether a name may stand for a recorded one, and keep the pair."""
+        """Return whether a name may replace a recorded one. If so, store the pair."""
         known = self._renaming.find_asked(recorded) or self.pairs.get(recorded)
         back = self._renaming.find_recorded(asked) or self._back.get(asked)
         if known is not None or back is not None:
@@ -405,7 +405,7 @@ class Trial:
         return True
 
     def pair_freely(self, recorded: str, asked: str) -> None:
-        """Have a path stand for a recorded one, unless it does already: several may come to lie in one folder."""
+        """Pair a path with a recorded one, unless either is paired. Several folders may become one."""
         if self._renaming.find_asked(recorded) is None and self._renaming.find_recorded(asked) is None:
             self.pairs.setdefault(recorded, asked)
 
@@ -443,8 +443,8 @@ class Trial:
 
 
 def _any_of(names: Iterable[str]) -> str:
-    """Return a regular expression of all names, the longest first."""
-    # A port is a number: that of "127.0.0.1:80" is not in "127.0.0.1:8080".
+    """Return a regular expression for all names, the longest first."""
+    # A port is a number: "127.0.0.1:80" does not match within "127.0.0.1:8080".
     ends = ((name, r"(?!\d)" if name[-1:].isdigit() else "") for name in sorted(names, key=len, reverse=True))
     return "|".join(re.escape(name) + end for name, end in ends)
 

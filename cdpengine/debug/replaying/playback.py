@@ -1,13 +1,12 @@
-"""Playback: answers calls out of a recording, and says when they leave it. Pure: no socket, no clock, no task.
+"""Playback of a recording: responses to calls, and detection of divergences. Pure: no socket, clock or task.
 
-Rule: a call is matched with the first recorded one of its connection and session that has its method and
-parameters and was not asked yet, so tasks of a program may run in another order than they did. What the
-browser said is given in the order in which it came, over all connections: a reply when its call was asked, an
-event when every call that was sent before it was asked. What a program leaves out is passed over when nothing
-happens any more. The first call that nothing fits is the divergence; but what is gone in the recording is
-answered as Chrome would. What was asked over HTTP is a call too. A question that only tells something, and a
-command that changes nothing the second time, may be asked more or less often than it was. Generated names that
-differ are renamed, in calls and in what the program is sent.
+Rule: a call matches the first unused recorded call of its connection and session with its method and parameters,
+so tasks of a program may run in another order. Messages of the browser are delivered in the recorded order over
+all connections: a reply after its call, an event after every call sent before it. Calls that the program omits are
+skipped once nothing else happens. The first call without a match is the divergence. A call for a target that is
+gone in the recording gets Chrome's error. HTTP requests are calls too. Questions, and commands without a repeated
+effect, may be sent more or less often than recorded. Differing generated names are renamed, in calls and in
+messages to the program.
 """
 
 from __future__ import annotations
@@ -51,25 +50,27 @@ from cdpengine.debug.replaying.tape import (
 from cdpengine.errors import InvalidArgumentError, ReplayDivergedError
 
 DIVERGED = -32050
-"""The code of the error that a client gets for a call that is not in the recording (JSON-RPC leaves -32000 to
--32099 to servers; Chrome uses the first few)."""
+"""Error code for a call that is not in the recording.
 
-_NO_PRINTS = "the comparison of entered texts: no fingerprints were recorded of them"
+JSON-RPC reserves -32000 to -32099 for servers; Chrome uses the first few.
+"""
+
+_NO_PRINTS = "the comparison of entered text: the recording has no fingerprints"
 
 
 @attrs.frozen(eq=False)
 class Delivery:
-    """A message that is due to a client."""
+    """A message for a client."""
 
     client: Client
     message: bytes
 
 
 class Playback:
-    """A recording that is being played. Holds all of it in memory.
+    """A recording being replayed, held in memory. Create it with `load_playback`.
 
-    `divergence` is the first one, None while the program keeps to the recording. Make one with `load_playback`.
-    `strict`: entered texts must be the recorded ones; `now` is the time in seconds since 1970, None for unknown.
+    `divergence` is the first divergence, or None. `strict`: entered text must equal the recorded text. `now` is
+    the time in seconds since 1970, None if unknown.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class Playback:
         self._typing = Typing()
         self._told = Divergences(path, self._header, self._names, by)
         self._told.typed = self._typing.texts
-        self._reads: dict[str, Received] = {}  # the latest answer that was given of each
+        self._reads: dict[str, Received] = {}  # the latest answer to each
         self.path = path
         self.product = self._tape.product
         self.divergence: ReplayDivergedError | None = None
@@ -118,26 +119,26 @@ class Playback:
 
     @property
     def left(self) -> Sequence[RecordedCall]:
-        """The recorded calls that nobody asked yet, those that came too late for their target aside."""
+        """Recorded calls not made yet, except those that came too late for their target."""
         return [call for call in self.calls if call.asked is None and not call.optional]
 
     @property
     def of_a_pipe(self) -> bool:
-        """Whether it was recorded over a pipe: then there was one connection, and a second one finds nothing."""
+        """Whether a pipe was recorded. It is a single connection, so a second one finds nothing."""
         return any(name.partition(" ")[0] == "pipe" for name in self._connections)
 
     @property
     def page_paths(self) -> Sequence[str]:
-        """The paths of the websockets of single pages that were recorded."""
+        """Recorded websocket paths of single pages."""
         return self._tape.page_paths
 
     def join(self, path: str) -> Client:
-        """Add a client; `path` is that of its websocket."""
+        """Add a client. `path` is the path of its websocket."""
         self._joined += 1
         return Client(self._joined, path)
 
     def ask(self, client: Client, message: bytes | str) -> bool:
-        """Take one message; False when it is not a call. After it, `due` has what is to be sent."""
+        """Process one message. Returns False if it is not a call. `due` then has the messages to send."""
         try:
             envelope = decode_envelope(message)
         except msgspec.DecodeError:
@@ -163,9 +164,9 @@ class Playback:
         return True
 
     def ask_http(self, client: Client, method: str, target: str) -> bool:
-        """Take what is asked over HTTP; False for a question without effects that was not recorded.
+        """Process an HTTP request. Returns False for an unrecorded read without effects.
 
-        After it, `due` has the answer: a message that is an HttpReply.
+        `due` then has the response: a message that is an HttpReply.
         """
         asked = Asked(client, 0, None)
         params = http_params(target)
@@ -182,7 +183,7 @@ class Playback:
         return True
 
     def due(self) -> list[Delivery]:
-        """Return what is to be sent now, in order, and take it as sent."""
+        """Return the messages to send now, in order, and mark them as sent."""
         deliveries, self._at_once = self._at_once, []
         while self._next < len(self._received):
             item = self._received[self._next]
@@ -207,9 +208,9 @@ class Playback:
         return deliveries
 
     def find_pause(self) -> float | None:
-        """Return for how many seconds the program did nothing in the recording where it is now, None at its end.
+        """Return how long the program paused at this point of the recording, in seconds; None at its end.
 
-        When it does nothing for that time and `PATIENCE` more, `pass_over` may be called.
+        After that time and `PATIENCE`, `pass_over` may be called.
         """
         if self._next >= len(self._received):
             return None
@@ -227,19 +228,19 @@ class Playback:
         return max(0.0, missing[0].seconds - before)
 
     def pass_over(self) -> None:
-        """Go on without the calls that hold back what comes next; they can still be asked."""
+        """Skip the calls that block the next message. They can still be made."""
         for call in self._find_missing():
             call.passed_over = True
 
     def _find_missing(self) -> list[RecordedCall]:
-        """Return the calls that were not asked and hold back what comes next: one at least."""
+        """Return the calls not made that block the next message; at least one."""
         blocked = self._received[self._next]
         missing = [call for call in self.calls if _holds_back(call) and call.position < blocked.position]
         if blocked.call is not None:
             missing = [blocked.call]
         return missing
 
-    # --- inside ----------------------------------------------------------------------------------------------
+    # --- helpers ----------------------------------------------------------------------------------------------
 
     def _answer(self, call: RecordedCall, asked: Asked) -> None:
         call.asked = asked
@@ -248,7 +249,7 @@ class Playback:
             self._at_once.append(self._reply(call.late, asked))
 
     def _find_told(self, client: Client, envelope: Envelope) -> Received | None:
-        """Return the recorded answer to what may be asked again at any time, and changes nothing then."""
+        """Return the recorded answer to a call that may be repeated without effect."""
         method = envelope.method or ""
         if method not in QUESTIONS and method not in REPEATED:
             return None
@@ -332,7 +333,7 @@ class Playback:
         return Delivery(asked.client, _renumber(self._names.rename(item.message), asked.id))
 
     def _note_end(self, item: Received) -> None:
-        """Remember the targets and sessions that are over."""
+        """Remember ended targets and sessions."""
         if item.method in ("Target.targetDestroyed", "Target.detachedFromTarget"):
             params = decode_params(decode_message(item.message).params)
             if item.method == "Target.targetDestroyed":
@@ -341,7 +342,7 @@ class Playback:
                 self._gone_sessions.add(params.get("sessionId", ""))
 
     def _answer_gone(self, envelope: Envelope) -> tuple[int, str] | None:
-        """Return Chrome's answer to a call for a target that is over: timing decides if a program still asks."""
+        """Return Chrome's answer to a call for an ended target. Whether programs send one depends on timing."""
         if envelope.session_id in self._gone_sessions:
             return NO_SESSION, "Session with given id not found."
         params = decode_params(envelope.params)
@@ -353,9 +354,9 @@ class Playback:
 
 
 def load_playback(path: str | Path, *, strict: bool = False) -> Playback:
-    """Read a whole recording, to be replayed now.
+    """Read a whole recording for replay.
 
-    Raises InvalidArgumentError and RecordingDamagedError as `open_recording` does.
+    Raises the errors of `open_recording`: InvalidArgumentError and RecordingDamagedError.
     """
     with open_recording(path) as recording:
         playback = Playback(str(path), recording, header=recording.header, strict=strict, now=time.time())
@@ -370,7 +371,7 @@ _ID = re.compile(rb'^\s*\{\s*"id"\s*:\s*\d+')
 
 
 def _renumber(message: bytes, call_id: int) -> bytes:
-    # Chrome puts the id first; the rest, which can be large, stays as it is.
+    # Chrome writes the id first. The rest may be large and is not decoded.
     head = _ID.match(message)
     if head is not None:
         return b'{"id":%d' % call_id + message[head.end() :]
@@ -391,7 +392,7 @@ def _refusal(asked: Asked, code: int, text: str, *, http: bool = False) -> bytes
 
 def _fingerprints(header: Header) -> Fingerprints | None:
     if not header.redacted:
-        return Fingerprints(b"", most=0)  # the texts are there to be compared
+        return Fingerprints(b"", most=0)  # unredacted strings are compared directly
     return Fingerprints(bytes.fromhex(header.salt), most=1 << 62) if header.salt else None
 
 

@@ -1,12 +1,12 @@
-"""Replay: serves a recording as a browser's endpoint, over HTTP and websockets or in this process; and cassettes.
+"""A replay server: a recording as a browser endpoint, over HTTP and websockets or in-process; and cassettes.
 
-Rule: nothing waits for ever. Where a program leaves out what it asked when it was recorded, the rest comes all the
-same, after the time that passed there and `PATIENCE`. The first call that was not recorded reaches the client as
-an error of the protocol, and leaves the block as ReplayDivergedError.
+Rule: nothing waits forever. If a program omits a recorded call, the rest is delivered after the recorded pause
+plus `PATIENCE`. The first call that was not recorded is answered with a protocol error, and the block raises
+ReplayDivergedError.
 
-A cassette is a program's traffic recorded once, with a browser, and replayed from then on, without one. In both
-ways the program gets an endpoint and connects to it, so that it does the same. A recording is put into its place
-only when the program came to its end: a run that failed leaves nothing behind.
+A cassette is the traffic of a program, recorded once with a browser and replayed afterwards without one. In both
+modes the program connects to an endpoint, so it behaves the same. A recording is stored only if the program
+completes, so a failed run leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -44,24 +44,23 @@ from cdpengine.errors import InvalidArgumentError, ReplayDivergedError
 logger = get_logger("cdpengine.debug")
 
 PATIENCE = 2.0
-"""Seconds that a program may stand still longer than it did when it was recorded, before what it leaves out
-is passed over."""
+"""Time beyond the recorded pause after which omitted calls are skipped, in seconds."""
 
 BROWSER_PATH = "/devtools/browser/replay"
 
 
 @attrs.define(eq=False)
 class _Line:
-    """What is on its way to one client."""
+    """The queue of messages to one client."""
 
     send: trio.MemorySendChannel[bytes]
     receive: trio.MemoryReceiveChannel[bytes]
 
 
 class Replay:
-    """A recording that is being served. `endpoint` is what a client is given in the browser's place.
+    """A served recording. Clients connect to `endpoint` instead of a browser's.
 
-    `divergence` is the first one, None so far; `left` how many recorded calls nobody has asked yet.
+    `divergence` is the first divergence, or None. `left` is the number of recorded calls not made yet.
     """
 
     def __init__(self, playback: Playback, patience: float) -> None:
@@ -75,21 +74,21 @@ class Replay:
 
     @property
     def divergence(self) -> ReplayDivergedError | None:
-        """The first divergence from the recording; None so far."""
+        """The first divergence from the recording, or None."""
         return self._playback.divergence
 
     @property
     def left(self) -> int:
-        """How many recorded calls nobody has asked yet."""
+        """Number of recorded calls not made yet."""
         return len(self._playback.left)
 
     @property
     def passed_over(self) -> list[str]:
-        """What of the recording cannot be given or compared, such as events that were cut."""
+        """Parts of the recording that cannot be delivered or compared, such as cut events."""
         return self._playback.passed_over
 
     async def until_divergence(self) -> None:
-        """Wait until a program has left the recording, and a moment more, so that it gets the error."""
+        """Wait for a divergence, plus a moment for the program to receive the error."""
         while self.divergence is None:
             await self._changed.wait()
             await trio.lowlevel.checkpoint()
@@ -97,14 +96,14 @@ class Replay:
 
     @asynccontextmanager
     async def open_transport(self) -> AsyncIterator[Transport]:
-        """Connect a client within this process; for `cdpengine._protocol.connection.open_connection`."""
+        """Connect a client in this process, for `cdpengine._protocol.connection.open_connection`."""
         with self._join(BROWSER_PATH) as (client, line):
             yield _InProcess(self, client, line)
 
     # --- HTTP and websockets -----------------------------------------------------------------------------------
 
     async def _answer(self, request: HttpRequest) -> HttpAnswer:
-        """Answer what was asked over HTTP out of the recording, and else what every browser says of itself."""
+        """Answer an HTTP request from the recording, or with the general answers of a browser."""
         here = request.headers.get("host") or self.endpoint.partition("://")[2]
         path = http_params(request.target)["path"]
         if not path.startswith("/json"):
@@ -118,7 +117,7 @@ class Replay:
         return self._never_asked(path, here)
 
     def _never_asked(self, path: str, here: str) -> HttpAnswer:
-        """Return an answer for a path that was not asked for when it was recorded."""
+        """Return an answer for a path that was not recorded."""
         page: object
         if path == "/json/version":
             page = {
@@ -142,9 +141,9 @@ class Replay:
         return HttpAnswer(200, _json.encode(page, indent=3), "application/json; charset=UTF-8")
 
     async def _take(self, socket: Socket) -> None:
-        """Play to one client until it leaves."""
+        """Replay to one client until it disconnects."""
         if "origin" in socket.request.headers:
-            await socket.refuse(403, "web pages are not let in\n")
+            await socket.refuse(403, "connections from web pages are refused\n")
             return
         await socket.accept()
         with self._join(socket.request.target) as (client, line):
@@ -161,13 +160,13 @@ class Replay:
     # --- playing -----------------------------------------------------------------------------------------------
 
     def _ask(self, client: Client, message: bytes | str) -> None:
-        """Take one call, and send what is due after it."""
+        """Process one call, and send the messages due after it."""
         if not self._playback.ask(client, message):
             self._no_calls.tell(client.number)
         self._send_due()
 
     async def _watch(self) -> None:
-        """Pass over what a program leaves out, so that nobody waits for what comes after it for ever."""
+        """Skip omitted calls, so that later messages do not wait forever."""
         while True:
             changed = self._changed
             with trio.move_on_after(self._patience):
@@ -192,7 +191,7 @@ class Replay:
 
     def _send(self, delivery: Delivery) -> None:
         line = self._lines.get(delivery.client.number)
-        if line is not None:  # else it has left
+        if line is not None:  # None after its disconnect
             line.send.send_nowait(delivery.message)
 
     def _join(self, path: str) -> _Joined:
@@ -203,7 +202,7 @@ _GRACE = 0.1
 
 
 class _Joined:
-    """A client for as long as a block runs."""
+    """A client during a block."""
 
     def __init__(self, playback: Playback, lines: dict[int, _Line], path: str) -> None:
         self._playback = playback
@@ -214,7 +213,7 @@ class _Joined:
     def __enter__(self) -> tuple[Client, _Line]:
         client = self._playback.join(self._path)
         self._number = client.number
-        # No bound: all that it can hold is the recording, which is in memory already.
+        # Unbounded: it contains at most the recording, which is already in memory.
         line = self._lines[client.number] = _Line(*trio.open_memory_channel[bytes](math.inf))
         return client, line
 
@@ -232,7 +231,7 @@ async def _write(socket: Socket, line: _Line) -> None:
 
 
 class _InProcess:
-    """A client's transport without any socket."""
+    """A client's transport without a socket."""
 
     largest_outgoing = LARGEST_INCOMING
 
@@ -268,17 +267,17 @@ async def replay(
     complete: bool = False,
     strict: bool = False,
 ) -> AsyncIterator[Replay]:
-    """Serve a recording as a browser while the block runs: give a client `replay.endpoint`.
+    """Serve a recording as a browser while the block runs. Clients connect to `replay.endpoint`.
 
-    Calls are matched by method, parameters and session, whatever their order; `cdpengine.debug.replaying.matching`
-    says which parameters may differ. Replies and events come in the recorded order. What the program leaves out is
-    passed over when it stood still for `patience` seconds longer than when it was recorded. With `strict`, texts
-    that the program enters must be those that it entered when it was recorded, of which the recording has
-    fingerprints; without it, and where there are none, what was redacted fits everything.
+    Calls are matched by method, parameters and session in any order. `cdpengine.debug.replaying.matching` lists
+    the parameters that may differ. Replies and events are sent in the recorded order. Omitted calls are skipped
+    when the program pauses `patience` seconds longer than in the recording. With `strict`, entered text must have
+    the recorded fingerprints. Without it, and without fingerprints, redacted parts match everything.
 
-    Raises ReplayDivergedError when the block ends, in place of an error of the body's that came of it, if the
-    client asked what was not recorded, or, with `complete`, left out what was. Raises InvalidArgumentError and
-    RecordingDamagedError for files that cannot be replayed. The recording is held in memory.
+    Raises ReplayDivergedError at the end of the block if the client made an unrecorded call, or, with `complete`,
+    omitted a recorded one. It replaces an error of the body that resulted from the divergence. Raises
+    InvalidArgumentError and RecordingDamagedError for files that cannot be replayed. The recording is held in
+    memory.
     """
     if isinstance(patience, bool) or not isinstance(patience, int | float) or not 0 <= patience < math.inf:
         raise InvalidArgumentError(what="patience", given=repr(patience), expected="seconds, 0 or more")
@@ -318,7 +317,7 @@ async def replay(
 
 @attrs.frozen
 class Cassette:
-    """What a program runs against: `endpoint` is a browser's, or a recording's, as `mode` says."""
+    """The endpoint for a program: of a browser or of a recording, according to `mode`."""
 
     path: Path
     mode: Literal["record", "replay"]
@@ -337,15 +336,15 @@ async def cassette(
     patience: float = PATIENCE,
     strict: bool = True,
 ) -> AsyncIterator[Cassette]:
-    """Give an endpoint that behaves as `path` says; without such a file, record it with a browser that is started.
+    """Provide an endpoint that replays the file `path`. If the file is missing, start a browser and record it.
 
-    `record` True records it anew, False never does; None records when the file is absent. `executable` chooses the
-    browser as in `launch`; secrets are redacted unless `unredacted`, and texts that the program's own scripts are
-    given and return are withheld unless `keep_arguments`. `complete`, `patience` and `strict` as in `replay`: with
-    `strict`, the program must enter the texts that it entered when it was recorded.
+    `record=True` always records, False never; None records a missing file. `executable` selects the browser as in
+    `launch`. Secrets are redacted unless `unredacted`, and arguments and results of the program's scripts are
+    withheld unless `keep_arguments`. `complete`, `patience` and `strict` are those of `replay`: with `strict`, the
+    program must enter the recorded text.
 
-    Raises ReplayDivergedError when the program asks something else than when it was recorded, InvalidArgumentError
-    when there is nothing to replay, RecordingDamagedError, and what starting a browser raises.
+    Raises ReplayDivergedError if the program diverges from the recording, InvalidArgumentError if there is no file
+    to replay, RecordingDamagedError, and the errors of starting a browser.
     """
     path = to_path("cassette", path)
     if record is None:
@@ -355,10 +354,8 @@ async def cassette(
             yield Cassette(path, "replay", running.endpoint)
         return
     if not path.parent.is_dir():
-        raise InvalidArgumentError(
-            what="cassette", given=str(path), expected="a file in a folder that exists"
-        )
-    # The name ends as the other does: that decides whether it is compressed.
+        raise InvalidArgumentError(what="cassette", given=str(path), expected="a file in an existing folder")
+    # The name's ending is kept because it selects compression.
     taking = path.with_name(f".taking-{path.name}")
     taking.unlink(missing_ok=True)  # of a program that was killed
     try:

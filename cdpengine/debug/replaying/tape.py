@@ -1,6 +1,6 @@
-"""Tape: a recording as what can be played: the calls, and what the browser said, in their order. Pure.
+"""A recording in playable form: the calls, and the browser's messages in order. Pure.
 
-Rule: all of it is in memory, as it was recorded; only what another run may leave out is marked here.
+Rule: everything is in memory as recorded. Only parts that another run may omit are marked.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from cdpengine.debug.recording_format import CUT, Line, Message, http_params
 from cdpengine.debug.replaying.matching import Path, decode_params, prints_by_place
 
 NO_SESSION = -32001
-"""Chrome's code for a call on a session that is over."""
+"""Chrome's error code for a call on an ended session."""
 
 NO_SESSION_TO_DETACH = "No session with given id"
 NO_TARGET = "No target with given id"
-"""How Chrome's answer begins to a call for a target that is over."""
+"""Beginning of Chrome's error message for a call on an ended target."""
 
 FAREWELLS = frozenset({"Target.detachFromTarget"})
-"""Calls that a program makes when it leaves: whether there is still time for them depends on timing."""
+"""Calls that a program sends while disconnecting. Whether they are sent depends on timing."""
 
 QUESTIONS = frozenset({"Browser.getVersion"})
-"""Questions with always the same answer.
+"""Questions with a constant answer.
 
-How often a program asks them, to see whether the browser still answers, depends on timing.
+Their number depends on timing, because programs use them to check that the browser answers.
 """
 
 REPEATED = frozenset({"Target.closeTarget"})
-"""Commands that change nothing the second time: a program may send one until it sees what came of it."""
+"""Commands without a repeated effect. A program may send one until it sees the effect."""
 
 HTTP = "(http)"
-"""What stands for a connection of what was asked over HTTP: such an exchange is a call and its reply, too."""
+"""Connection name of HTTP exchanges, which also consist of a call and a reply."""
 
 HTTP_READS = frozenset({"/json", "/json/list", "/json/version", "/json/protocol"})
-"""Paths that are questions without effects: asking more or less often makes no difference."""
+"""HTTP paths without side effects. They may be requested more or less often than recorded."""
 
 _LISTS = ("result", "internalProperties", "privateProperties")
-"""Where a reply to Runtime.getProperties lists what an object has."""
+"""Fields of a Runtime.getProperties reply that list properties."""
 
 _PAGE_PATH = re.compile(r"(/devtools/page/[^ ?#]+)")
 
@@ -55,7 +55,7 @@ decode_message = _json.Decoder(Message).decode
 
 @attrs.define(eq=False)
 class Client:
-    """One client, and the recorded connection that is played to it (None: it has not asked anything yet)."""
+    """A client, and the recorded connection replayed to it (None before its first call)."""
 
     number: int
     path: str
@@ -64,7 +64,7 @@ class Client:
 
 @attrs.frozen(eq=False)
 class Asked:
-    """A call that a client made."""
+    """A call made by a client."""
 
     client: Client
     id: int
@@ -73,11 +73,11 @@ class Asked:
 
 @attrs.define(eq=False)
 class RecordedCall:
-    """A call of the recording. `position` is its place among all that was recorded, `line` its line's number n.
+    """A recorded call. `position` is its index in the recording, `line` the number n of its line.
 
-    `optional`: it came too late for its target, or when all was over, which another run may not do.
-    `passed_over`: the program did not ask it in its time. `late` is its reply, when that one's place is over.
-    `prints` and `typed` are the fingerprints of what was entered by it (`entered_texts.py`).
+    `optional`: it came too late for its target, or at the end, which another run may omit. `passed_over`: the
+    program did not make it in time. `late` is its reply if the reply's position has passed. `prints` and `typed`
+    are the fingerprints of the text that it entered (`entered_texts.py`).
     """
 
     position: float
@@ -98,19 +98,19 @@ class RecordedCall:
     _places: dict[Path, str] | None = None
 
     def params(self) -> Any:
-        """Return the parameters as plain values."""
+        """Return the decoded parameters."""
         if self._params is None:
             self._params = decode_params(self.raw)
         return self._params
 
     def places(self) -> dict[Path, str]:
-        """Return the fingerprints of its redacted texts, by their places."""
+        """Return the fingerprints of its redacted strings, by path."""
         if self._places is None:
             self._places = prints_by_place(self.params(), self.prints)
         return self._places
 
     def is_as(self, other: RecordedCall) -> bool:
-        """Say whether it asks for the very same."""
+        """Return whether it equals another call, including its session."""
         own = (self.connection, self.session, self.method, bytes(self.raw))
         return own == (other.connection, other.session, other.method, bytes(other.raw))
 
@@ -120,7 +120,7 @@ class RecordedCall:
 
 
 class HttpReply(msgspec.Struct):
-    """What was answered over HTTP."""
+    """A recorded HTTP response."""
 
     status: int
     type: str
@@ -128,7 +128,7 @@ class HttpReply(msgspec.Struct):
 
     @property
     def content(self) -> bytes:
-        """The bytes of the body."""
+        """The body in bytes."""
         raw = bytes(self.body)
         return _json.decode(raw, str).encode() if raw[:1] == b'"' else raw
 
@@ -137,8 +137,8 @@ class HttpReply(msgspec.Struct):
 class Received:
     """A reply (to `call`) or an event (`call` is None). `cut`: its payload was not recorded.
 
-    `withheld`: it lacks a text that a script returned or threw. What was redacted because it is known to be secret
-    does not count: another recording would lack it, too.
+    `withheld`: it lacks a string that a script returned or threw. Redacted known secrets do not count, because
+    another recording would lack them too.
     """
 
     position: float
@@ -153,10 +153,10 @@ class Received:
 
 
 class Tape:
-    """All of a recording. `connections` are their names, in the order in which they were first used.
+    """A whole recording. `connections` are their names in the order of first use.
 
-    `product` is what the browser said it is, "" if it was not asked; `lacking` what was lost, in words.
-    `has_redacted` says whether something was redacted in a call.
+    `product` is the browser's product name, "" if unknown. `lacking` describes the lost parts. `has_redacted`: a
+    call was redacted.
     """
 
     def __init__(self, lines: Iterable[Line]) -> None:
@@ -168,7 +168,7 @@ class Tape:
         self.has_redacted = False
         self._pending: dict[tuple[str, int], RecordedCall] = {}
         self._by_line: dict[int, RecordedCall] = {}
-        self._times: list[float] = []  # of each line, or of one before it where that is later
+        self._times: list[float] = []  # time of each line, or of an earlier line with a later time
         self._gave: dict[str, bool] = {}
         for position, line in enumerate(lines):
             if line.k == "lost":
@@ -186,7 +186,7 @@ class Tape:
         self.calls.sort(key=lambda call: call.position)
 
     def gave(self, name: str) -> bool:
-        """Say whether the browser gave a name before the program used it: then the program did not make it up."""
+        """Return whether the browser sent a name before the program used it."""
         known = self._gave.get(name)
         if known is None:
             raw = name.encode()
@@ -197,7 +197,7 @@ class Tape:
 
     @property
     def page_paths(self) -> Sequence[str]:
-        """The paths of the websockets of single pages that were recorded."""
+        """Recorded websocket paths of single pages."""
         return [path for path in map(page_path, self.connections) if path]
 
     def _take(self, position: int, line: Line) -> None:
@@ -232,7 +232,7 @@ class Tape:
                 self.product = str(_json.decode(message.result).get("product", ""))
 
     def _take_http(self, position: int, line: Line) -> None:
-        # The line stands where the answer came; what happened between question and answer came of the question.
+        # The line has the time of the response. Events between request and response result from the request.
         asked_at = bisect_right(self._times, line.t) - 0.5
         raw = msgspec.Raw(_json.encode(http_params(line.url)))
         call = RecordedCall(asked_at, line.n, HTTP, "", 0, line.m, raw, seconds=line.t)
@@ -252,27 +252,27 @@ class Tape:
 
 
 def page_path(connection: str) -> str | None:
-    """Return the path of a single page's websocket, None for that of a browser."""
+    """Return the path of a single page's websocket, or None for a browser's."""
     found = _PAGE_PATH.search(connection)
     return found[1] if found else None
 
 
 def is_http_read(method: str, target: str) -> bool:
-    """Say whether what is asked over HTTP is a question without effects."""
+    """Return whether an HTTP request is a read without side effects."""
     return method in ("GET", "HEAD") and http_params(target)["path"] in HTTP_READS
 
 
 def _lacks_a_text(method: str, result: msgspec.Raw) -> bool:
-    """Say whether what a script returned or threw lacks a whole text.
+    """Return whether a script's result or exception lacks a whole string.
 
-    Descriptions of objects that stay in the page lack theirs too, but mean nothing to a program.
+    Descriptions of objects in the page also lack strings, but do not matter to a program.
     """
     for path, text in find_redacted_places(decode_params(result)):
         if text != REDACTED:
             continue
         if path[0] == "exceptionDetails":
             return True
-        # A property is described by an object whose `value` is the property's own description.
+        # A property is described by an object whose `value` is the property's description.
         described = method == "Runtime.getProperties" and path[0] in _LISTS
         if "value" in path[3 if described else 0 :]:
             return True
