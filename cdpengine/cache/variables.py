@@ -49,6 +49,10 @@ class Values:
         """The names that have values, in alphabetical order."""
         return tuple(sorted(self._values))
 
+    def reveal(self) -> dict[str, str]:
+        """Return the values themselves, by name, for what has to find them in texts."""
+        return dict(self._values)
+
     def fill(self, template: str) -> str:
         """Return the text of a template; see `cdpengine.cache.fill`."""
         return fill(template, self._values)
@@ -62,20 +66,21 @@ class Values:
         """Whether a value that is not empty is sensitive."""
         return any(self._values.get(name) for name in self.sensitive)
 
-    def hide(self, text: str) -> str:
-        """Return a text with `***` in place of each value that is sensitive.
+    def hide(self, text: str, *, everything: bool = False) -> str:
+        """Return a text with `***` in place of each value that is sensitive, or of every value.
 
         That is: as the value is written, with its white space collapsed, as it is quoted in JSON and in a
         snapshot, and as it stands in a URL.
         """
-        secrets = {value for name in self.sensitive if (value := self._values.get(name))}
-        forms = {form for value in secrets for form in _forms(value) if form.strip()}
+        hidden = self._values if everything else self.sensitive
+        secrets = {value for name in hidden if (value := self._values.get(name))}
+        forms = {form for value in secrets for form in forms_of(value) if form.strip()}
         for form in sorted(forms, key=len, reverse=True):
             text = text.replace(form, MARK)
         return text
 
 
-def _forms(value: str) -> Iterator[str]:
+def forms_of(value: str) -> Iterator[str]:
     """Yield the forms in which a value stands in texts."""
     yield value
     yield (collapsed := " ".join(value.split()))

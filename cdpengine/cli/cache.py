@@ -195,7 +195,11 @@ def report(entry: str, as_json: bool, path: Path | None, owner: str | None) -> N
 @click.argument("url")
 @_file_options
 def lookup(sentence: str, url: str, as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Print which scenario SENTENCE is about, and the entries of it for a page with the address URL."""
+    """Print which scenario SENTENCE is about, and the entries of it for a page with the address URL.
+
+    "-" in place of SENTENCE reads it from standard input.
+    """
+    sentence = sys.stdin.read() if sentence == "-" else sentence
 
     async def find(opened: ActionCache) -> tuple[str, Sequence[CacheEntry]]:
         return await opened.look_up_address(sentence, url)

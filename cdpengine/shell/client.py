@@ -46,7 +46,10 @@ VERBS = frozenset(
 
 SHARED = frozenset({"snapshot", "screenshot", "pdf"})
 
-_READ_STDIN = frozenset({"act", "eval", "fill", "type"})
+_READ_STDIN = frozenset({"act", "cache-lookup", "eval", "fill", "type"})
+_READ_VALUES = frozenset({"cache-replay", "start-learning"})
+"""Verbs whose values of variables are in a file, or in standard input: `--values FILE`, `--values -`."""
+
 _FLAGS = frozenset(
     {"--json", "--interactive", "--compact", "--diff", "--ignored", "--unredacted", "--force", "--keep-arguments"}
 )  # fmt: skip
@@ -59,6 +62,10 @@ class LostError(Exception):
     def __init__(self, began: bool) -> None:
         super().__init__(began)
         self.began = began
+
+
+class NoValuesError(Exception):
+    """The file of `--values` cannot be read."""
 
 
 class TooLongError(Exception):
@@ -113,7 +120,10 @@ def run(arguments: "Sequence[str]") -> int:
     try:
         if wants_help(arguments):
             return _help(arguments)
-        given = _read_stdin(arguments)
+        try:
+            given = _read_values(arguments) or _read_stdin(arguments)
+        except NoValuesError as error:
+            return _report(arguments, error)
         try:
             status, err, out = ask(arguments, given)
         except (FileNotFoundError, ConnectionRefusedError):
@@ -194,6 +204,26 @@ def _read_stdin(arguments: "Sequence[str]") -> bytes:
         return b""
     before = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
     return sys.stdin.buffer.read() if "-" in before and split_verb(arguments)[0] in _READ_STDIN else b""
+
+
+def _read_values(arguments: "Sequence[str]") -> bytes:
+    """Return what the file of `--values` has; "-" is standard input."""
+    if split_verb(arguments)[0] not in _READ_VALUES:
+        return b""
+    before = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
+    path = ""
+    for at, each in enumerate(before):
+        if each == "--values" and at + 1 < len(before):
+            path = before[at + 1]
+        elif each.startswith("--values="):
+            path = each.removeprefix("--values=")
+    if path in ("", "-"):
+        return sys.stdin.buffer.read() if path else b""
+    try:
+        with open(path, "rb") as file:
+            return file.read(LONGEST)
+    except OSError as error:
+        raise NoValuesError(error.strerror or "it cannot be read") from None
 
 
 def show(status: int, err: bytes, out: bytes) -> int:

@@ -68,6 +68,8 @@ def parse(typed: Typed) -> Command:
         request = _parse_act(verb, bare)
     elif verb.request is not None:
         request = {"kind": verb.kind, **verb.preset, **_fields(verb, bare, options)}
+        if "--values" in own:
+            request["variables"] = _values(typed.given) | request.get("variables", {})
     elif bare:
         raise _misused(verb, _count(bare))
     if request is not None:
@@ -87,6 +89,7 @@ class _Stdin(str):
 
 
 STDIN = _Stdin("-")
+_READ_STDIN = frozenset({"act", "cache-lookup", "eval", "fill", "type"})
 
 
 def _split(verb: Verb, arguments: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
@@ -117,7 +120,7 @@ def _split(verb: Verb, arguments: Sequence[str]) -> tuple[list[str], dict[str, l
                 value = following
             options.setdefault(name, []).append(value)
         else:
-            bare.append(STDIN if each == "-" and verb.name in ("act", "eval", "fill", "type") else each)
+            bare.append(STDIN if each == "-" and verb.name in _READ_STDIN else each)
     return bare, options
 
 
@@ -177,6 +180,16 @@ def _own_options(verb: Verb, options: dict[str, list[str]], folder: str) -> Iter
                 parse_viewport(value)  # refused before a service starts with it
             # A program's path is that of the folder here; a name is looked for where programs are.
             yield name, (os.path.join(folder, value) if os.sep in value else value) if takes else True
+
+
+def _values(given: str) -> dict[str, Any]:
+    """Return the values of `--values`: JSON, an object of texts. An empty file has none."""
+    values = _from_json("--values", given) if given.strip() else {}
+    if not isinstance(values, dict):
+        raise InvalidArgumentError(
+            what="--values", given="JSON of another kind", expected="an object of texts"
+        )
+    return values
 
 
 def _fields(verb: Verb, bare: Sequence[str], options: Mapping[str, list[str]]) -> dict[str, Any]:

@@ -139,6 +139,9 @@ def report(arguments: Sequence[str], error: Exception) -> int:
     if isinstance(error, client.TooLongError):
         kind, hint = "invalidArgument", "Give less at once."
         message = f"the command has more than {client.LONGEST} bytes, with its standard input"
+    elif isinstance(error, client.NoValuesError):
+        kind, hint = "invalidArgument", 'Name a file with JSON such as {"user": "ada"}; - is standard input.'
+        message = f"the file of --values cannot be read: {error}"
     elif isinstance(error, client.LostError):
         message = "the background service ended in the middle of the command"
         hint = "Look at what was done: cdpengine snapshot starts another service, with a new browser."

@@ -60,6 +60,7 @@ TARGET = Place("TARGET", "target")
 
 MAYBE_TARGET = Place("TARGET", "target", needed=False)
 _FILE = Place("FILE", "path", needed=False)
+_VALUES = {"--values FILE": "A file with the values of variables, as JSON; - is standard input."}
 _FORCE = {"--force": "Overwrite FILE where it exists."}
 _HEADFUL = "Show the browser's window. It holds for the whole service, so it is for its first command."
 _BROWSER = "The browser to start: a path, or chrome, chromium, edge, brave. The same holds for it."
@@ -341,7 +342,8 @@ TABLE: Sequence[Verb] = (
         kind="executeCached",
         meaning="Replay what the action cache knows of a scenario; it stops where it is not sure.",
         places=(Place("SCENARIO", "scenario", needed=False),),
-        example="""cache-replay login --variables '{"user": "ada"}'""",
+        options=_VALUES,
+        example="""cache-replay login --values login.json""",
     ),
     Verb(
         name="cache-lookup",
@@ -355,7 +357,8 @@ TABLE: Sequence[Verb] = (
         kind="startLearning",
         meaning="Learn a scenario from what is done on the page from now on.",
         places=(Place("SCENARIO", "scenario"),),
-        example="""start-learning login --variables '{"user": "ada"}'""",
+        options=_VALUES,
+        example="""start-learning login --values login.json""",
     ),
     Verb(name="stop-learning", kind="stopLearning", meaning="Keep what was learned."),
     Verb(

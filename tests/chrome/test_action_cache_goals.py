@@ -51,7 +51,7 @@ async def test_a_goal_is_planned_once_and_replayed_after(
     await begin(page, site)
     again = await cache.perform(page, GOAL, variables={"password": PASSWORD}, planner=planner)
     assert (again.outcome, again.ok) == ("replayed", True)
-    assert planner.goals == [GOAL], "it was asked once"
+    assert planner.goals == ["log in as ${username}"], "it was asked once, without the values"
     assert is_logged_in(site)
     found = await cache.statistics()
     assert (found.hits, found.misses, found.planned) == ({"L3": 1}, 1, 1)

@@ -36,6 +36,31 @@ def test_the_script_is_installed_as_it_is() -> None:
     assert (ROOT / "bin" / "cdpengine").read_bytes().startswith(b"#!python\n")
 
 
+def test_the_file_of_values_is_sent_as_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[bytes] = []
+
+    def ask(_arguments: object, given: bytes) -> tuple[int, bytes, bytes]:
+        sent.append(given)
+        return 0, b"", b""
+
+    monkeypatch.setattr(client, "ask", ask)
+    file = tmp_path / "values.json"
+    file.write_text('{"user": "ada"}', "utf-8")
+    assert client.run(["cache-replay", "login", "--values", str(file)]) == 0
+    assert client.run(["start-learning", "login", f"--values={file}"]) == 0
+    assert client.run(["type", "e1", "--", "--values", str(file)]) == 0
+    assert sent == [b'{"user": "ada"}', b'{"user": "ada"}', b""]
+
+
+def test_a_file_of_values_that_is_not_there_is_named(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert client.run(["cache-replay", "login", "--values", str(tmp_path / "no.json")]) != 0
+    assert "the file of --values cannot be read: No such file" in capfd.readouterr().err
+
+
 def test_the_thin_client_knows_every_verb() -> None:
     assert set(VERBS) == client.VERBS | client.SHARED
     assert len(VERBS) == len(TABLE)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -27,23 +26,19 @@ from cdpengine.cache.acting.learning import (
     Learning,
     Lookup,
     conclude,
-    keep_plan,
     learn_entry,
-    learn_plan,
     name_goal,
 )
-from cdpengine.cache.acting.planning import Outcome, PerformReport, Planner, follow_plan
+from cdpengine.cache.acting.planned import Goal, plan_goal
+from cdpengine.cache.acting.planning import PerformReport, Planner
 from cdpengine.cache.acting.running import (
     count_use,
     find_for_use,
     replay_variants,
     resolve_for_entry,
-    resolve_for_planner,
 )
 from cdpengine.cache.acting.statistics import (
     MISS,
-    PLANNED,
-    REPAIRED,
     REPORTED,
     CacheStatistics,
     add_up,
@@ -53,7 +48,6 @@ from cdpengine.cache.config import CacheConfig, read_config
 from cdpengine.cache.entries import CacheEntry, CacheKey, LearningCost, Level, Viewport, make_key
 from cdpengine.cache.entry_json import Export, ImportReport
 from cdpengine.cache.entry_table import ScenarioSummary, StoreLimits
-from cdpengine.cache.origins import value_origins
 from cdpengine.cache.recognizing.recognition import (
     ASKS_NOTHING,
     CLASSIFYING,
@@ -272,29 +266,24 @@ class ActionCache:
             )
         if not found.acts:
             return conclude("known", found, entry=found.entry, reason=ASKS_NOTHING)
-        done = await self._perform(page, goal, planner, found, known, deadline, actor)
+        asked = Goal(text=goal, found=found, known=known, deadline=deadline, actor=actor)
+        done = await self._perform(page, asked, planner)
+        if done.ok and found.match is not None:  # a goal of no known scenario is known by its very words
+            self._history.add(goal, found.scenario)
         return attrs.evolve(done, remarks=found.remarks)
 
-    async def _perform(
-        self,
-        page: Page,
-        goal: str,
-        planner: Planner | None,
-        found: Lookup,
-        known: Mapping[str, str],
-        deadline: float,
-        actor: Actor | None,
-    ) -> PerformReport:
+    async def _perform(self, page: Page, goal: Goal, planner: Planner | None) -> PerformReport:
         """Replay what is known for a goal, or have the planner reach it."""
         report: ExecutionReport | None = None
+        found = goal.found
         if found.entry is not None and self._config.auto_use:
             variants = (found.entry, *found.others)
-            replayed, report = await self._replay(page, variants, known, deadline, actor=actor)
-            found = attrs.evolve(found, entry=replayed)
+            replayed, report = await self._replay(
+                page, variants, goal.known, goal.deadline, goal.used, actor=goal.actor
+            )
             if report.ok:
-                if found.match is not None:  # a goal of no known scenario is known by its very words
-                    self._history.add(goal, found.scenario)
-                return conclude("replayed", found, replay=report, entry=found.entry)
+                return conclude("replayed", found, replay=report, entry=replayed)
+            found = attrs.evolve(found, entry=replayed)
         else:
             await count_use(self._store, self._config, MISS)
         if planner is None:
@@ -304,7 +293,10 @@ class ActionCache:
                 reason = found.reason or "entries are not used by themselves"
                 raise CacheMissError(found.scenario, page.url, "; ".join([reason, *found.remarks]))
             return conclude("failed", found, replay=report, reason=report.reason)
-        return await self._plan(page, goal, planner, found, known, report, deadline, actor)
+        goal = attrs.evolve(goal, found=found)
+        return await plan_goal(
+            self._store, self._config, page, goal, planner, report, ask=self._ask, now=self._now
+        )
 
     async def look_up(self, page: Page, goal: str) -> Lookup:
         """Return what the cache has for a goal on the page. Nothing is done or counted."""
@@ -321,7 +313,7 @@ class ActionCache:
     ) -> tuple[Lookup, Mapping[str, str]]:
         """Return what the cache has for a goal, and the values: the given ones and those of the goal."""
         least = self._config.least_confidence
-        seen = await self._recognizer.understand(goal, page.url, least=least, patience=patience)
+        seen = await self._recognizer.understand(goal, page.url, least=least, patience=patience, values=given)
         scenario = name_goal(goal) if seen.match is None else seen.match.scenario
         extracts = self._config.extract_variables and seen.acts
         said = extract_variables(goal, scenario) if extracts else Extraction(values={})
@@ -346,58 +338,25 @@ class ActionCache:
         found = await self._store.find(scenario, url) or await self._store.find_from_anywhere(scenario)
         return scenario, tuple(choose_usable(found, self._config)[0])
 
-    async def _plan(
-        self,
-        page: Page,
-        goal: str,
-        planner: Planner,
-        found: Lookup,
-        known: Mapping[str, str],
-        report: ExecutionReport | None,
-        deadline: float,
-        actor: Actor | None,
-    ) -> PerformReport:
-        """Have the planner reach the goal, and keep what it did behind what a replay did before it stopped."""
-        began = trio.current_time()
-
-        async def resolve(names: Iterable[str]) -> Values:
-            return await resolve_for_planner(names, page.url, known, self._ask)
-
-        async with record_steps(page, variables=known, keep_typed=self._store.encrypted) as recording:
-            result = await follow_plan(
-                page, goal, planner, resolve, rounds=self._config.rounds, deadline=deadline, actor=actor,
-                origins=value_origins(found.entry),
-            )  # fmt: skip
-        if not result.done:
-            return conclude("failed", found, replay=report, responses=result.responses, reason=result.reason)
-        repairs = report is not None and found.entry is not None and (report.stopped_at or 0) > 0
-        before = found.entry if repairs else None
-        entry = None
-        if self._config.learn and self._config.enabled and recording.steps:
-            cost = LearningCost(tokens=result.tokens, milliseconds=(trio.current_time() - began) * 1_000)
-            stopped_at = None if before is None or report is None else report.stopped_at
-            made = learn_plan(
-                recording, found, before, stopped_at, cost=cost, now=self._now(), config=self._config
-            )
-            failed = None if report is None or found.entry is None else found.entry.key
-            entry = await keep_plan(self._store, made, failed)
-        if self._config.statistics:
-            await self._store.count({REPAIRED if repairs else PLANNED: 1})
-        if found.match is not None:
-            self._history.add(goal, found.scenario)
-        outcome: Outcome = "repaired" if repairs else "planned"
-        return conclude(outcome, found, replay=report, responses=result.responses, entry=entry)
-
     async def _replay(
         self,
         page: Page,
         entries: tuple[CacheEntry, ...],
         known: Mapping[str, str],
         deadline: float,
+        used: dict[str, str] | None = None,
         **options: Unpack[ExecutionOptions],
     ) -> tuple[CacheEntry, ExecutionReport]:
         begins = not options.get("from_index")
-        resolve = partial(resolve_for_entry, url=page.url, variables=known, ask=self._ask, begins=begins)
+
+        async def resolve(entry: CacheEntry) -> Values:
+            values = await resolve_for_entry(
+                entry, url=page.url, variables=known, ask=self._ask, begins=begins
+            )
+            if used is not None:
+                used.update(values.reveal())
+            return values
+
         return await replay_variants(
             self._store, self._config, page, entries, resolve, deadline=deadline, **options
         )

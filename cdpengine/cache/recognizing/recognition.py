@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Literal
 
 import attrs
@@ -21,6 +22,7 @@ import trio
 
 from cdpengine.cache.addresses import normalize_url
 from cdpengine.cache.recognizing.instructions import CLAUSE, asks_nothing, is_instruction
+from cdpengine.cache.recognizing.masking import mask_address, mask_for_classifier
 from cdpengine.cache.recognizing.scenario_rules import SCENARIO_RULES, SURE, ScenarioRule
 from cdpengine.cache.recognizing.sentences import LONGEST_SENTENCE, mask_values
 from cdpengine.cache.recognizing.variable_rules import HAN, QUOTED
@@ -67,7 +69,7 @@ class ScenarioMatch:
 
 
 Classifier = Callable[[str, str | None, tuple[str, ...]], Awaitable[ScenarioMatch | None]]
-"""Gets the sentence without the values in it, the URL in its one form, and the scenarios that are known."""
+"""Gets the sentence with `${name}` in place of values, the URL in its one form, and the scenarios."""
 
 
 def match_rules(
@@ -263,11 +265,17 @@ class ScenarioRecognizer:
         return found.match if found.acts else None
 
     async def understand(
-        self, sentence: str, url: str | None = None, *, least: int = 60, patience: float = CLASSIFYING
+        self,
+        sentence: str,
+        url: str | None = None,
+        *,
+        least: int = 60,
+        patience: float = CLASSIFYING,
+        values: Mapping[str, str] = MappingProxyType({}),
     ) -> Recognition:
         """Return what a sentence is about, also where it asks for nothing, and what failed on the way.
 
-        patience: seconds that the classifier has, at most 5.
+        patience: seconds that the classifier has, at most 5. values: those of variables, which it does not get.
         """
         remark = match_remark(sentence, rules=self._rules)
         if remark is not None:
@@ -278,7 +286,12 @@ class ScenarioRecognizer:
         found: ScenarioMatch | None = None
         remarks: tuple[str, ...] = ()
         if self._classifier is not None:
-            found, failure = await self._classify(self._classifier, sentence, url, min(patience, CLASSIFYING))
+            searches = by_rules is not None and by_rules.scenario == "search"
+            masked = mask_for_classifier(sentence, values, searches=searches)
+            address = None if url is None else mask_address(url, values)
+            found, failure = await self._classify(
+                self._classifier, masked, address, min(patience, CLASSIFYING)
+            )
             remarks = (failure,) if failure else ()
         if found is None and self._history is not None:
             found = self._history.match(sentence)
@@ -289,7 +302,7 @@ class ScenarioRecognizer:
         return Recognition(match=chosen if sure else None, remarks=remarks)
 
     async def _classify(
-        self, classifier: Classifier, sentence: str, url: str | None, patience: float
+        self, classifier: Classifier, masked: str, url: str | None, patience: float
     ) -> tuple[ScenarioMatch | None, str]:
         """Return the classifier's answer, if it is sure, or how the classifier failed."""
         scenarios = tuple(dict.fromkeys(rule.scenario for rule in self._rules))
@@ -299,7 +312,7 @@ class ScenarioRecognizer:
             address = None
         with trio.move_on_after(patience) as asking:
             try:
-                answer: object = await classifier(mask_values(sentence), address, scenarios)
+                answer: object = await classifier(masked, address, scenarios)
             except Exception as error:  # noqa: BLE001 - a caller's own code; the rules decide then
                 return None, f"the classifier raised {type(error).__name__}, and was passed over"
         if asking.cancelled_caught:

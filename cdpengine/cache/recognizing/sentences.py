@@ -66,6 +66,11 @@ def extract_variables(
     return Extraction(values=MappingProxyType(values), refused=wrong)
 
 
+def find_values(sentence: str, scenario: str) -> Iterator[tuple[VariableRule, str]]:
+    """Yield all values that a sentence says by the rules of a scenario, those that cannot be right included."""
+    return _find_values(sentence[:LONGEST_SENTENCE], _rules_of(scenario, VARIABLE_RULES))
+
+
 def _rules_of(scenario: str, rules: Mapping[str, Iterable[VariableRule]]) -> tuple[VariableRule, ...]:
     return tuple(rules[scenario] if scenario in rules else rules.get("form_fill", ()))
 

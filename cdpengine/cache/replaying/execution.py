@@ -259,6 +259,7 @@ class _Run:
                 with trio.CancelScope(shield=True, deadline=trio.current_time() + _ROLLING_BACK):
                     left = await self._roll_back(index, each, began)
                 if left:
+                    left = self.values.hide(left, everything=True)
                     _log.warning("a cancelled run of %s: step %d: %s", self.entry.key, index, left)
             raise
         reason = f"step {result.place}: {result.error}"

@@ -1,0 +1,91 @@
+"""Reaching a goal by a planner, where the cache knows no way or a replay stopped, and keeping what was done.
+
+Rule: a planner gets no value of a variable: the goal and the snapshots that it sees have names in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import attrs
+import trio
+
+from cdpengine import Page, Snapshot
+from cdpengine.act import Actor
+from cdpengine.cache.acting.learning import Lookup, conclude, keep_plan, learn_plan
+from cdpengine.cache.acting.planning import Outcome, PerformReport, PlannedRequests, Planner, follow_plan
+from cdpengine.cache.acting.running import resolve_for_planner
+from cdpengine.cache.acting.statistics import PLANNED, REPAIRED
+from cdpengine.cache.config import CacheConfig
+from cdpengine.cache.entries import CacheEntry, LearningCost
+from cdpengine.cache.origins import value_origins
+from cdpengine.cache.recognizing.masking import mask_goal, mask_snapshot
+from cdpengine.cache.recording.recording import record_steps
+from cdpengine.cache.replaying.report import ExecutionReport
+from cdpengine.cache.store import CacheStore
+from cdpengine.cache.variables import AskForSecret, Values
+
+
+@attrs.frozen(kw_only=True)
+class Goal:
+    """A goal to be reached: the sentence, what the cache has for it, the values that are known, and the limits.
+
+    `used` are the values that a replay had for it, from wherever. `deadline` is on trio's clock.
+    """
+
+    text: str = attrs.field(repr=False)
+    found: Lookup
+    known: Mapping[str, str] = attrs.field(repr=False)
+    deadline: float
+    actor: Actor | None = None
+    used: dict[str, str] = attrs.field(factory=dict, repr=False)
+
+
+async def plan_goal(
+    store: CacheStore,
+    config: CacheConfig,
+    page: Page,
+    goal: Goal,
+    planner: Planner,
+    report: ExecutionReport | None,
+    *,
+    ask: AskForSecret | None,
+    now: Callable[[], float],
+) -> PerformReport:
+    """Have the planner reach the goal, and keep what it did behind what a replay did before it stopped.
+
+    report: of that replay. Raises UndefinedVariablesError for a plan with a variable that has no value.
+    """
+    began = trio.current_time()
+    found = goal.found
+    masked, known = mask_goal(goal.text, found.scenario, goal.known)
+    masks = {**goal.used, **known}
+
+    async def resolve(names: Iterable[str]) -> Values:
+        values = await resolve_for_planner(names, page.url, known, ask)
+        masks.update(values.reveal())
+        return values
+
+    async def ask_planner(_goal: str, snapshot: Snapshot) -> PlannedRequests:
+        return await planner(masked, mask_snapshot(snapshot, masks))
+
+    async with record_steps(page, variables=known, keep_typed=store.encrypted) as recording:
+        result = await follow_plan(
+            page, masked, ask_planner, resolve, rounds=config.rounds, deadline=goal.deadline,
+            actor=goal.actor, origins=value_origins(found.entry),
+        )  # fmt: skip
+    if not result.done:
+        return conclude("failed", found, replay=report, responses=result.responses, reason=result.reason)
+    repairs = report is not None and found.entry is not None and (report.stopped_at or 0) > 0
+    entry: CacheEntry | None = None
+    if config.learn and config.enabled and recording.steps:
+        cost = LearningCost(tokens=result.tokens, milliseconds=(trio.current_time() - began) * 1_000)
+        before = found.entry if repairs else None
+        stopped_at = None if before is None or report is None else report.stopped_at
+        made = learn_plan(recording, found, before, stopped_at, cost=cost, now=now(), config=config)
+        failed = None if report is None or found.entry is None else found.entry.key
+        entry = await keep_plan(store, made, failed)
+    if config.statistics:
+        await store.count({REPAIRED if repairs else PLANNED: 1})
+    outcome: Outcome = "repaired" if repairs else "planned"
+    return conclude(outcome, found, replay=report, responses=result.responses, entry=entry)

@@ -1,0 +1,201 @@
+"""Masking: a model gets names of variables in place of their values: "log in as ${username}". Pure.
+
+Rule: what a planner or a classifier receives has no value of a variable in it: not in the sentence, not in the
+address, and not in the snapshot, which shows what was entered before. The names are those that a plan uses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from types import MappingProxyType
+
+import attrs
+
+from cdpengine import Snapshot
+from cdpengine._page.patterns import Words
+from cdpengine._snapshot.ref import Ref
+from cdpengine._snapshot.snapshot import ShownNodes, SnapshotNode
+from cdpengine.cache.recognizing.sentences import LONGEST_SENTENCE, extract_variables, find_values
+from cdpengine.cache.recognizing.variable_rules import QUOTED, VARIABLE_RULES
+from cdpengine.cache.variables import forms_of, is_sensitive_name
+
+SHORTEST = 3
+"""Characters of a value that is masked within a snapshot's texts. A field that holds a shorter one is masked."""
+
+UNNAMED = "..."
+"""What stands in place of a text that is no value of a variable with a name."""
+
+_KEPT_IN_LINES = re.compile(r"^\s*- [\w-]+|\[ref=e\d+\]", re.MULTILINE)
+"""What of a snapshot's text is the engine's own: roles and refs."""
+
+_MASKED = re.compile(r"\$\{\w+\}")
+
+
+def mask_goal(goal: str, scenario: str, known: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Return a goal for a planner, and the values of the variables in it.
+
+    These are the known values, and the secrets that the goal says beside the variables of its scenario.
+    """
+    said, wrong = _said_values(goal, scenario)
+    secret = {name: value for name, value in said.items() if is_sensitive_name(name)}
+    of_scenario = extract_variables(goal, scenario).values
+    return _mask(goal, [secret, of_scenario, known], wrong), {**secret, **known}
+
+
+def mask_for_classifier(sentence: str, known: Mapping[str, str], *, searches: bool) -> str:
+    """Return a sentence for a classifier, also without what is in quotes. `searches`: it looks for something."""
+    said, wrong = _said_values(sentence, "search" if searches else None)
+    masked = _mask(sentence, [said, known], wrong)
+
+    def drop(found: re.Match[str]) -> str:
+        return found[0] if _MASKED.fullmatch(found[0][1:-1].strip()) else UNNAMED
+
+    return re.sub(rf"(?<![A-Za-z0-9])(?:{QUOTED})", drop, masked)
+
+
+def mask_address(url: str, known: Mapping[str, str]) -> str:
+    """Return a URL with `*` in place of each value."""
+    values = [value for value in known.values() if len(value) >= SHORTEST]
+    return _Masks({form: "*" for value in values for form in forms_of(value)}).mask(url)
+
+
+def _said_values(sentence: str, scenario: str | None) -> tuple[dict[str, str], list[str]]:
+    """Return the values that a sentence says by all rules, by names, and texts that cannot be right.
+
+    The rules of the scenario come first. What is searched for is a value only in the scenario "search".
+    """
+    values: dict[str, str] = {}
+    wrong: list[str] = []
+    order = [each for each in VARIABLE_RULES if each not in (scenario, "search")]
+    for each in order if scenario is None else [scenario, *order]:
+        for rule, value in find_values(sentence, each):
+            if rule.check(value) and values.setdefault(rule.name, value) == value:
+                continue
+            wrong.append(value)
+    return values, [each for each in wrong if each not in values.values()]
+
+
+def _mask(sentence: str, known: Iterable[Mapping[str, str]], wrong: Iterable[str]) -> str:
+    marks = {text: UNNAMED for text in wrong if text.strip()}
+    for values in known:
+        marks |= _names_of(values)
+    return _Masks(marks).mask(sentence[:LONGEST_SENTENCE])
+
+
+def _names_of(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the marks of values by the values; where two variables have one value, the sensitive one's."""
+    ordered = sorted(values, key=is_sensitive_name)
+    return {values[name]: f"${{{name}}}" for name in ordered if values[name].strip()}
+
+
+class _Masks:
+    """Replaces texts by marks, the longest first, in any case of letters. Words are not taken apart."""
+
+    def __init__(self, marks: Mapping[str, str]) -> None:
+        self._marks = {text.casefold(): mark for text, mark in marks.items()}
+        pieces = [_expression(text) for text in sorted(marks, key=len, reverse=True)]
+        self._pattern = re.compile("|".join(pieces) or r"(?!)", re.IGNORECASE)
+
+    def mask(self, text: str) -> str:
+        return self._pattern.sub(lambda found: self._marks.get(found[0].casefold(), UNNAMED), text)
+
+    def is_whole(self, text: str | None) -> bool:
+        return text is not None and self._pattern.fullmatch(text) is not None
+
+
+def _expression(text: str) -> str:
+    before = r"(?<![A-Za-z0-9_])" if re.match("[A-Za-z0-9_]", text) else ""
+    after = r"(?![A-Za-z0-9_])" if re.search("[A-Za-z0-9_]$", text) else ""
+    return before + re.escape(text) + after
+
+
+# --- snapshots -----------------------------------------------------------------------------------------------
+
+
+def mask_snapshot(snapshot: Snapshot, values: Mapping[str, str]) -> Snapshot:
+    """Return a snapshot with `${name}` in place of each value; its refs are the same."""
+    names = _names_of(values)
+    if not names:
+        return snapshot
+    long = {form: mark for text, mark in names.items() if len(text) >= SHORTEST for form in forms_of(text)}
+    return _SnapshotMasks(_Masks(long), _Masks(names)).mask(snapshot)
+
+
+@attrs.frozen
+class _SnapshotMasks:
+    _anywhere: _Masks
+    _whole: _Masks
+
+    def mask(self, snapshot: Snapshot) -> Snapshot:
+        shown = snapshot._shown  # noqa: SLF001 - a part of the engine that is kept beside it
+        return attrs.evolve(
+            snapshot,
+            text=self._mask_lines(snapshot.text),
+            url=self._anywhere.mask(snapshot.url),
+            title=self._anywhere.mask(snapshot.title),
+            refs={name: self._mask_ref(ref) for name, ref in snapshot.refs.items()},
+            unshown=tuple(map(self._mask_ref, snapshot.unshown)),
+            gaps=tuple(map(self._anywhere.mask, snapshot.gaps)),
+            diff=None,
+            stats=attrs.evolve(
+                snapshot.stats,
+                sources={
+                    key: attrs.evolve(source, url=self._anywhere.mask(source.url))
+                    for key, source in snapshot.stats.sources.items()
+                },
+            ),
+            shown=None
+            if shown is None
+            else _MaskedNodes(shown.document, shown.refs, shown.lines, unmasked=shown, masks=self),
+        )
+
+    def _mask_lines(self, text: str) -> str:
+        """Return a snapshot's text with its values masked, but for roles and refs."""
+        pieces, done = [], 0
+        for kept in _KEPT_IN_LINES.finditer(text):
+            pieces += [self._anywhere.mask(text[done : kept.start()]), kept[0]]
+            done = kept.end()
+        return "".join([*pieces, self._anywhere.mask(text[done:])])
+
+    def _mask_ref(self, ref: Ref) -> Ref:
+        return attrs.evolve(ref, name=self._anywhere.mask(ref.name))
+
+    def mask_node(self, node: SnapshotNode) -> SnapshotNode:
+        value = node.value
+        if value is not None:
+            value = self._whole.mask(value) if self._whole.is_whole(value) else self._anywhere.mask(value)
+        return attrs.evolve(
+            node,
+            name=self._anywhere.mask(node.name),
+            value=value,
+            text=self._anywhere.mask(node.text),
+            url=self._anywhere.mask(node.url),
+            description=self._anywhere.mask(node.description),
+            placeholder=self._anywhere.mask(node.placeholder),
+            states=MappingProxyType(
+                {
+                    key: self._anywhere.mask(state) if isinstance(state, str) else state
+                    for key, state in node.states.items()
+                }
+            ),
+            ref=None if node.ref is None else self._mask_ref(node.ref),
+        )
+
+
+@attrs.define(eq=False, slots=False)
+class _MaskedNodes(ShownNodes):
+    """The nodes of a snapshot, masked."""
+
+    _unmasked: ShownNodes = attrs.field(kw_only=True)
+    _masks: _SnapshotMasks = attrs.field(kw_only=True)
+
+    @cached_property
+    def data(self) -> tuple[SnapshotNode, ...]:
+        """The nodes as data, in the order of the lines."""
+        return tuple(map(self._masks.mask_node, self._unmasked.data))
+
+    def find_saying(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
+        """Return the ids of the refs that say the text, as `ShownNodes` does; it is searched for in the page."""
+        return self._unmasked.find_saying(wanted, exact, innermost=innermost)
