@@ -110,6 +110,7 @@ class CachedActions:
     """An entry of the action cache for the page: an executeCached request with its id replays it.
 
     `variables` are the names that need values. `success_rate` is from 0 to 1; None before the first run.
+    `variant` names one of several designs of the page.
     """
 
     entry: str
@@ -118,6 +119,7 @@ class CachedActions:
     steps: int
     variables: tuple[str, ...] = ()
     success_rate: float | None = None
+    variant: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -258,6 +260,7 @@ def tell_cached(known: Iterable[CachedActions]) -> list[str]:
     """Return what an action cache knows in words, one line each, for people and models."""
     return [
         f"known: {each.scenario} in {each.steps} steps, entry {each.entry}"
+        + (f", variant {each.variant}" if each.variant else "")
         + (f", needs {', '.join(each.variables)}" if each.variables else "")
         for each in known
     ]

@@ -148,8 +148,8 @@ async def resolve_values(
     values: looked at first.
     environment: looked at next, for CDPENGINE_VAR_ and the name in capitals; without, that of the process.
     permitted: says of a name whether the value of the environment may be used.
-    ask: an async callable that is asked for what is still missing, one name after the other. What it raises leaves
-        as it is.
+    ask: an async callable that is asked for what is still missing, one name after the other. One that raises has
+        no value.
     sensitive: names whose values are hidden; those that `is_sensitive_name` says, and what `ask` gave, are too.
 
     Raises UndefinedVariablesError with all names that have no value, and InvalidArgumentError for a value that is
@@ -159,6 +159,7 @@ async def resolve_values(
     found: dict[str, str] = {}
     missing: list[str] = []
     withheld: list[str] = []
+    failures: list[tuple[str, Exception]] = []
     hidden = set(sensitive)
     for name in dict.fromkeys(names):
         check_name(name)
@@ -168,8 +169,11 @@ async def resolve_values(
             if value is not None and not permitted(name):
                 value, withheld = None, [*withheld, name]
         if value is None and ask is not None:
-            value = await ask(name)
             hidden.add(name)
+            try:
+                value = await ask(name)
+            except Exception as error:  # noqa: BLE001 - the caller's own code, whose texts may hold a value
+                failures.append((name, error))
         if value is None:
             missing.append(name)
             continue
@@ -183,5 +187,9 @@ async def resolve_values(
         if is_sensitive_name(name):
             hidden.add(name)
     if missing:
-        raise UndefinedVariablesError(missing, [name for name in withheld if name in missing])
+        raise UndefinedVariablesError(
+            missing,
+            [name for name in withheld if name in missing],
+            [f"`ask` raised {type(error).__name__} for {name}" for name, error in failures],
+        ) from (failures[0][1] if failures else None)
     return Values(found, frozenset(hidden & found.keys()))

@@ -17,7 +17,7 @@ from cdpengine.cli.output import Column, errors_as_json, limit, print_json, prin
 from cdpengine.errors import CacheMissError, packages_named
 
 if TYPE_CHECKING:
-    from cdpengine.cache import ActionCache, CacheEntry
+    from cdpengine.cache import ActionCache, CacheEntry, Lookup
 
 T = TypeVar("T")
 
@@ -108,8 +108,14 @@ def _columns(entries: Sequence[CacheEntry], now: float) -> list[Column]:
         Column("version", [str(entry.version) for entry in entries], 5),
         Column("done", [str(entry.statistics.successes) for entry in entries], 3),
         Column("failed", [str(entry.statistics.failures) for entry in entries], 3),
+        *_columns_of_variants(entries),
         Column("ends in", [_tell_time(entry.expires_at - now) for entry in entries], 6),
     ]
+
+
+def _columns_of_variants(entries: Sequence[CacheEntry]) -> list[Column]:
+    variants = [entry.key.variant for entry in entries]
+    return [Column("variant", variants, 2, figure=False)] if any(variants) else []
 
 
 def _tell_time(seconds: float) -> str:
@@ -193,22 +199,30 @@ def report(entry: str, as_json: bool, path: Path | None, owner: str | None) -> N
 @cache.command(short_help="Print what is known for a sentence and a page.")
 @click.argument("sentence")
 @click.argument("url")
+@click.option("--variant", metavar="NAME", help="Only the entry of this variant.")
 @_file_options
-def lookup(sentence: str, url: str, as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Print which scenario SENTENCE is about, and the entries of it for a page with the address URL.
+def lookup(
+    sentence: str, url: str, variant: str | None, as_json: bool, path: Path | None, owner: str | None
+) -> None:
+    """Print which scenario SENTENCE is about, and its entry for a page with the address URL.
 
+    The entry uses all values that SENTENCE says. Its other variants follow: only a page tells them apart.
     "-" in place of SENTENCE reads it from standard input.
     """
     sentence = sys.stdin.read() if sentence == "-" else sentence
 
-    async def find(opened: ActionCache) -> tuple[str, Sequence[CacheEntry]]:
-        return await opened.look_up_address(sentence, url)
+    async def find(opened: ActionCache) -> Lookup:
+        return await opened.look_up_address(sentence, url, variant=variant)
 
-    scenario, entries = _with_cache(path, owner, find, as_json=as_json)
+    found = _with_cache(path, owner, find, as_json=as_json)
+    entries = () if found.entry is None else (found.entry, *found.others)
     if as_json:
-        print_json({"scenario": scenario, "entries": [_describe(entry) for entry in entries]})
+        print_json({**found.to_json(), "entries": [_describe(entry) for entry in entries]})
         return
-    say(f"scenario {scenario}" + ("" if entries else ": there is no entry for this address"))
+    values = f" with values for {', '.join(found.variables)}" if found.variables else ""
+    say(f"scenario {found.scenario or 'unknown'}{values}" + (f": {found.reason}" if found.reason else ""))
+    for remark in found.remarks:
+        say(remark)
     if entries:
         print_table(_columns(entries, time.time()), width=limit(), advice="--json has all")
 

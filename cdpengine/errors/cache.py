@@ -20,15 +20,19 @@ _LONGEST_NAMES, _LONGEST_PATH, _LONGEST_REASON, _LONGEST_ORIGINS = 240, 100, 110
 class UndefinedVariablesError(EngineError, LookupError):
     """Variables of a template have no value: all of them are in `names`. Nothing was run.
 
-    For those in `withheld` the environment has a value that was not recorded on this origin.
+    For those in `withheld` the environment has a value that was not recorded on this origin. `failures` say
+    which exceptions `ask` raised.
     """
 
     names: Sequence[str]
     withheld: Sequence[str] = ()
+    failures: Sequence[str] = ()
 
     def _describe(self) -> str:
         names = cut(", ".join(self.names), _LONGEST_NAMES)
         said = f"variables without a value: {names}. Nothing was run. Pass a value for each"
+        if self.failures:
+            return f"{said}: {cut(self.failures[0], 110)}"
         if not self.withheld:
             return said
         first = cut(self.withheld[0].upper(), 40)

@@ -259,6 +259,7 @@ TOOLS: Sequence[Tool] = (
         name="cache_lookup",
         meaning="Say which scenario a sentence is about, and what is known of it for this page.",
         kinds={"": "cacheLookup"},
+        fields=("variant",),
         capability="cache",
     ),
     Tool(

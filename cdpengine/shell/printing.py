@@ -210,6 +210,10 @@ def _nothing(_result: object) -> Iterator[str]:
     return iter(())
 
 
+def _notice(result: Mapping[str, Any] | None) -> Iterator[str]:
+    yield "learning" if result is None else f"learning; {result['notice']}"
+
+
 _TELL: Mapping[str, Callable[[Any], Iterator[str]]] = {
     "navigate": _arrival,
     "back": _arrival,
@@ -229,5 +233,6 @@ _TELL: Mapping[str, Callable[[Any], Iterator[str]]] = {
     "tabs": _tabs,
     "search": _results,
     "close": _nothing,
+    "startLearning": _notice,
 }
 """How the results of each kind read; those of other kinds are printed as they are."""

@@ -26,7 +26,7 @@ from cdpengine.cache import (
     make_entry,
     make_key,
 )
-from cdpengine.errors import CacheMissError, DeadlineExceededError
+from cdpengine.errors import CacheMissError, DeadlineExceededError, UndefinedVariablesError
 
 pytestmark = pytest.mark.chrome
 
@@ -183,6 +183,27 @@ async def test_values_that_do_not_come_are_not_waited_for(
                 await cache.perform(page, "log in", timeout=0.3)
             else:
                 await cache.execute(page, "login", timeout=0.3)
+
+
+async def test_asking_that_raises_is_an_error_of_the_request(
+    page: Page, site: CacheSite, tmp_path: Path
+) -> None:
+    async def ask(name: str) -> str | None:
+        raise KeyError("hunter2")
+
+    await page.goto(site.url + LOGIN.start)
+    async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG, ask=ask) as cache:
+        await cache.store.put(
+            entry_of(page, "login", Step(request=Navigate(url="https://a.example/${place}")), "place")
+        )
+        actor = Actor(page.browser, page.browser.context_of(page), cache=CacheRequests(cache))
+        asked = {"kind": "executeCached", "scenario": "login", "targetId": page.target_id}
+        response = await dispatch(actor, asked)
+        with pytest.raises(UndefinedVariablesError, match="`ask` raised KeyError for place"):
+            await cache.perform(page, "log in")
+    assert response.error is not None
+    assert response.error.kind == "undefinedVariables"
+    assert "hunter2" not in str(response)
 
 
 async def test_a_classifier_that_does_not_answer_is_not_waited_for(

@@ -111,6 +111,19 @@ async def test_a_hook_that_returns_no_response_changes_nothing(caplog: pytest.Lo
     assert "expected an ActResponse" in caplog.text
 
 
+@pytest.mark.parametrize("error", [KeyError("hunter2"), ExceptionGroup("tasks", [ValueError("hunter2")])])
+async def test_a_cache_that_raises_is_an_error_of_the_request(error: Exception) -> None:
+    class Broken:
+        async def perform(self, _run: object, _request: object) -> Any:
+            raise error
+
+    response = await dispatch(actor(cache=Broken()), {"kind": "cacheList"})
+    assert response.error is not None
+    assert response.error.kind == "invalidArgument"
+    assert type(error).__name__ in response.error.message
+    assert "hunter2" not in str(response)
+
+
 async def test_a_cancelled_request_is_cancelled_in_its_hook_too() -> None:
     with trio.move_on_after(0.05) as scope:
         await dispatch(actor(Hook(does="hang")), {"kind": "tabs"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from spelling import spell
 
 import cdpengine
 from cdpengine.act import Actor, dispatch
+from cdpengine.cache import ActionCache, CacheRequests, read_config
 from cdpengine.service.mcp_server import McpSettings, ToolServer
 from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS
 from cdpengine.service.serving import open_service, serve
@@ -43,27 +44,44 @@ class Way:
 
 
 @asynccontextmanager
-async def open_way(name: str, endpoint: str) -> AsyncIterator[Way]:
-    """Open a way in to the browser at `endpoint`; the shell starts a browser of its own."""
-    async with _OPEN[name](endpoint) as way:
+async def open_way(name: str, endpoint: str, cache: Path | None = None) -> AsyncIterator[Way]:
+    """Open a way in to the browser at `endpoint`; the shell starts a browser of its own.
+
+    cache: the folder of an action cache that requests may be about; its file is `cache_file(folder)`.
+    """
+    async with _OPEN[name](endpoint, cache) as way:
         yield way
 
 
-def _settings(endpoint: str) -> ServiceSettings:
+def cache_file(folder: Path) -> Path:
+    """Return where the cache of a user is whose data are in this folder, made if need be."""
+    (folder / "cdpengine").mkdir(exist_ok=True)
+    return folder / "cdpengine" / "cache.sqlite3"
+
+
+def _settings(endpoint: str, cache: Path | None) -> ServiceSettings:
     policy = UrlPolicy(schemes=frozenset({"http", "https", "data"}), allow_private=True)
     return ServiceSettings(
-        token=TOKEN, endpoint=endpoint, url_policy=policy, files=Path("/"), commands_enabled=True
-    )
+        token=TOKEN, endpoint=endpoint, url_policy=policy, files=Path("/"), commands_enabled=True,
+        cache=None if cache is None else cache_file(cache),
+    )  # fmt: skip
 
 
 @asynccontextmanager
-async def _in_process(endpoint: str) -> AsyncIterator[Way]:
+async def _in_process(endpoint: str, cache: Path | None) -> AsyncIterator[Way]:
     async with (
         cdpengine.connect(endpoint) as browser,
         browser.new_context() as first,
         browser.new_context() as second,
+        AsyncExitStack() as stack,
     ):
-        actors = {"default": Actor(browser, first), "other": Actor(browser, second)}
+        more: dict[str, Any] = {}
+        if cache is not None:
+            config = await read_config()
+            opened = await stack.enter_async_context(ActionCache.open(cache_file(cache), config=config))
+            requests = CacheRequests(opened)
+            more = {"cache": requests, "hooks": (requests.hook,)}
+        actors = {"default": Actor(browser, first, **more), "other": Actor(browser, second, **more)}
 
         async def ask(request: dict[str, Any], session: str = "default") -> dict[str, Any]:
             return (await dispatch(actors[session], request)).to_json()
@@ -72,10 +90,10 @@ async def _in_process(endpoint: str) -> AsyncIterator[Way]:
 
 
 @asynccontextmanager
-async def _over_mcp(endpoint: str) -> AsyncIterator[Way]:
+async def _over_mcp(endpoint: str, cache: Path | None) -> AsyncIterator[Way]:
     by_kind = {kind: (tool.name, action) for tool in TOOLS for action, kind in tool.kinds.items()}
     settings = McpSettings(capabilities=CAPABILITIES, structured=True)
-    async with open_service(_settings(endpoint)) as service:
+    async with open_service(_settings(endpoint, cache)) as service:
         servers = {
             session: ToolServer(partial(service.perform, session), settings).server()
             for session in ("default", "other")
@@ -97,9 +115,9 @@ async def _over_mcp(endpoint: str) -> AsyncIterator[Way]:
 
 
 @asynccontextmanager
-async def _over_http(endpoint: str) -> AsyncIterator[Way]:
+async def _over_http(endpoint: str, cache: Path | None) -> AsyncIterator[Way]:
     async with (
-        serve(_settings(endpoint)) as listening,
+        serve(_settings(endpoint, cache)) as listening,
         httpx.AsyncClient(
             base_url=listening.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
         ) as client,
@@ -114,13 +132,15 @@ async def _over_http(endpoint: str) -> AsyncIterator[Way]:
 
 
 @asynccontextmanager
-async def _in_the_shell(_endpoint: str) -> AsyncIterator[Way]:
+async def _in_the_shell(_endpoint: str, cache: Path | None) -> AsyncIterator[Way]:
     with (
         tempfile.TemporaryDirectory(dir="/tmp", prefix="cdpengine-shell-") as root,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setenv("XDG_RUNTIME_DIR", root)
         patch.setenv("XDG_STATE_HOME", root)
+        if cache is not None:
+            patch.setenv("XDG_DATA_HOME", str(cache))
         Path(root, "cdpengine").mkdir(mode=0o700)
         words: list[str] = []
         async with running(BackgroundOptions()) as background:

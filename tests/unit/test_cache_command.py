@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -156,8 +157,17 @@ def test_a_damaged_entry_is_named_and_deleted(file: Path) -> None:
 
 
 def test_what_is_known_for_a_sentence_and_a_page(file: Path) -> None:
-    sentence = "log in with username ada and password x"
-    assert "scenario login" in command(file, "lookup", sentence, "https://a.example/login")
-    found = json.loads(command(file, "lookup", sentence, "https://a.example/login", "--json"))
+    def look_up(sentence: str, *more: str) -> Any:
+        return json.loads(command(file, "lookup", sentence, "https://a.example/login", "--json", *more))
+
+    found = look_up("log in")
     assert [each["key"]["scenario"] for each in found["entries"]] == ["login"]
-    assert "no entry for this address" in command(file, "lookup", sentence, "https://b.example/")
+    assert (found["acts"], found["variables"], "reason" in found) == (True, [], False)
+    unused = look_up("log in as ada")  # the entry has no step with a user name
+    assert (unused["entries"], unused["unused"]) == ([], ["username"])
+    assert look_up("log in", "--variant", "b")["reason"] == "there is no entry of the variant 'b'"
+    question = look_up("how do I log in?")
+    assert (question["acts"], len(question["entries"])) == (False, 1)
+    printed = command(file, "lookup", "how do I log in?", "https://a.example/login")
+    assert "scenario login: the sentence asks for nothing" in printed
+    assert "no entry for this address" in command(file, "lookup", "log in", "https://b.example/")

@@ -360,6 +360,19 @@ async def test_a_wrong_value_is_refused_without_being_repeated(wrong: object) ->
     assert len(str(caught.value)) < 200
 
 
+async def test_asking_that_fails_gives_no_value_and_names_the_exception() -> None:
+    async def ask(name: str) -> str | None:
+        await trio.lowlevel.checkpoint()
+        raise {"a": KeyError("hunter2"), "b": ValueError("hunter2")}[name]
+
+    with pytest.raises(UndefinedVariablesError) as caught:
+        await resolve_values(["a", "b", "c"], values={"c": "x"}, environment={}, ask=ask)
+    assert caught.value.names == ["a", "b"]
+    assert caught.value.failures == ["`ask` raised KeyError for a", "`ask` raised ValueError for b"]
+    assert caught.value.failures[0] in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
 async def test_asking_can_be_cancelled() -> None:
     async def ask(name: str) -> str | None:
         await trio.sleep_forever()

@@ -87,10 +87,20 @@ async def _bounded(request: ActRequest) -> AsyncIterator[None]:
 
 
 async def perform(run: Performance, request: CacheRequest) -> Any:
-    """Do a request about the cache. Raises InvalidArgumentError where the actor has none."""
+    """Do a request about the cache. Raises InvalidArgumentError where the actor has none, or one that fails."""
     cache = run.actor.cache
     if cache is None:
         raise InvalidArgumentError(
             what=request.kind, given="a request about a cache", expected="another kind: no cache is open here"
         )
-    return await cache.perform(run, request)
+    try:
+        return await cache.perform(run, request)
+    except EngineError:
+        raise
+    except Exception as error:
+        # The text of another exception may hold a value of the request: a KeyError is its key.
+        raise InvalidArgumentError(
+            what="Actor.cache",
+            given=f"a cache that raised {type(error).__name__}",
+            expected="one that raises EngineErrors",
+        ) from error

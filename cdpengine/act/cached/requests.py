@@ -45,6 +45,7 @@ class CacheLookup(CacheRequest):
 
     kind: ClassVar[str] = "cacheLookup"
     goal: str = field('The sentence: "log in as ada".', secret=True)
+    variant: str | None = field("Only this variant; without, the one that the page shows.", None)
 
 
 @attrs.frozen(kw_only=True)

@@ -18,17 +18,14 @@ import trio
 from cdpengine import Page
 from cdpengine._budget import within
 from cdpengine.act import Actor
-from cdpengine.cache.acting.choosing import (
-    choose_for_page,
-    choose_usable,
-)
 from cdpengine.cache.acting.learning import (
+    WITHOUT_KEY,
     Learning,
     Lookup,
     conclude,
     learn_entry,
-    name_goal,
 )
+from cdpengine.cache.acting.looking_up import look_up_goal
 from cdpengine.cache.acting.planned import Goal, plan_goal
 from cdpengine.cache.acting.planning import PerformReport, Planner
 from cdpengine.cache.acting.running import (
@@ -56,7 +53,6 @@ from cdpengine.cache.recognizing.recognition import (
     ScenarioRecognizer,
 )
 from cdpengine.cache.recognizing.scenario_rules import SCENARIO_RULES, ScenarioRule
-from cdpengine.cache.recognizing.sentences import Extraction, extract_variables
 from cdpengine.cache.recording.recording import record_steps
 from cdpengine.cache.replaying.execution import ExecutionOptions
 from cdpengine.cache.replaying.report import ExecutionReport
@@ -116,7 +112,8 @@ class ActionCache:
         config: the options; without, those of `read_config`.
         key: 32 bytes to encrypt with; without, CDPENGINE_CACHE_KEY, and then the user's keyring.
         rules, classifier: by what scenarios are recognised (`ScenarioRecognizer`).
-        ask: an async callable that is asked for values that nothing else has, such as passwords.
+        ask: an async callable that is asked for values that nothing else has, such as passwords. One that raises
+            has no value, and the error names the class of its exception.
         now: the time, in seconds since 1970.
 
         Raises what `read_config` and `CacheStore.open` raise, and InvalidArgumentError where the options require a
@@ -164,7 +161,8 @@ class ActionCache:
 
         scenario: its name, such as "login".
         variables: values by name; where one of them is entered, chosen or gone to, the variable is kept. A secret
-            that is not among them becomes a variable of its own; without a key, so does every typed text.
+            that is not among them becomes a variable of its own; without a key, so does every typed text, and
+            `Learning.notice` says so from the start.
         level: what the entry covers. description, tags, variant: kept with it.
         page_type: which thresholds say how soon a change of the page counts.
 
@@ -177,7 +175,7 @@ class ActionCache:
         )
         began = trio.current_time()
         async with record_steps(page, variables=variables, keep_typed=self._store.encrypted) as recording:
-            learning = Learning(recording=recording)
+            learning = Learning(recording=recording, notice="" if self._store.encrypted else WITHOUT_KEY)
             yield learning
         if recording.steps and learning.keep:
             cost = LearningCost(tokens=recording.tokens, milliseconds=(trio.current_time() - began) * 1_000)
@@ -298,45 +296,39 @@ class ActionCache:
             self._store, self._config, page, goal, planner, report, ask=self._ask, now=self._now
         )
 
-    async def look_up(self, page: Page, goal: str) -> Lookup:
-        """Return what the cache has for a goal on the page. Nothing is done or counted."""
-        return (await self._look_up(page, goal, {}))[0]
+    async def look_up(self, page: Page, goal: str, *, variant: str | None = None) -> Lookup:
+        """Return what the cache has for a goal on the page. Nothing is done or counted.
+
+        variant: only this one; without, that whose elements the page shows comes first.
+        """
+        return (await self._look_up(page, goal, {}, variant=variant))[0]
+
+    async def look_up_address(self, goal: str, url: str, *, variant: str | None = None) -> Lookup:
+        """Return what the cache has for a goal on a page with this URL.
+
+        variant: only this one. Without it, and without a page, variants are in no order.
+        """
+        return (await self._look_up(url, goal, {}, variant=variant))[0]
 
     async def _look_up(
         self,
-        page: Page,
+        place: Page | str,
         goal: str,
         given: Mapping[str, str],
         *,
         patience: float = CLASSIFYING,
         variant: str | None = None,
     ) -> tuple[Lookup, Mapping[str, str]]:
-        """Return what the cache has for a goal, and the values: the given ones and those of the goal."""
-        least = self._config.least_confidence
-        seen = await self._recognizer.understand(goal, page.url, least=least, patience=patience, values=given)
-        scenario = name_goal(goal) if seen.match is None else seen.match.scenario
-        extracts = self._config.extract_variables and seen.acts
-        said = extract_variables(goal, scenario) if extracts else Extraction(values={})
-        known = {**said.values, **given}
-        found = Lookup(
-            scenario=scenario, match=seen.match, acts=seen.acts, remarks=seen.remarks, variant=variant or ""
+        return await look_up_goal(
+            self._store,
+            self._config,
+            self._recognizer,
+            goal,
+            place,
+            given,
+            patience=patience,
+            variant=variant,
         )
-        if not self._config.enabled:
-            return attrs.evolve(found, reason="the cache is switched off"), known
-        choice = await choose_for_page(
-            self._store, self._config, page, scenario, {*known, *said.refused}, variant
-        )
-        found = attrs.evolve(
-            found, entry=choice.entry, others=choice.others, unused=choice.unused, used=choice.used
-        )
-        return attrs.evolve(found, reason=choice.reason if seen.acts else ASKS_NOTHING), known
-
-    async def look_up_address(self, goal: str, url: str) -> tuple[str, tuple[CacheEntry, ...]]:
-        """Return the scenario of a goal, and its entries that can be used for a URL, without a page."""
-        seen = await self._recognizer.understand(goal, url, least=self._config.least_confidence)
-        scenario = name_goal(goal) if seen.match is None else seen.match.scenario
-        found = await self._store.find(scenario, url) or await self._store.find_from_anywhere(scenario)
-        return scenario, tuple(choose_usable(found, self._config)[0])
 
     async def _replay(
         self,

@@ -92,22 +92,25 @@ def choose_entry(
 async def choose_for_page(
     store: CacheStore,
     config: CacheConfig,
-    page: Page,
+    place: Page | str,
     scenario: str,
     given: Collection[str],
     variant: str | None = None,
 ) -> Choice:
-    """Return the entry of a scenario for the page as it is now, or why there is none."""
-    found = await _find_for_page(store, page, scenario, given)
+    """Return the entry of a scenario for the page as it is now, or why there is none.
+
+    place: the page, or a URL; then the size and the elements of the page do not count.
+    """
+    found = await _find_for_url(store, place if isinstance(place, str) else place.url, scenario, given)
     if found and variant is not None:
         found = tuple(entry for entry in found if entry.key.variant == variant)
         if not found:
             return Choice(reason=f"there is no entry of the variant {variant!r}")
-    size = await read_viewport(page) if len(found) > 1 else None
+    size = await read_viewport(place) if len(found) > 1 and not isinstance(place, str) else None
     choice = choose_entry(found, given, config, size)
-    if choice.entry is None or not choice.others:
+    if choice.entry is None or not choice.others or isinstance(place, str):
         return choice
-    snapshot = await page.snapshot()
+    snapshot = await place.snapshot()
     variants = (choice.entry, *choice.others)
     first, *others = sorted(variants, key=lambda entry: -_fit(snapshot, entry))
     return attrs.evolve(choice, entry=first, others=tuple(others))
@@ -137,10 +140,10 @@ _FITS: Mapping[str, float] = MappingProxyType(
 """What finding an element on each level counts."""
 
 
-async def _find_for_page(
-    store: CacheStore, page: Page, scenario: str, given: Collection[str]
+async def _find_for_url(
+    store: CacheStore, url: str, scenario: str, given: Collection[str]
 ) -> tuple[CacheEntry, ...]:
-    found = await store.find(scenario, page.url)
+    found = await store.find(scenario, url)
     if not any(used_variables(entry).issuperset(given) for entry in found):
         # An entry that begins with a navigation can begin anywhere.
         known = {entry.key.id for entry in found}

@@ -35,6 +35,12 @@ from cdpengine.cache.recording.recording import Recording
 from cdpengine.cache.store import CacheStore
 from cdpengine.errors import InvalidArgumentError
 
+WITHOUT_KEY = (
+    "the cache has no key, so typed texts are not kept: one that is no value of `variables` becomes a variable "
+    "that is named after its field. Set CDPENGINE_CACHE_KEY, or let the cache use the user's keyring, to keep them"
+)
+"""What to know before a recording begins where entries are not encrypted."""
+
 _UNKNOWN = Viewport(width=1280, height=720)
 """The viewport that is taken where the page did not say its own."""
 
@@ -44,10 +50,12 @@ class Learning:
     """What a block of `ActionCache.record` learns: `recording` while it runs, `entry` after it.
 
     `entry` is None where nothing was done that could be a step; the notes of the recording say what was. `keep`
-    may be set to False in the block: then nothing is kept.
+    may be set to False in the block: then nothing is kept. `notice` is what to know before anything is done: that
+    typed texts are not kept for want of a key. It is "" where there is nothing to know.
     """
 
     recording: Recording
+    notice: str = ""
     keep: bool = True
     entry: CacheEntry | None = None
 
@@ -57,8 +65,8 @@ class Lookup:
     """What the cache has for a goal on a page: the entry, or why there is none. `variant` was asked for.
 
     `acts`: whether the goal may ask for something; a question, a negation and a remark do not. `remarks` say what
-    failed while it was recognised. `unused` are the variables that were given and that no entry uses; the nearest
-    one uses `used`.
+    failed while it was recognised. `variables` are the names that were given or said. `unused` are those that
+    no entry uses; the nearest one uses `used`.
     """
 
     scenario: str
@@ -69,8 +77,26 @@ class Lookup:
     reason: str = ""
     acts: bool = True
     remarks: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     used: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what it says of the goal, without the entries."""
+        result: dict[str, Any] = {
+            "scenario": self.scenario,
+            "acts": self.acts,
+            "variables": list(self.variables),
+        }
+        if self.match is not None:
+            result |= {"confidence": self.match.confidence, "method": self.match.method}
+        if self.unused:
+            result["unused"] = list(self.unused)
+        if self.reason:
+            result["reason"] = self.reason
+        if self.remarks:
+            result["remarks"] = list(self.remarks)
+        return result
 
 
 def conclude(outcome: Outcome, found: Lookup, **more: Any) -> PerformReport:

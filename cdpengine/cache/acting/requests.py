@@ -96,6 +96,7 @@ def _describe(entry: CacheEntry) -> CachedActions:
         steps=len(entry.steps),
         variables=entry.key.variables,
         success_rate=entry.statistics.success_rate,
+        variant=entry.key.variant or None,
     )
 
 
@@ -132,18 +133,12 @@ async def _execute(cache: ActionCache, run: Performance, request: ExecuteCached)
 
 
 async def _look_up(cache: ActionCache, run: Performance, request: CacheLookup) -> dict[str, Any]:
-    found = await cache.look_up(run.page, request.goal)
-    result: dict[str, Any] = {"scenario": found.scenario}
-    if found.match is not None:
-        result |= {"confidence": found.match.confidence, "method": found.match.method}
-    if found.reason:
-        result["reason"] = found.reason
-    if found.remarks:
-        result["remarks"] = list(found.remarks)
+    found = await cache.look_up(run.page, request.goal, variant=request.variant)
+    result = found.to_json()
     return result | ({} if found.entry is None else {"entry": _to_json(_describe(found.entry))})
 
 
-async def _start(cache: ActionCache, run: Performance, request: StartLearning) -> None:
+async def _start(cache: ActionCache, run: Performance, request: StartLearning) -> dict[str, Any] | None:
     scope = cache.record(
         run.page,
         scenario=request.scenario,
@@ -151,7 +146,9 @@ async def _start(cache: ActionCache, run: Performance, request: StartLearning) -
         description=request.description,
         variant=request.variant,
     )
-    await hold(run, (LEARNING, run.page.target_id), scope)
+    held = await hold(run, (LEARNING, run.page.target_id), scope)
+    learning: Learning = held.value
+    return {"notice": learning.notice} if learning.notice else None
 
 
 async def _stop(_cache: ActionCache, run: Performance, request: StopLearning) -> dict[str, Any]:

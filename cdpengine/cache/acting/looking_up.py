@@ -1,0 +1,55 @@
+"""Looking up: the scenario and the values of a sentence, and the entry for a page or for an address.
+
+Rule: the same entry is found for the page and for its address, except that only a page tells variants apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from cdpengine import Page
+from cdpengine.cache.acting.choosing import choose_for_page
+from cdpengine.cache.acting.learning import Lookup, name_goal
+from cdpengine.cache.config import CacheConfig
+from cdpengine.cache.recognizing.recognition import ASKS_NOTHING, ScenarioRecognizer
+from cdpengine.cache.recognizing.sentences import Extraction, extract_variables
+from cdpengine.cache.store import CacheStore
+
+
+async def look_up_goal(
+    store: CacheStore,
+    config: CacheConfig,
+    recognizer: ScenarioRecognizer,
+    goal: str,
+    place: Page | str,
+    given: Mapping[str, str],
+    *,
+    patience: float,
+    variant: str | None = None,
+) -> tuple[Lookup, Mapping[str, str]]:
+    """Return what the cache has for a goal, and the values: the given ones and those of the goal.
+
+    place: the page, or the URL of one. patience: seconds for a classifier.
+    """
+    url = place if isinstance(place, str) else place.url
+    seen = await recognizer.understand(
+        goal, url, least=config.least_confidence, patience=patience, values=given
+    )
+    scenario = name_goal(goal) if seen.match is None else seen.match.scenario
+    extracts = config.extract_variables and seen.acts
+    said = extract_variables(goal, scenario) if extracts else Extraction(values={})
+    known = {**said.values, **given}
+    wanted = {*known, *said.refused}
+    found = Lookup(
+        scenario=scenario, match=seen.match, acts=seen.acts, remarks=seen.remarks, variant=variant or "",
+        variables=tuple(sorted(wanted)),
+    )  # fmt: skip
+    if not config.enabled:
+        return attrs.evolve(found, reason="the cache is switched off"), known
+    choice = await choose_for_page(store, config, place, scenario, wanted, variant)
+    found = attrs.evolve(
+        found, entry=choice.entry, others=choice.others, unused=choice.unused, used=choice.used
+    )
+    return attrs.evolve(found, reason=choice.reason if seen.acts else ASKS_NOTHING), known

@@ -1,0 +1,144 @@
+"""Requests about the cache by every way in: variants, lookups, versions, and what is said before learning."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from ways_in import WAYS, Way, cache_file, open_way
+
+EACH = [pytest.param(name, marks=pytest.mark.slow) if name == "http" else name for name in WAYS]
+"""All ways in. HTTP and MCP share the service, so that one of them is enough each time."""
+
+pytestmark = [pytest.mark.chrome, pytest.mark.parametrize("name", EACH)]
+
+NAMES = {"a": ("City", "Save"), "b": ("Place", "Continue")}
+VALUES = {"city": "Rome"}
+
+
+def form(variant: str) -> str:
+    field, button = NAMES[variant]
+    return f"""<title>S</title><h1 id=out>S</h1><form aria-label=Settings onsubmit="return false"><label>{field} <input name=x></label>
+<button type=button onclick="out.textContent = 'Saved ' + this.form.x.value">{button}</button></form>"""
+
+
+@pytest.fixture
+async def way(
+    name: str, shared_endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Way]:
+    monkeypatch.setenv("CDPENGINE_CACHE_KEYRING", "false")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
+    async with open_way(name, shared_endpoint, tmp_path) as opened:
+        yield opened
+
+
+async def say(way: Way, kind: str, **fields: Any) -> dict[str, Any]:
+    response = await way.ask({"kind": kind, **fields})
+    assert response["ok"], response
+    result: dict[str, Any] = response.get("result") or {}
+    return result
+
+
+async def show(way: Way, serve: Callable[..., str], variant: str) -> dict[str, Any]:
+    return await way.ask({"kind": "navigate", "url": serve(form(variant), "/settings")})
+
+
+async def ref_of(way: Way, role: str, name: str) -> str:
+    found = await say(way, "find", role=role, name=name)
+    ref: str = found["nodes"][0]["ref"]
+    return ref
+
+
+async def learn(way: Way, serve: Callable[..., str], variant: str, clicks: int = 1) -> dict[str, Any]:
+    """Have a variant learned, and return what was said when it began."""
+    await show(way, serve, variant)
+    field, button = NAMES[variant]
+    begun = await say(way, "startLearning", scenario="settings", variables={"city": "Bonn"}, variant=variant)
+    await say(way, "type", ref=await ref_of(way, "textbox", field), text="Bonn")
+    for _ in range(clicks):
+        await say(way, "click", ref=await ref_of(way, "button", button))
+    kept = await say(way, "stopLearning")
+    assert kept["entry"]["variant"] == variant
+    return begun
+
+
+async def replay(way: Way, **fields: Any) -> tuple[bool, str]:
+    """Replay with `VALUES`; return whether that went well, and what the page shows."""
+    done = await say(way, "executeCached", variables=VALUES, **fields)
+    (heading,) = (await say(way, "find", role="heading"))["nodes"]
+    return done["ok"], heading["name"]
+
+
+async def run_program(*arguments: str) -> dict[str, Any]:
+    """Run a command of `cdpengine cache` as a program of its own."""
+    done = await trio.run_process(
+        [sys.executable, "-m", "cdpengine", "cache", *arguments, "--json"], capture_stdout=True
+    )
+    printed: dict[str, Any] = json.loads(done.stdout)
+    return printed
+
+
+async def test_variants_are_told_apart_and_wear_none_out(
+    way: Way, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    begun = await learn(way, serve, "a")
+    assert "the cache has no key" in begun["notice"]
+    await learn(way, serve, "b")
+    for variant in "ba":
+        arrived = await show(way, serve, variant)
+        assert {each["variant"] for each in arrived["cached"]} == {"a", "b"}
+        assert await replay(way, scenario="settings") == (True, "Saved Rome")
+    await show(way, serve, "a")
+    assert await replay(way, scenario="settings", variant="b") == (False, "S")
+    found = await say(way, "cacheLookup", goal="open the settings", variant="b")
+    assert found["entry"]["variant"] == "b"
+    listed = (await run_program("list", "--file", str(cache_file(tmp_path))))["entries"]
+    figures = {
+        each["key"]["variant"]: (
+            each["statistics"].get("successes", 0),
+            each["statistics"].get("failures", 0),
+        )
+        for each in listed
+    }
+    assert figures == {"a": (1, 0), "b": (1, 0)}
+
+
+async def test_a_lookup_says_what_a_sentence_wants_and_versions_outlive_a_refresh(
+    name: str, way: Way, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    await learn(way, serve, "a")
+    url = serve(form("a"), "/settings")
+    file = str(cache_file(tmp_path))
+    for goal, fields in (
+        ("how do I open the settings?", {"acts": False}),
+        ("open the settings", {"acts": True, "variables": []}),
+        ("settings: language German", {"unused": ["language"], "variables": ["language"]}),
+    ):
+        found = await say(way, "cacheLookup", goal=goal)
+        assert found["scenario"] == "settings"
+        assert fields.items() <= found.items()
+        assert ("entry" in found) is ("unused" not in fields)
+        if name == "dispatch":  # the command has a page's address only, and says the same
+            without_page = await run_program("lookup", goal, url, "--file", file)
+            entries = without_page.pop("entries")
+            assert ("entry" in found) is (entries != [])
+            found.pop("entry", None)
+            assert without_page == found
+    (entry,) = (await say(way, "cacheList"))["entries"]
+    identity = entry["entry"]
+    assert await say(way, "forceRefresh", entry=identity) == {"refreshed": True}
+    assert await say(way, "forceRefresh", entry=identity) == {"refreshed": False}
+    refused = await way.ask({"kind": "executeCached", "scenario": "settings", "variables": VALUES})
+    assert refused["error"]["kind"] == "cacheMiss"
+    assert [each["version"] for each in (await say(way, "cacheVersions", entry=identity))["versions"]] == [1]
+    await learn(way, serve, "a", clicks=2)
+    versions = (await say(way, "cacheVersions", entry=identity))["versions"]
+    assert [each["version"] for each in versions] == [2, 1]
+    assert (await say(way, "cacheRestore", entry=identity, version=1))["entry"]["version"] == 3
+    await show(way, serve, "a")
+    assert await replay(way, entry=identity) == (True, "Saved Rome")
