@@ -27,7 +27,7 @@ import trio
 from cdpengine._budget import Budget
 from cdpengine._logs import get_logger
 from cdpengine._page.dialog_release import release_page
-from cdpengine._page.navigation.liveness import answers, dismiss_dialog, terminate
+from cdpengine._page.navigation.liveness import answers, dismiss_dialog, note_terminated, terminate
 from cdpengine._page.navigation.navigation import go_to, reload
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.tabs import Tabs
@@ -99,7 +99,6 @@ _CLOSE_AGAIN_AFTER = 1.0
 
 _ELSEWHERE = "data:text/html,"
 """A document of a site of its own: Chrome leaves the old process, and what hangs in it, behind."""
-
 
 _HUNG_BEFORE = (
     'it hung before this program connected, and takes no termination: allow="reload" or "close" helps'
@@ -197,6 +196,7 @@ def _take_terminations(
             with trio.move_on_after(_GO_ON_TIMEOUT), suppress(SessionGoneError, ConnectionLostError):
                 while not all(call.done for call in pending):
                     await answers(sessions[0])
+            note_terminated(sessions)
         finally:
             for call in pending:
                 call.abandon()

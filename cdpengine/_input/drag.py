@@ -29,15 +29,13 @@ from cdpengine._input.action import (
     verify,
 )
 from cdpengine._input.actionability.inspection import Inspection
-from cdpengine._input.actionability.page_library import (
+from cdpengine._input.actionability.library_calls import (
     Handle,
-    InputObserver,
-    Record,
     decode_result,
     post_library_call,
     post_run,
-    wait_until_reported,
 )
+from cdpengine._input.actionability.page_library import InputObserver, Record, wait_until_reported
 from cdpengine._input.actionability.requirements import NO_REQUIREMENTS
 from cdpengine._input.devices.mouse import MouseDevice, check_delay, release, wait_for_delivery
 from cdpengine._input.geometry import Point

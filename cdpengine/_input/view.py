@@ -21,7 +21,7 @@ from cdpengine._input.actionability.frame_chain import (
     points_outside,
 )
 from cdpengine._input.actionability.inspection import inspect
-from cdpengine._input.actionability.page_library import stale_ref_error
+from cdpengine._input.actionability.library_calls import stale_ref_error
 from cdpengine._input.actionability.requirements import Requirements
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point, Quad

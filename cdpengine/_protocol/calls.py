@@ -166,6 +166,16 @@ class PendingCall:
             self._error = error
             self._finish()
 
+    def ask_again(self) -> None:
+        """Send a call that waits for a promise once more: a termination can have kept that from settling.
+
+        The first call is forgotten. For calls that `survive_terminations`, others are left as they are.
+        """
+        own, ended = self._own, self.call
+        if own is None or self.done or not own.params.get("awaitPromise") or not self._send_again(own):
+            return
+        self._connection._forget(ended)
+
     def _send_again(self, own: _Own) -> bool:
         """Send the call once more, from the reader. False if it was sent often enough, or cannot be sent."""
         if not own.repeats:
@@ -190,6 +200,13 @@ class PendingCall:
         self._task = None
         self.abandon()
         return trio.lowlevel.Abort.SUCCEEDED
+
+
+def note_termination(connection: Connection) -> None:
+    """Ask again what waits for promises in pages: a termination hits all scripts of a renderer process."""
+    for call in list(connection._pending.values()):
+        if isinstance(call.waiter, PendingCall):
+            call.waiter.ask_again()
 
 
 class SharedCall:

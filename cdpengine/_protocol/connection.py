@@ -110,9 +110,9 @@ class Connection:
         self.targets = Targets(self)
         self._consumers = Consumers()
         self._transport = transport
-        self._lag_total = 0.0
-        self._lag_longest = 0.0
+        self._lag_total = self._lag_longest = 0.0
         self._mux = Mux()
+        self._pending = self._mux.pending
         self._outbox: deque[Call] = deque()
         self._outbox_filled = trio.lowlevel.ParkingLot()
         self._direct = transport if isinstance(transport, DirectTransport) else None

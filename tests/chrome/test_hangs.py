@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 
 import attrs
@@ -301,6 +303,63 @@ async def test_terminations_of_a_neighbor_reach_no_reading(
     assert (await page.title()).startswith("T")
     for each in (page, neighbor):
         await each.close()
+
+
+LOGGED = """<!doctype html><title>T</title><button id=near>Near</button><input aria-label=Name>
+<select aria-label=Kind><option>a<option>b<option>c</select><div style="height: 3000px"></div>
+<button id=far>Far</button><div id=key tabindex=0 role=textbox aria-label=Keys>k</div>
+<script>log = []; const note = (event) => { log.push([event.target.id, event.timeStamp]) };
+for (const each of [window, document, document.documentElement, document.body]) {
+  for (const type of ["click", "keydown"]) each.addEventListener(type, note, true);
+}</script>"""
+"""A termination can end one of its listeners, so each event is noted by four."""
+
+
+@pytest.mark.parametrize("times", [12, pytest.param(150, marks=pytest.mark.slow)])
+async def test_terminations_of_a_neighbor_delay_actions_and_repeat_none(
+    browser: cdpengine.Browser, httpserver: HTTPServer, times: int
+) -> None:
+    """Actions go on, or raise at once where it cannot be known whether they were done."""
+    httpserver.expect_request("/logged").respond_with_data(LOGGED, content_type="text/html")
+    neighbor = await browser.new_page(httpserver.url_for("/logged"))
+    async with neighbor.expect_popup() as expected:
+        await neighbor.evaluate("void open('/logged')")
+    page = expected.value
+    await page.wait_for(css="button")
+    near, far = await page.find_all(role="button")
+    name, keys = await page.find(role="textbox", name="Name"), await page.find(role="textbox", name="Keys")
+    kind = await page.find(role="combobox")
+    chance = random.Random(times)
+    actions: dict[str, Callable[[], Awaitable[object]]] = {
+        "near": lambda: page.click(near, timeout=60),
+        "far": lambda: page.click(far, timeout=60),
+        "key": lambda: page.press("a", target=keys, timeout=60),
+        "name": lambda: page.fill(name, chance.choice(["Ada", "Bob"]), timeout=60),
+        "kind": lambda: page.select(kind, chance.choice("abc"), timeout=60),
+    }
+    done: Counter[str] = Counter()
+    unknown: Counter[str] = Counter()
+
+    async def hang() -> None:
+        while True:
+            with suppress(cdpengine.EvaluationTimeoutError, cdpengine.EvaluationTerminatedError):
+                await neighbor.evaluate("for (;;);", timeout=chance.choice([0.01, 0.03, 0.1]))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hang)
+        for _ in range(times):
+            each = chance.choice(list(actions))
+            try:
+                await actions[each]()
+                done[each] += 1
+            except cdpengine.EvaluationTerminatedError:
+                unknown[each] += 1
+        nursery.cancel_scope.cancel()
+    arrived = Counter(name for name, _ in {tuple(each) for each in await page.evaluate("log", timeout=20)})
+    for each in ("near", "far", "key"):
+        assert done[each] <= arrived[each] <= done[each] + unknown[each]
+    for open_page in (page, neighbor):
+        await open_page.close()
 
 
 # --- every way of giving up stops the script -------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from cdpengine._input.actionability.page_library import Handle, handle_on, run, stale_ref_error
+from cdpengine._input.actionability.library_calls import Handle, handle_on, run, stale_ref_error
 from cdpengine._input.geometry import Point, Polygon, Quad, clip
 from cdpengine._javascript import own
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, value_of

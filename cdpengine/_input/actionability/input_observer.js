@@ -27,6 +27,8 @@
   const { observers } = known;
   const before = observers.get(wanted.id);
   if (!before) return; // it was ended before it began
+  // A probe that was asked again after a termination, and comes late: the input has arrived by now.
+  if (before.turn === wanted.turn && before.record && (before.record.seen.length > 0 || before.record.held)) return;
   before.unlisten();
 
   const record = {};
@@ -34,6 +36,7 @@
   const listening = [];
   const entry = {
     record,
+    turn: wanted.turn,
     waiting: before.waiting, // those that wait for the report, which is made once
     done: false, // whether that was so
     meant,

@@ -9,6 +9,8 @@
   "use strict";
 
   const { id, final, turn } = request;
+  const last = tools.lastEnded();
+  if (last && last.id === id) return last.record;
   const observer = tools.expected(id);
   if (!final && !observer.done) return new Promise((tell) => observer.waiting.push({ turn, tell }));
   observer.settle();

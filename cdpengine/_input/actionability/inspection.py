@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import cache
 from typing import TypeVar
 
@@ -28,28 +28,30 @@ import trio
 
 from cdpengine._budget import Budget
 from cdpengine._input.actionability.key_guard import KeyGuard
-from cdpengine._input.actionability.measuring import Cover, FullProbe
-from cdpengine._input.actionability.naming import asked_name, check_name, note_met
-from cdpengine._input.actionability.page_library import (
+from cdpengine._input.actionability.library_calls import (
     AnyHandle,
     Handle,
-    InputObserver,
-    ProbeReply,
     decode_result,
     handle_on,
     known_handle,
     post_library_call,
     post_run,
+    run,
+)
+from cdpengine._input.actionability.measuring import Cover, FullProbe
+from cdpengine._input.actionability.naming import asked_name, check_name, note_met
+from cdpengine._input.actionability.page_library import (
+    InputObserver,
+    ProbeReply,
     probe_nodes,
     probe_request,
-    run,
     use_node,
 )
 from cdpengine._input.actionability.requirements import Requirements, Usability
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point
 from cdpengine._input.hindrance import Hindrance
-from cdpengine._javascript import script_with
+from cdpengine._javascript import script, script_with
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, object_group
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import (
@@ -232,6 +234,20 @@ class Inspection:
         """Post what `run` calls, on a node that was used before. To be awaited by `decode_result`."""
         return post_run(self.used, source, request)
 
+    async def wait_for_frames(self) -> None:
+        """Wait until the page has drawn, and had its turn after that. Raises as `run` does."""
+        call = post_run(await self._resolve(), script("_input/frames"), None, changes=False)
+        await decode_result(call, self.node, msgspec.Raw)
+
+    @contextmanager
+    def arming(self, guard: KeyGuard | None) -> Iterator[None]:
+        """Note that the calls of the body arm the guard, which they may have done also where they fail."""
+        try:
+            yield
+        finally:
+            if guard is not None and self._used is not None:
+                guard.note_armed(self._used.library)
+
     @property
     def used(self) -> AnyHandle:
         """The handle with which the node was used."""
@@ -383,9 +399,8 @@ class Inspection:
     async def _focus(self, *, editable: bool, at_end: bool, guard: KeyGuard | None, again: bool) -> Focus:
         wanted = Usability(visible=editable, editable=editable)
         request = {"atEnd": at_end, "guard": None if guard is None else guard.arming(), "again": again}
-        reply, focus = await self._use(_focus_source(), request, Focus, wanted)
-        if guard is not None:
-            guard.note_armed(self.used.library)
+        with self.arming(guard):
+            reply, focus = await self._use(_focus_source(), request, Focus, wanted)
         if not focus.focused and reply.labelled:
             raise self._refusal(
                 NotInteractableError, f"{reply.invisible or 'it takes no focus'}{_BEHIND_LABEL}"

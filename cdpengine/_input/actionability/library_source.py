@@ -11,13 +11,22 @@ from cdpengine._javascript import own, script
 @cache
 def library_source() -> str:
     """Return the source of what is installed once in each world, so that it is sent and compiled once."""
-    names = "node_tools", "input_observer", "actionability", "input_report", "covering", "places", "label"
+    names = (
+        "node_tools",
+        "input_observer",
+        "actionability",
+        "input_report",
+        "covering",
+        "places",
+        "label",
+        "once",
+    )
     sources = (script(f"_input/actionability/{name}") for name in names)
-    tools, arms, probe, report, covering, places, label = sources
+    tools, arms, probe, report, covering, places, label, once = sources
     guards = script("_input/actionability/key_guard")
     return own(f"""function () {{
       const toolsOf = {tools};
-      const known = {{ marks: false, held: null, observers: new Map(), renamed: {naming_source()} }};
+      const known = {{ marks: false, held: null, last: null, observers: new Map(), renamed: {naming_source()} }};
       const tools = (node) => toolsOf(node, known);
       const arms = {arms};
       const observer = (wanted, points, of) => arms(wanted, points, of, known);
@@ -30,6 +39,7 @@ def library_source() -> str:
       return {{
         observers: known.observers,
         keys: ({guards})(tools),
+        once: ({once})(),
         // The element of a number, which lives on until the next one is asked for.
         element: (holder, number) => (known.held = holder.element(number) || null),
         probe: (node, request) => probe.call(node, request, tools(node), observer, known, labelOf),

@@ -25,17 +25,19 @@ from cdpengine._input.actionability.frame_chain import (
     points_outside,
     windows_from_outside,
 )
-from cdpengine._input.actionability.page_library import (
+from cdpengine._input.actionability.library_calls import (
     Handle,
-    InputObserver,
-    ProbeReply,
     check_not_gone,
     decode_result,
     handle_on,
     post_library_call,
+    run,
+)
+from cdpengine._input.actionability.page_library import (
+    InputObserver,
+    ProbeReply,
     probe_nodes,
     probe_request,
-    run,
 )
 from cdpengine._input.geometry import ClickPoints, Point, Quad, choose_points, contains, visible_parts
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, RemoteHandle, object_of

@@ -267,13 +267,16 @@
     return observers.get(id);
   }
 
+  // Its record is kept for a while: a termination can have hit the report, which is asked for again then.
   function ended(id) {
-    known.observers.get(id).unlisten();
+    const observer = known.observers.get(id);
+    observer.unlisten();
+    known.last = { id, record: observer.record };
     known.observers.delete(id);
   }
 
   return {
-    expected, ended, element, imageOf, areaRect, flatParent, flatAncestors, describe, rects, roots, elementAt, reaches,
+    expected, ended, lastEnded: () => known.last, element, imageOf, areaRect, flatParent, flatAncestors, describe, rects, roots, elementAt, reaches,
     receives, pointsOf, pseudo, innerRects, takers, hasArea, editorInput,
   };
 })

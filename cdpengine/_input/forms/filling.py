@@ -15,13 +15,13 @@ import msgspec
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.inspection import Inspection
 from cdpengine._input.actionability.key_guard import KeyGuard
-from cdpengine._input.actionability.page_library import decode_result
+from cdpengine._input.actionability.library_calls import decode_result
 from cdpengine._input.actionability.requirements import Usability
 from cdpengine._input.devices.keyboard import KeyboardDevice, count_typed
 from cdpengine._input.forms.own_listeners import MASK_PAUSE, OwnListeners, own_listeners
 from cdpengine._input.forms.related import related_node
 from cdpengine._input.forms.segments import segment_keys, segments_in
-from cdpengine._javascript import script, script_with
+from cdpengine._javascript import script_with
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.dom import DescribeNodeReply
@@ -111,12 +111,13 @@ class Filling:
         """
         try:
             usability = Usability(writable=True)
-            self.made = await self.inspection.run_when_usable(
-                _source(_FILL), self._request(), Made, usability
-            )
+            with self.inspection.arming(self.guard):
+                self.made = await self.inspection.run_when_usable(
+                    _source(_FILL), self._request(), Made, usability
+                )
             if self.made.kind not in ("text", "keys"):
+                self.guard.note_ended()
                 return self.made
-            self.guard.note_armed(self.inspection.used.library)
             self.text = self.texts.get(self.made.type, self.texts[EVERY_TYPE])
             if self.made.kind == "text":
                 return await self._write()
@@ -163,7 +164,7 @@ class Filling:
         """Wait for a mask where the field listens to its focus; note what it listens to itself."""
         self.own = await own_listeners(self.inspection, labelled=made.labelled)
         if self.own.focus and not made.masked and not made.focused:
-            await self.inspection.run(script("_input/frames"), None, msgspec.Raw)
+            await self.inspection.wait_for_frames()
             made = await self._prepare()
             if made.reason:
                 raise refusal(self.node, made.reason, made.holds)

@@ -176,7 +176,7 @@ async def _focus(
             return MASK_PAUSE if focused.masked else 0
         own = await own_listeners(inspection, labelled=focused.labelled)
         if own.focus and not focused.masked:
-            await inspection.run(script("_input/frames"), None, msgspec.Raw)
+            await inspection.wait_for_frames()
             focused = await inspection.wait_for_focus(
                 editable=editable, at_end=editable, guard=guard, again=True
             )

@@ -22,7 +22,7 @@ import msgspec
 import trio
 
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.page_library import (
+from cdpengine._input.actionability.library_calls import (
     Handle,
     decode_result,
     handle_on,

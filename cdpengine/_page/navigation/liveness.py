@@ -18,7 +18,7 @@ import trio
 from cdpengine._logs import get_logger
 from cdpengine._page.running_actions import KNOWN_UNRESPONSIVE, QUICK_PROBE
 from cdpengine._page.scripts.sign_of_life import post_nothing, post_shared_nothing
-from cdpengine._protocol.calls import SharedCall
+from cdpengine._protocol.calls import SharedCall, note_termination
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     ConnectionLostError,
@@ -65,8 +65,18 @@ async def terminate(sessions: Sequence[Session], unanswered: list[SharedCall] | 
 
     Sent on all of them at once: one that was attached when the page hung already is not heard. False when
     none took it. What has no answer by then may still hit the page's next script: it is added to `unanswered`.
+    What waits for promises in pages is asked again: a termination can have kept them from settling.
     """
-    return await _one_of(sessions, "Runtime.terminateExecution", {}, unanswered)
+    confirmed = await _one_of(sessions, "Runtime.terminateExecution", {}, unanswered)
+    if confirmed:
+        note_terminated(sessions)
+    return confirmed
+
+
+def note_terminated(sessions: Sequence[Session]) -> None:
+    """Ask again what waits for promises in pages, on the connections of a page's sessions."""
+    for connection in {id(session.connection): session.connection for session in sessions}.values():
+        note_termination(connection)
 
 
 async def dismiss_dialog(sessions: Sequence[Session]) -> bool:

@@ -10,7 +10,7 @@ import pytest
 import trio.testing
 from action_stage import Stage
 
-from cdpengine._input.actionability.page_library import handle_on
+from cdpengine._input.actionability.library_calls import handle_on
 from cdpengine._page.scripts.page_functions import object_group
 from cdpengine._protocol.instruments import Traffic
 
