@@ -83,14 +83,8 @@ class Shell:
 
 
 def our_program() -> tuple[str, ...]:
-    """Return the installed script, or the one that would be installed where an older one is."""
-    ours = Path(__file__).resolve().parents[2] / "bin" / "cdpengine"
-    installed = Path(sys.executable).parent / "cdpengine"
-    try:
-        same = installed.read_bytes().partition(b"\n")[2] == ours.read_bytes().partition(b"\n")[2]
-    except OSError:
-        same = False
-    return (str(installed),) if same else (sys.executable, str(ours))
+    """Return the installed command."""
+    return (str(Path(sys.executable).parent / "cdpengine"),)
 
 
 def peer_program() -> Path:

@@ -13,6 +13,7 @@ import attrs
 
 from benchmarks.harness.bench import is_peer
 from benchmarks.harness.figures import Measurement, shown, shown_ratio
+from benchmarks.harness.front import FIGURES, front_rows, front_table
 from benchmarks.harness.installed import MCP_SERVERS
 from benchmarks.harness.markdown import safe
 from benchmarks.harness.report import Report, own_side
@@ -68,30 +69,34 @@ def measurement_of(report: Report, name: str) -> Measurement | None:
     return next((each for each in report.measurements if each.name == name), None)
 
 
-# --- the README's lines ---------------------------------------------------------------------------------------------
+# --- the README's table and chart -----------------------------------------------------------------------------------
+
+
+def readme_lines(report: Report) -> list[str]:
+    """Return the table, the chart, and a link to all figures."""
+    page = "docs/benchmarks.md"
+    return [
+        *front_table(front_rows(report)),
+        "",
+        "![Time of common operations, shorter is better](docs/benchmarks/front.svg)",
+        "",
+        f"{taken(report)}. All figures{reasons_for_care(report)}: [{page}]({page}).",
+    ]
+
+
+# --- lines of figures -----------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
 class Line:
-    """One line of the README: the name of a figure, and how it is told."""
+    """One line of a list of figures: the name of a figure, and its title."""
 
     figure: str
     text: str
 
 
-LINES = (
-    Line("looks: the first look, 1,000 rows", "The first look at a new document of 1,000 rows"),
-    Line("looks: the look after a click, 1,000 rows", "The look after a click that changed one of them"),
-    Line("snapshot: 1,000 rows", "A look at 1,000 rows that stand still"),
-    Line("actions: click", "A click, checked before and verified after it"),
-    Line("events: 4,000 console messages", "Console messages taken in"),
-    Line("hung_evaluate: the page free again, after the deadline", "A hung script ended, after its deadline"),
-    Line("navigations: each", "A navigation"),
-)
-
-
 def told(report: Report, line: Line) -> str:
-    """Return one line of the README; "" where the run has no such figure of the engine."""
+    """Return one line, or "" if the run lacks the engine's figure."""
     found, median = measurement_of(report, line.figure), own_median(report, line.figure)
     if found is None or median is None:
         return ""
@@ -112,13 +117,6 @@ def _others(measurement: Measurement) -> list[str]:
     return said + ([f"not possible with {', '.join(unable)}"] if unable else [])
 
 
-def readme_lines(report: Report) -> list[str]:
-    """Return the README's lines, and where the whole page is."""
-    page = "docs/benchmarks.md"
-    lines = [text for line in LINES if (text := told(report, line))]
-    return [*lines, "", f"{taken(report)}. All figures{reasons_for_care(report)}: [{page}]({page})."]
-
-
 def taken(report: Report) -> str:
     """Return when the figures were taken, and on what."""
     day = report.began.partition(" ")[0]
@@ -128,7 +126,7 @@ def taken(report: Report) -> str:
 def reasons_for_care(report: Report) -> str:
     """Return how many warnings the run gave, as words that follow "figures"; "" where it gave none."""
     care = len(report.warnings())
-    return f", and {care} reason{'s' * (care != 1)} to read them with care" if care else ""
+    return f", and {care} caveat{'s' * (care != 1)}" if care else ""
 
 
 # --- how many pages a machine holds ---------------------------------------------------------------------------------
@@ -280,7 +278,7 @@ def cache_lines(report: Report) -> list[str]:
 README = Block(
     begin="<!-- benchmarks: begin; written by `make bench`, do not edit -->",
     end="<!-- benchmarks: end -->",
-    figures=tuple(line.figure for line in LINES),
+    figures=tuple(figure.figure for figure in FIGURES),
     lines=readme_lines,
 )
 SIZING = Block(

@@ -157,6 +157,16 @@ def test_a_program_of_the_documentation_runs(
     assert run_here(program, monkeypatch)
 
 
+def test_the_readme_shows_the_output_of_its_first_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, output = re.findall(
+        r"^```(?:python|text)\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S
+    )[:2]
+    (tmp_path / "program.py").write_text(program)
+    assert run_here(tmp_path / "program.py", monkeypatch) == output
+
+
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "block", [block for block in EXAMPLES_OF_PAGES if not block.is_program], ids=lambda block: block.name

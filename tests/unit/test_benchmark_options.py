@@ -10,7 +10,8 @@ from benchmark_reports import report
 
 from benchmarks.__main__ import chosen_peers, command_text, main, parser, why_not_published
 from benchmarks.cases import CASES
-from benchmarks.harness.blocks import LINES, README
+from benchmarks.harness.blocks import README
+from benchmarks.harness.front import FIGURES
 from benchmarks.harness.installed import Kind, why_not
 from benchmarks.harness.machine import Load
 from benchmarks.harness.peers import PEER_NAMES
@@ -78,19 +79,19 @@ def test_the_lines_of_the_readme_are_written_by_a_run_that_has_them_all(
     figure = report().measurements[0]
     all_of_them = [
         attrs.evolve(figure, case=name, variant=variant)
-        for name, variant in (line.figure.split(": ") for line in LINES)
+        for name, _, variant in (figure.figure.partition(": ") for figure in FIGURES)
     ]
     source.write_bytes(to_json(report(*all_of_them[1:])))
     assert main(["--from", str(source), "--markdown", str(readme)]) == 0
     assert readme.read_text() == empty
-    assert f"no figure of {LINES[0].figure}\n" in capsys.readouterr().err
+    assert f"no figure of {FIGURES[0].figure}\n" in capsys.readouterr().err
     source.write_bytes(to_json(report(*all_of_them)))
     assert main(["--from", str(source), "--markdown", str(readme)]) == 0
     text = readme.read_text()
     assert text.startswith("above\n")
     assert text.endswith("below\n")
     assert "docs/benchmarks.md" in text
-    assert text.count("\n- ") == len(LINES)
+    assert all(f"\n| {figure.title} |" in text for figure in FIGURES)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_the_summary_is_written_with_its_plots_and_without_those_of_an_earlier_r
     (folder / "old.svg").write_text("<svg/>")
     assert main(["--from", str(source), "--summary", str(page)]) == 0
     drawn = sorted(path.name for path in folder.iterdir())
-    assert drawn == ["overview.svg", "rate-0.svg"]
+    assert drawn == ["front.svg", "overview.svg", "rate-0.svg"]
     assert all(f"](benchmarks/{name})" in page.read_text() for name in drawn)
 
 

@@ -6,6 +6,7 @@ import itertools
 import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
+from pathlib import Path
 
 import attrs
 import pytest
@@ -14,7 +15,6 @@ from benchmark_reports import HOSTILE, report, side
 from benchmarks.harness.blocks import (
     BLOCKS,
     CACHE,
-    LINES,
     MCP,
     README,
     SHELL,
@@ -25,6 +25,7 @@ from benchmarks.harness.blocks import (
     put_block,
 )
 from benchmarks.harness.figures import Measurement
+from benchmarks.harness.front import FIGURES, front_chart, front_rows
 from benchmarks.harness.machine import Load, busy, processor_name, stolen_seconds
 from benchmarks.harness.markdown import in_short, safe, whole
 from benchmarks.harness.plots import page
@@ -32,6 +33,7 @@ from benchmarks.harness.report import CaseRun, Report, from_json, own_side, side
 from benchmarks.harness.summary import pictures, summary
 from benchmarks.harness.svg import Point, RatioRow, curve_plot, ratio_plot, spread_out, styles
 
+ROOT = Path(__file__).parents[2]
 VOID = {"meta", "line", "circle", "polygon", "path", "br"}
 
 
@@ -180,7 +182,11 @@ def test_the_summary_has_the_ends_of_a_curve_and_what_others_took_part_in() -> N
     text = summary(made, "plots")
     assert "30.0: 6.00 (4.00 to 8.00)" in text
     assert "by `python -m benchmarks` in 1.5 min" in text
-    assert re.findall(r"\]\(plots/([^)]+)\)", text) == list(pictures(made)) == ["overview.svg", "rate-0.svg"]
+    assert (
+        re.findall(r"\]\(plots/([^)]+)\)", text)
+        == list(pictures(made))
+        == ["front.svg", "overview.svg", "rate-0.svg"]
+    )
     assert "<script" not in text.replace(r"\<script", "")
 
 
@@ -192,14 +198,30 @@ def test_a_plot_of_the_summary_is_a_file_that_needs_nothing_else() -> None:
         assert not re.search(r"href|url\(|@import", picture)
 
 
-def test_the_readme_has_its_lines_with_all_who_were_measured_and_who_cannot() -> None:
+def test_the_readme_has_a_table_of_the_measured_tools_and_a_chart() -> None:
     named = attrs.evolve(report().measurements[0], case="actions", variant="click")
     text = put_block(f"{README.begin}\n{README.end}", report(named))
     assert text.startswith(README.begin)
     assert text.endswith(README.end)
-    (line,) = (each for each in text.splitlines() if each.startswith("- "))
-    assert line.endswith(": **5.00 ms**; beside it playwright 30.0; not possible with pydoll.")
-    assert named.name in [each.figure for each in LINES]
+    (line,) = (each for each in text.splitlines() if each.startswith("| Click"))
+    assert line == "| Click | **5.00 ms** | 30.0 ms |  |  |  |"
+    assert "](docs/benchmarks/front.svg)" in text
+    assert "Playwright 30.0 ms" in front_chart(front_rows(report(named)))
+
+
+def test_the_readme_repeats_the_figures_of_the_benchmark_page() -> None:
+    page = (ROOT / "docs/benchmarks.md").read_text("utf-8")
+    chart = (ROOT / "docs/benchmarks/front.svg").read_text("utf-8")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for figure in FIGURES:
+        name = re.escape(figure.figure.replace("_", "\\_"))
+        (row,) = re.findall(rf"^\| {name} \|(.*)\|$", page.partition("## All figures")[2], re.MULTILINE)
+        unit, engine, _, playwright, puppeteer, _, nodriver, *_ = (cell.strip() for cell in row.split("|"))
+        cells = re.findall(rf"^\| {figure.title} \|(.*)\|$", readme, re.MULTILINE)[0].split("|")
+        for expected, cell in zip((engine, playwright, puppeteer, nodriver), cells, strict=False):
+            number = re.split(r"[ :]", expected)[0]
+            assert cell.strip(" *") == ("cannot" if number == "cannot" else f"{number} {unit}"), figure
+            assert not figure.drawn or number in chart
 
 
 def sized(**medians: float) -> Report:

@@ -20,7 +20,7 @@ from cdpengine.cli.commands import commands
 RUN_BY_TESTS = {"python", "py", "ini"}
 ONLY_SHOWN = {"console", "text"}
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
-MOST_LINES = 150
+MOST_LINES = 120
 
 
 def public_errors() -> set[str]:
