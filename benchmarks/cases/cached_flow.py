@@ -6,15 +6,19 @@ step, as a program (or a model) does that has to see it: a snapshot of the whole
 which it finds the element by role and name. "further" may use parts of the page that have not changed, "fresh" may not,
 "ax" is by Chrome's accessibility tree. "stored replay" is the whole of `ActionCache.execute`, with an encrypted store of
 1,000 entries: it finds the entry, decrypts it, carries it out and counts the run. "hooked snapshots" are requests of an
-actor whose hook says with each snapshot what the same store knows of the page. Beside them stands what the steps take when nothing at all is read. Each turn
-begins with a page that was just opened and drawn, which is not counted on any side, and ends with a look at the page's
-own record: whatever was timed has happened, and nothing else. What a model takes to read a snapshot is in no figure.
+actor whose hook says with each snapshot what the same store knows of the page; the elements are found in the text of
+the response. Beside them stands what the steps take when nothing at all is read. Each turn begins with a page that was
+just opened and drawn, which is not counted on any side, and ends with a look at the page's own record: whatever was
+timed has happened, and nothing else. What a model takes to read a snapshot is in no figure.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -112,6 +116,24 @@ async def recorded(page: cdpengine.Page, url: str, row: int) -> CacheEntry:
     return make_entry(key, recording.steps, now=time.time(), features=recording.features)
 
 
+Find = Callable[[str, str], str]
+"""Returns the ref of the element with a role and a name."""
+
+
+def ref_in(snapshot: cdpengine.Snapshot) -> Find:
+    """Return what finds refs in a snapshot, whose text is rendered as a program that reads it needs it."""
+    assert snapshot.text
+    return lambda role, name: snapshot.find(role=role, name=name).id
+
+
+def ref_in_text(text: str, role: str, name: str) -> str:
+    """Return a ref as a client finds it in the text of a snapshot."""
+    pattern = rf"^\s*- {re.escape(role)} {re.escape(json.dumps(name))}.*?\[ref=(\w+)\]"
+    found = re.search(pattern, text, re.MULTILINE)
+    assert found is not None, (role, name)
+    return found[1]
+
+
 @attrs.frozen
 class Flow:
     """The flow on one page; each way returns the milliseconds that it took."""
@@ -143,7 +165,7 @@ class Flow:
         for step in self.entry.all_steps():
             response = await dispatch(actor, TakeSnapshot(target_id=self.page.target_id))
             assert response.cached, response.error
-            await self.do(step, await self.page.snapshot(timeout=PATIENCE))
+            await self.do(step, partial(ref_in_text, response.result["snapshot"]))
         taken = time.perf_counter() - started
         await self.check()
         return taken * 1000
@@ -165,7 +187,7 @@ class Flow:
             await opened(self.page, self.url)
             started = time.perf_counter()
             for step in self.entry.all_steps():
-                await self.do(step, await self.page.snapshot(timeout=PATIENCE, **options))
+                await self.do(step, ref_in(await self.page.snapshot(timeout=PATIENCE, **options)))
             taken = time.perf_counter() - started
             await self.check()
             return taken * 1000
@@ -175,20 +197,18 @@ class Flow:
     async def without_reading(self) -> float:
         """Do the steps with refs that are known already: less than this nobody can take."""
         await opened(self.page, self.url)
-        snapshot = await self.page.snapshot(timeout=PATIENCE)
+        find = ref_in(await self.page.snapshot(timeout=PATIENCE))
         started = time.perf_counter()
         for step in self.entry.all_steps():
-            await self.do(step, snapshot)
+            await self.do(step, find)
         taken = time.perf_counter() - started
         await self.check()
         return taken * 1000
 
-    async def do(self, step: Step, snapshot: cdpengine.Snapshot) -> None:
-        """Do a step to the elements that a snapshot has, and wait for what it leads to."""
-        assert snapshot.text
+    async def do(self, step: Step, find: Find) -> None:
+        """Do a step to the elements that `find` finds, and wait for what it leads to."""
         refs = {
-            slot: snapshot.find(role=target.role, name=self.values.fill(target.name)).id
-            for slot, target in step.targets.items()
+            slot: find(target.role, self.values.fill(target.name)) for slot, target in step.targets.items()
         }
         request: ActRequest = self.values.fill_request(step.request)
         if isinstance(request, Fill):

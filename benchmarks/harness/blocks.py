@@ -246,7 +246,9 @@ def activity_lines(report: Report) -> list[str]:
 
 CACHE_ROWS = ("10", "100", "1,000")
 CACHE_SIDES = {
+    "engine: stored replay": "from a store of 1,000 entries",
     "floor: nothing is read": "nothing is read",
+    "engine: hooked snapshots": "a snapshot with the hook before every step",
     "engine: fresh snapshots": "a fresh snapshot before every step",
     "engine: ax snapshots": "by the accessibility tree",
 }

@@ -279,7 +279,7 @@ def test_the_table_of_replays_has_what_each_way_takes() -> None:
         )
     )
     table = put_block(f"{CACHE.begin}\n{CACHE.end}", made)
-    assert "| 100 | 20.0 | 10.0 (0.50) | 50.0 (2.50) | not measured |" in table
+    assert "| 100 | 20.0 | not measured | 10.0 (0.50) | not measured | 50.0 (2.50) | not measured |" in table
     assert "| 10 | not measured |" in table
 
 
