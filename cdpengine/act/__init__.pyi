@@ -15,6 +15,8 @@ from .cached.requests import ReportError as ReportError
 from .cached.requests import ScenarioList as ScenarioList
 from .cached.requests import StartLearning as StartLearning
 from .cached.requests import StopLearning as StopLearning
+from .confirming import Confirm as Confirm
+from .confirming import Confirmation as Confirmation
 from .dispatch import dispatch as dispatch
 from .observing.requests import Command as Command
 from .observing.requests import HeapSnapshot as HeapSnapshot

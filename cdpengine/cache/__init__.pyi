@@ -58,6 +58,7 @@ from .recognizing.variable_rules import VARIABLE_RULES as VARIABLE_RULES
 from .recognizing.variable_rules import VariableRule as VariableRule
 from .recording.recording import Recording as Recording
 from .recording.recording import record_steps as record_steps
+from .replaying.confirming import is_weighty as is_weighty
 from .replaying.execution import execute_entry as execute_entry
 from .replaying.finding import Candidate as Candidate
 from .replaying.finding import MatchLevel as MatchLevel

@@ -38,6 +38,7 @@ from cdpengine.service.mcp_answers import (
 )
 from cdpengine.service.mcp_tools import Tool, choose_tools, input_schema, parse_reading
 from cdpengine.service.mcp_transport.messages import show_arguments
+from cdpengine.service.mcp_transport.person import person_of_client
 from cdpengine.service.mcp_transport.stdio import open_standard_streams
 from cdpengine.service.outputs import Outputs
 
@@ -93,10 +94,18 @@ class ToolServer:
         return Server(
             "cdpengine",
             version=__version__,
-            instructions=_INSTRUCTIONS,
+            instructions=self._instructions(),
             on_list_tools=self._list,
             on_call_tool=on_call or self.handle_call,
         )
+
+    def _instructions(self) -> str:
+        """Return what a model is to know first; where there is a cache, its guide too."""
+        if "cache" not in self._settings.capabilities:
+            return _INSTRUCTIONS
+        from cdpengine.cache.acting.guide import read_guide  # the cache needs packages of its own
+
+        return f"{_INSTRUCTIONS}\n\n{read_guide('mcp')}"
 
     def list_tools(self) -> list[types.Tool]:
         """Return the tools as clients see them."""
@@ -127,7 +136,8 @@ class ToolServer:
                     )
 
             nursery.start_soon(report)
-            answers.append(await self.call(params.name, show_arguments(params.arguments or {})))
+            with person_of_client(context):
+                answers.append(await self.call(params.name, show_arguments(params.arguments or {})))
             nursery.cancel_scope.cancel()
         return answers[0]
 

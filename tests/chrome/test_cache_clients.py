@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 import httpx
+import mcp_types as types
 import pytest
+import trio
 from cache_flows import LOGIN
 from cache_site.server import CacheSite
 from mcp import Client
@@ -115,6 +118,56 @@ async def test_over_mcp(site: CacheSite, shared_endpoint: str, tmp_path: Path) -
             LOGIN.reset(site, "a")
             told = await client.call_tool("navigate", {"url": site.url + LOGIN.start})
             assert "known: login in 3 steps, entry " in str(told.content)
+
+
+DELETING = "<title>Files</title><h1>Files</h1><button onclick='done.push(1)'>Delete</button><script>var done = []</script>"
+
+
+@attrs.define
+class Person:
+    """Answers the elicitations of the server, and keeps their questions."""
+
+    action: Literal["accept", "decline", "cancel"] = "accept"
+    asked: list[str] = attrs.field(factory=list)
+
+    async def __call__(self, context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        await trio.lowlevel.checkpoint()
+        assert context is not None
+        self.asked.append(params.message)
+        return types.ElicitResult(action=self.action)
+
+
+async def test_the_person_of_an_mcp_client_confirms_what_deletes(
+    serve: Callable[..., str], shared_endpoint: str, tmp_path: Path
+) -> None:
+    url = serve(DELETING, "/files")
+    person = Person()
+    async with open_service(settings(shared_endpoint, tmp_path / "cache.sqlite3")) as service:
+        offered = McpSettings(capabilities=("cache",), structured=True)
+        server = ToolServer(partial(service.perform, "mcp"), offered)
+        async with Client(server.server(), mode="legacy", elicitation_callback=person) as client:
+            assert "call cache_replay with" in (client.instructions or "")
+            mcp = OverMcp(client)
+            await mcp("navigate", url=url)
+            await mcp("startLearning", scenario="cleaning")
+            node = (await mcp("find", role="button", name="Delete"))["result"]["nodes"][0]
+            await mcp("click", ref=node["ref"])
+            await mcp("stopLearning")
+            for action, title in (("accept", True), ("decline", False), ("cancel", False)):
+                person.action = action  # type: ignore[assignment]
+                await mcp("navigate", url=url)
+                report = (await mcp("executeCached", scenario="cleaning"))["result"]
+                assert (report["ok"], report["refused"]) == (title, not title)
+            assert len(person.asked) == 3
+            assert set(person.asked) == {
+                f'The recorded flow "cleaning" is about to click button "Delete", on {url}. Go on?'
+            }
+        # A client without the capability is not asked: as before.
+        async with Client(server.server(), mode="legacy") as client:
+            mcp = OverMcp(client)
+            await mcp("navigate", url=url)
+            assert (await mcp("executeCached", scenario="cleaning"))["result"]["ok"]
+    assert len(person.asked) == 3
 
 
 async def test_a_cache_that_cannot_be_opened_is_in_the_way_of_its_own_requests_only(

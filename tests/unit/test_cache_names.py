@@ -7,7 +7,8 @@ import pytest
 from changing_pages import SYNONYMS
 from written_pages import Page, described, found
 
-from cdpengine.cache import Target, Values
+from cdpengine.act import Click, Hover
+from cdpengine.cache import Step, Target, Values, is_weighty
 from cdpengine.cache.replaying.finding import TargetMatch
 from cdpengine.cache.replaying.names import is_for_one_of_many, relate_names
 from cdpengine.cache.replaying.vocabulary import CONCEPTS, FOR_ONE_OF_MANY, GRAVE, MODIFIERS
@@ -197,3 +198,18 @@ def test_a_secret_is_in_no_reason() -> None:
         match = found(page, Target(role="link", name=name), Values({"code": "canary-7"}, frozenset({"code"})))
         assert match.ref is None
         assert "canary" not in repr(match)
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "expected"),
+    [
+        ("button", "Pay now", True), ("button", "Delete account", True), ("button", "Send message", True),
+        ("button", "Place order", True), ("button", "提交订单", True), ("menuitem", "Remove", True),
+        ("link", "Delete", True), ("link", "My order", False), ("button", "Log in", False), ("button", "Next", False),
+        ("button", "Cancel", False), ("button", "Search", False), ("textbox", "Pay", False), ("button", "", False),
+    ],
+)  # fmt: skip
+def test_weighty_steps_send_pay_or_delete(role: str, name: str, expected: bool) -> None:
+    target = Target(role=role, name=name)
+    assert is_weighty(Step(request=Click(ref="t1"), targets={"t1": target})) is expected
+    assert not is_weighty(Step(request=Hover(ref="t1"), targets={"t1": target}))

@@ -18,6 +18,7 @@ import trio
 from cdpengine import Page
 from cdpengine._budget import within
 from cdpengine.act import Actor
+from cdpengine.cache.acting.guide import read_guide
 from cdpengine.cache.acting.learning import (
     WITHOUT_KEY,
     Learning,
@@ -54,7 +55,7 @@ from cdpengine.cache.recognizing.recognition import (
 )
 from cdpengine.cache.recognizing.scenario_rules import SCENARIO_RULES, ScenarioRule
 from cdpengine.cache.recording.recording import record_steps
-from cdpengine.cache.replaying.execution import ExecutionOptions
+from cdpengine.cache.replaying.options import ConfirmOptions, ExecutionOptions
 from cdpengine.cache.replaying.report import ExecutionReport
 from cdpengine.cache.store import CacheStore
 from cdpengine.cache.variables import (
@@ -63,8 +64,6 @@ from cdpengine.cache.variables import (
     taken_from_environment,
 )
 from cdpengine.errors import CacheMissError, InvalidArgumentError, UnusedVariablesError
-
-_GUIDE = Path(__file__).with_name("guide.txt")
 
 _GUIDED = 20
 """Scenarios that the guide names."""
@@ -216,6 +215,9 @@ class ActionCache:
         dry_run: finds the elements, and does nothing.
         force: goes on though the page has changed as a whole; each element is checked all the same.
         actor: who acts, within the limits that it has; without, the one that a program is for the whole browser.
+        confirm: asks a person before a step that sends, pays or deletes: an async callable, or one that a thread
+            runs. It gets a `Confirmation`, and returns True for a yes. Anything else, and no answer within 120 s,
+            ends the run there, `refused`. confirm_if: chooses the steps: a callable that gets each `Step`.
         patience: seconds that an element may take to appear (2). timeout: seconds for all of it.
 
         What stops a replay is in the report. Raises CacheMissError where there is nothing to replay,
@@ -241,6 +243,7 @@ class ActionCache:
         planner: Planner | None = None,
         actor: Actor | None = None,
         timeout: float = LONGEST_RUN,
+        **asking: Unpack[ConfirmOptions],
     ) -> PerformReport:
         """Reach a goal on the page: from the cache where it is known, else by what the planner answers.
 
@@ -249,6 +252,7 @@ class ActionCache:
         variant: as for `execute`; what the planner does is kept under it.
         actor: who acts, within the limits that it has: in a replay, and for the planner.
         planner: asked on a miss, and for what a replay that stopped has left; what it did is kept if it worked.
+        confirm, confirm_if: as for `execute`, also for what the planner does. A no has the outcome "refused".
         timeout: seconds for all of it.
 
         Why a goal was not reached is in the report. Raises CacheMissError where nothing is known and no planner is
@@ -264,7 +268,7 @@ class ActionCache:
             )
         if not found.acts:
             return conclude("known", found, entry=found.entry, reason=ASKS_NOTHING)
-        asked = Goal(text=goal, found=found, known=known, deadline=deadline, actor=actor)
+        asked = Goal(text=goal, found=found, known=known, deadline=deadline, actor=actor, asking=asking)
         done = await self._perform(page, asked, planner)
         if done.ok and found.match is not None:  # a goal of no known scenario is known by its very words
             self._history.add(goal, found.scenario)
@@ -277,10 +281,12 @@ class ActionCache:
         if found.entry is not None and self._config.auto_use:
             variants = (found.entry, *found.others)
             replayed, report = await self._replay(
-                page, variants, goal.known, goal.deadline, goal.used, actor=goal.actor
+                page, variants, goal.known, goal.deadline, goal.used, actor=goal.actor, **goal.asking
             )
             if report.ok:
                 return conclude("replayed", found, replay=report, entry=replayed)
+            if report.refused:
+                return conclude("refused", found, replay=report, entry=replayed, reason=report.reason)
             found = attrs.evolve(found, entry=replayed)
         else:
             await count_use(self._store, self._config, MISS)
@@ -367,7 +373,7 @@ class ActionCache:
 
     async def guide(self) -> str:
         """Return what a language model is to know of the cache, for its prompt, with the known scenarios."""
-        text = _GUIDE.read_text("utf-8")
+        text = read_guide("requests")
         known = await self.scenarios(limit=_GUIDED)
         rows = [f"- {each.scenario}: variables {', '.join(each.variables) or 'none'}" for each in known]
         return "\n".join([text.rstrip(), "", "Known scenarios:", *rows, ""]) if rows else text

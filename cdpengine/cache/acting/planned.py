@@ -13,7 +13,14 @@ import trio
 from cdpengine import Page, Snapshot
 from cdpengine.act import Actor
 from cdpengine.cache.acting.learning import Lookup, conclude, keep_plan, learn_plan
-from cdpengine.cache.acting.planning import Outcome, PerformReport, PlannedRequests, Planner, follow_plan
+from cdpengine.cache.acting.planning import (
+    Outcome,
+    PerformReport,
+    PlanLimits,
+    PlannedRequests,
+    Planner,
+    follow_plan,
+)
 from cdpengine.cache.acting.running import resolve_for_planner
 from cdpengine.cache.acting.statistics import PLANNED, REPAIRED
 from cdpengine.cache.config import CacheConfig
@@ -21,6 +28,8 @@ from cdpengine.cache.entries import CacheEntry, LearningCost
 from cdpengine.cache.origins import value_origins
 from cdpengine.cache.recognizing.masking import mask_goal, mask_snapshot
 from cdpengine.cache.recording.recording import record_steps
+from cdpengine.cache.replaying.confirming import Confirming
+from cdpengine.cache.replaying.options import ConfirmOptions
 from cdpengine.cache.replaying.report import ExecutionReport
 from cdpengine.cache.store import CacheStore
 from cdpengine.cache.variables import AskForSecret, Values
@@ -38,6 +47,7 @@ class Goal:
     known: Mapping[str, str] = attrs.field(repr=False)
     deadline: float
     actor: Actor | None = None
+    asking: ConfirmOptions = attrs.field(factory=ConfirmOptions)
     used: dict[str, str] = attrs.field(factory=dict, repr=False)
 
 
@@ -69,13 +79,15 @@ async def plan_goal(
     async def ask_planner(_goal: str, snapshot: Snapshot) -> PlannedRequests:
         return await planner(masked, mask_snapshot(snapshot, masks))
 
+    confirming = Confirming(scenario=found.scenario, **goal.asking)
+    limits = PlanLimits(actor=goal.actor, origins=value_origins(found.entry), confirming=confirming)
     async with record_steps(page, variables=known, keep_typed=store.encrypted) as recording:
         result = await follow_plan(
-            page, masked, ask_planner, resolve, rounds=config.rounds, deadline=goal.deadline,
-            actor=goal.actor, origins=value_origins(found.entry),
+            page, masked, ask_planner, resolve, rounds=config.rounds, deadline=goal.deadline, limits=limits
         )  # fmt: skip
     if not result.done:
-        return conclude("failed", found, replay=report, responses=result.responses, reason=result.reason)
+        ended: Outcome = "refused" if result.refused else "failed"
+        return conclude(ended, found, replay=report, responses=result.responses, reason=result.reason)
     repairs = report is not None and found.entry is not None and (report.stopped_at or 0) > 0
     entry: CacheEntry | None = None
     if config.learn and config.enabled and recording.steps:

@@ -15,17 +15,19 @@ import trio
 
 from cdpengine import Page, Snapshot
 from cdpengine._snapshot.given_refs import unseen
-from cdpengine.act import ActRequest, ActResponse, dispatch
+from cdpengine.act import ActRequest, ActResponse, Click, Press, dispatch
 from cdpengine.act.actor import Actor
 from cdpengine.act.parsing import parse_request
 from cdpengine.act.response import describe_failure
 from cdpengine.cache.addresses import has_address
-from cdpengine.cache.entries import CACHED_KINDS, CacheEntry
+from cdpengine.cache.entries import CACHED_KINDS, CacheEntry, Step, Target
 from cdpengine.cache.origins import document_origin
 from cdpengine.cache.recognizing.recognition import ScenarioMatch
+from cdpengine.cache.replaying.confirming import NOBODY, Confirming
 from cdpengine.cache.replaying.guarding import guard_values
+from cdpengine.cache.replaying.places import describe_step
 from cdpengine.cache.replaying.report import ExecutionReport
-from cdpengine.cache.templates import request_variables
+from cdpengine.cache.templates import escape, request_variables
 from cdpengine.cache.variables import Values
 from cdpengine.errors import EngineError, InvalidArgumentError
 
@@ -59,9 +61,10 @@ Refs are those of that snapshot. The requests are all that is needed, unless the
 `done`: then it is asked again after them. No requests, or None: there is nothing left to do."""
 
 
-Outcome = Literal["replayed", "planned", "repaired", "known", "failed"]
+Outcome = Literal["replayed", "planned", "repaired", "known", "refused", "failed"]
 """How a goal was reached: from the cache, by the planner, by the planner where a replay stopped, or not at all.
 
+"refused": a person did not confirm a step.
 "known": the goal asked for nothing, nothing was done, and the report has what is known of it.
 """
 
@@ -87,7 +90,7 @@ class PerformReport:
     @property
     def ok(self) -> bool:
         """Whether the goal was reached."""
-        return self.outcome not in ("known", "failed")
+        return self.outcome not in ("known", "refused", "failed")
 
 
 @attrs.frozen(kw_only=True)
@@ -98,10 +101,25 @@ class PlanResult:
     done: bool
     reason: str = ""
     tokens: int = 0
+    refused: bool = False
 
 
 Resolve: TypeAlias = Callable[[Iterable[str]], Awaitable[Values]]
 """Gets the names of variables and returns the values of all of them, or raises UndefinedVariablesError."""
+
+
+@attrs.frozen(kw_only=True)
+class PlanLimits:
+    """What a plan may do.
+
+    actor: who does it, within the limits that it has. origins: where sensitive values may be entered, beside the
+    origin of the page as it is; in a blank tab, that of the first page. confirming: asks a person before weighty
+    steps; a no ends it.
+    """
+
+    actor: Actor | None = None
+    origins: frozenset[str] = frozenset()
+    confirming: Confirming = NOBODY
 
 
 async def follow_plan(
@@ -112,21 +130,19 @@ async def follow_plan(
     *,
     rounds: int,
     deadline: float,
-    actor: Actor | None = None,
-    origins: Iterable[str] = (),
+    limits: PlanLimits = PlanLimits(),
 ) -> PlanResult:
     """Ask the planner and do what it answers, until the goal is reached, it fails, or the time is over.
 
-    actor: who does it, within the limits that it has. deadline: on trio's clock. origins: where sensitive values
-    may be entered, beside the origin of the page as it is now; in a blank tab, that of the first page.
+    deadline: on trio's clock. limits: what the plan may do.
 
     A planner that raises, or that does not answer within 60 s, ends it, and the reason says so; an answer that is
     no plan counts as one that failed. Raises UndefinedVariablesError before anything of a plan is done that names
     a variable without a value.
     """
     with unseen():
-        acting = actor or Actor(page.browser, page.browser.context_of(page))
-        doing = _Doing(acting, page, deadline, set(origins))
+        acting = limits.actor or Actor(page.browser, page.browser.context_of(page))
+        doing = _Doing(acting, page, deadline, set(limits.origins), limits.confirming)
         return await _follow(doing, goal, planner, resolve, rounds)
 
 
@@ -161,6 +177,10 @@ async def _follow(doing: _Doing, goal: str, planner: Planner, resolve: Resolve, 
         wrong = ""
         values = await resolve(name for request in parsed for name in request_variables(request))
         done = await doing.do(parsed, values)
+        if doing.refusal:
+            return PlanResult(
+                responses=tuple(responses), done=False, reason=doing.refusal, tokens=tokens, refused=True
+            )
         if done and (plan.done or not plan.requests):
             return PlanResult(responses=tuple(responses), done=True, tokens=tokens)
         failed_in_row = 0 if done else failed_in_row + 1
@@ -184,6 +204,8 @@ class _Doing:
     page: Page
     deadline: float
     origins: set[str]
+    confirming: Confirming
+    refusal: str = ""
     responses: list[ActResponse] = attrs.field(factory=list)
     _is_placed: bool = attrs.field(default=False, init=False)
 
@@ -212,10 +234,32 @@ class _Doing:
         )
         try:
             _check_secrets(request, values)
+            if await self._is_refused(request):
+                raise InvalidArgumentError(request.kind, self.refusal, "a confirmation")
             with guard_values(self.page, request, self.origins, values.sensitive):
                 return await dispatch(self.actor, filled)
         except EngineError as error:
             return ActResponse(kind=request.kind, ok=False, error=describe_failure(error))
+
+    async def _is_refused(self, request: ActRequest) -> bool:
+        step = _as_step(self.page, request)
+        selector = getattr(request, "selector", None)
+        # Nothing says what a selector names, so the person is asked.
+        unknown = isinstance(request, (Click, Press)) and selector and self.confirming.confirm is not None
+        if unknown or (step is not None and self.confirming.asks(step)):
+            what = describe_step(step) if step is not None else f"{request.kind} {selector}"
+            left = max(0.0, self.deadline - trio.current_time())
+            self.refusal = await self.confirming.refusal(str(len(self.responses)), what, self.page.url, left)
+        return bool(self.refusal)
+
+
+def _as_step(page: Page, request: ActRequest) -> Step | None:
+    """Return a request as a step, with the role and the name of its element; None for what has none."""
+    ref = getattr(request, "ref", None)
+    if not isinstance(ref, str):
+        return None
+    found = page._core.refs.lookup(ref)  # noqa: SLF001 - a part of the engine that is kept beside it
+    return Step(request=request, targets={ref: Target(role=found.role, name=escape(found.name))})
 
 
 def _check_secrets(request: ActRequest, values: Values) -> None:

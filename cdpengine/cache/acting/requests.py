@@ -39,6 +39,7 @@ from cdpengine.act import (
     StopLearning,
     TakeSnapshot,
 )
+from cdpengine.act.confirming import person
 from cdpengine.act.fields import camel_case
 from cdpengine.act.observing.held import find_held, hold
 from cdpengine.act.performing import Performance
@@ -124,6 +125,7 @@ async def _execute(cache: ActionCache, run: Performance, request: ExecuteCached)
         dry_run=request.dry_run,
         force=request.force,
         actor=run.actor,
+        confirm=person.get(),
         timeout=run.left,
     )
     result = report.to_json()

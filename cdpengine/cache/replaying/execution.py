@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 import trio
@@ -39,15 +39,19 @@ from cdpengine.cache.changes import (
 from cdpengine.cache.entries import CacheEntry, Step, StepGroup, begins_with
 from cdpengine.cache.origins import expected_origins
 from cdpengine.cache.replaying.conditions import wait_for_condition, watch_changes
+from cdpengine.cache.replaying.confirming import Confirming
 from cdpengine.cache.replaying.evidence import gather_evidence
 from cdpengine.cache.replaying.finding import TargetMatch, find_target
 from cdpengine.cache.replaying.guarding import guard_values
+from cdpengine.cache.replaying.options import ExecutionOptions
 from cdpengine.cache.replaying.places import (
     Place,
     check_range,
     check_variables,
     describe_step,
     places_of,
+    status_of,
+    why_not,
 )
 from cdpengine.cache.replaying.probing import WantedElement, forget_page, has_counts, probe_page
 from cdpengine.cache.replaying.report import ExecutionReport, StepResult
@@ -80,18 +84,6 @@ _ONCE_MORE = frozenset({"click", "hover", "scrollIntoView", "check", "select"})
 anything was sent to it. Typing is not: a part of it may be there."""
 
 
-class ExecutionOptions(TypedDict, total=False):
-    """Further options of `execute_entry`: see there."""
-
-    from_index: int
-    to_index: int | None
-    dry_run: bool
-    force: bool
-    actor: Actor | None
-    patience: float
-    thresholds: Mapping[PageType, Thresholds]
-
-
 async def execute_entry(
     page: Page,
     entry: CacheEntry,
@@ -109,6 +101,8 @@ async def execute_entry(
     actor: who acts; without, the one that a program is for the whole browser.
     patience: seconds that an element may take to appear (2).
     thresholds: from which confidence a change of the page is soft, and hard.
+    confirm: asks a person before a step that sends, pays or deletes (`confirm_if`: chooses other steps). Without a
+        yes, the run ends there, `refused`.
     timeout: seconds for all of it; a rollback and the look at the page after a failure have some of their own.
 
     Raises UndefinedVariablesError with all variables that have no value, and InvalidArgumentError for a range that
@@ -129,6 +123,9 @@ async def execute_entry(
         patience=check_timeout(options.get("patience", _PATIENCE)),
         thresholds=options.get("thresholds", THRESHOLDS),
         deadline=deadline,
+        confirming=Confirming(
+            scenario=entry.key.scenario, confirm=options.get("confirm"), confirm_if=options.get("confirm_if")
+        ),
     )
     try:
         with unseen():
@@ -155,6 +152,7 @@ class _Run:
     patience: float
     thresholds: Mapping[PageType, Thresholds]
     deadline: float
+    confirming: Confirming
     results: list[StepResult] = attrs.field(factory=list)
     seen: Snapshot | None = None
     before: Snapshot | None = None
@@ -163,6 +161,7 @@ class _Run:
     healed: dict[tuple[int, int | None], Step] = attrs.field(factory=dict)
     unconfirmed: set[tuple[int, int | None]] = attrs.field(factory=set)
     acted: bool = False
+    refused: bool = False
 
     @property
     def left(self) -> float:
@@ -192,8 +191,9 @@ class _Run:
             milliseconds=spent,
             change=self.change,
             healed=self._healed_entry(ok=not reason),
+            refused=self.refused,
         )
-        if reason:
+        if reason and not self.refused:
             evidence = await gather_evidence(self.page, self.values, self.before)
             report = attrs.evolve(
                 report, screenshot=evidence.screenshot, diff=evidence.diff, remarks=evidence.remarks
@@ -298,7 +298,9 @@ class _Run:
         error: str | None = None
         try:
             matches = await self._find(step)
-            error = _why_not(matches)
+            error = why_not(matches)
+            if error is None and not place.rollback and self.confirming.asks(step):
+                error, matches = await self._ask(self._result(place, step, status="planned"), step, matches)
             if error is None:
                 with guard_values(self.page, step.request, expected_origins(self.entry, step)):
                     error, matches = await self._act(step, matches)
@@ -309,11 +311,23 @@ class _Run:
         if error is None and not place.rollback:
             self._note_healed(place, step, matches)
         return attrs.evolve(
-            self._result(place, step, status="done" if error is None else "failed"),
+            self._result(place, step, status=status_of(error, refused=self.refused and not place.rollback)),
             matches=MappingProxyType(dict(matches)),
             milliseconds=(trio.current_time() - started) * 1000,
             error=None if error is None else self.values.hide(error),
         )
+
+    async def _ask(
+        self, asked: StepResult, step: Step, matches: Mapping[str, TargetMatch]
+    ) -> tuple[str | None, Mapping[str, TargetMatch]]:
+        """Ask a person; return why the step is not done, and its elements, which may have changed meanwhile."""
+        what = asked.label or asked.what
+        refusal = await self.confirming.refusal(asked.place, what, self.page.url, self.left)
+        if refusal:
+            self.refused = True
+            return refusal, matches
+        matches = await self._find(step)
+        return why_not(matches), matches
 
     def _result(self, place: Place, step: Step, *, status: Any) -> StepResult:
         return StepResult(
@@ -335,7 +349,7 @@ class _Run:
         response = await dispatch_within(self.actor, request)
         if response.error is not None and response.error.kind == "staleRef" and request.kind in _ONCE_MORE:
             matches = await self._find(step)
-            if (reason := _why_not(matches)) is not None:
+            if (reason := why_not(matches)) is not None:
                 return reason, matches
             response = await dispatch_within(self.actor, self._request(step, matches))
         if response.error is not None:
@@ -377,7 +391,7 @@ class _Run:
             return {}
         with within(f"find what to {step.request.kind}", min(_LOOKING, self.left)):
             matches = await self._look(step)
-            if _why_not(matches) is None:
+            if why_not(matches) is None:
                 return matches
             latest = [matches]
             with trio.move_on_after(self.patience):
@@ -389,7 +403,7 @@ class _Run:
             await self.page.settled(timeout=self.patience)
         latest[0] = await self._look(step)
         async with watch_changes(self.page) as changes:
-            while _why_not(latest[0]) is not None:
+            while why_not(latest[0]) is not None:
                 await changes.next()
                 latest[0] = await self._look(step)
 
@@ -459,7 +473,7 @@ class _Run:
                         result = attrs.evolve(result, matches=MappingProxyType(dict(await self._look(step))))
                 except EngineError as error:
                     reason = self.values.hide(str(error))
-                missing = reason or _why_not(result.matches) or ""
+                missing = reason or why_not(result.matches) or ""
                 away = bool(missing)
                 if missing and number == 0:
                     reason, stopped = f"step {result.place}: {missing}", place.index
@@ -479,8 +493,3 @@ class _Run:
             milliseconds=(trio.current_time() - started) * 1000,
             change=self.change,
         )
-
-
-def _why_not(matches: Mapping[str, TargetMatch]) -> str | None:
-    """Return why a step cannot be done; None where all of its elements were found."""
-    return next((f"{match.level}: {match.reason}" for match in matches.values() if match.ref is None), None)

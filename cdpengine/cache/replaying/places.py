@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
 from cdpengine.cache.entries import CacheEntry, Step, StepGroup, step_variables
+from cdpengine.cache.replaying.finding import TargetMatch
+from cdpengine.cache.replaying.report import StepStatus
 from cdpengine.cache.variables import Values
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
 
@@ -61,3 +63,15 @@ def describe_step(step: Step) -> str:
         f"{each.role} {each.name[:60]!r}" if each.name else each.role for each in step.targets.values()
     ]
     return " ".join([step.request.kind, ", ".join(targets)]).strip()
+
+
+def status_of(error: str | None, *, refused: bool) -> StepStatus:
+    """Return what became of a step that was begun."""
+    if error is None:
+        return "done"
+    return "refused" if refused else "failed"
+
+
+def why_not(matches: Mapping[str, TargetMatch]) -> str | None:
+    """Return why a step cannot be done; None where all of its elements were found."""
+    return next((f"{match.level}: {match.reason}" for match in matches.values() if match.ref is None), None)

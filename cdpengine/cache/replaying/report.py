@@ -20,7 +20,7 @@ from cdpengine.cache.entries import CacheEntry
 from cdpengine.cache.entry_json import entry_to_json
 from cdpengine.cache.replaying.finding import TargetMatch
 
-StepStatus = Literal["done", "failed", "skipped", "rolled back", "planned"]
+StepStatus = Literal["done", "failed", "skipped", "rolled back", "planned", "refused"]
 """What became of a step: "skipped" was never begun, "planned" would be done (a dry run), "rolled back" was done in
 an atomic group that failed, and the group's rollback was done after it."""
 
@@ -72,7 +72,8 @@ class ExecutionReport:
     are now, for the store; None where nothing has changed.
     `change` is how the page differs from what is remembered of it; None where the counts of its parts
     were the same, or nothing was compared. `screenshot` (PNG) and `diff` show the page after a failure; `remarks`
-    say what is missing from them.
+    say what is missing from them. `refused`: a person was asked to confirm the step at `stopped_at`, and did not.
+    That is no failure of the entry.
     """
 
     ok: bool
@@ -86,11 +87,12 @@ class ExecutionReport:
     screenshot: bytes | None = attrs.field(default=None, repr=False)
     diff: str | None = attrs.field(default=None, repr=False)
     remarks: tuple[str, ...] = ()
+    refused: bool = False
 
     @property
     def misfits(self) -> bool:
         """Whether it stopped before anything was done, because the page does not have what the entry is for."""
-        if self.ok:
+        if self.ok or self.refused:
             return False
         failed = [step for step in self.steps if step.status == "failed"]
         unbegun = all(step.status in ("failed", "skipped", "planned") for step in self.steps)
@@ -103,6 +105,7 @@ class ExecutionReport:
             "ok": self.ok,
             "dryRun": self.dry_run,
             "stoppedAt": self.stopped_at,
+            "refused": self.refused,
             "reason": self.reason,
             "milliseconds": round(self.milliseconds, 3),
             "steps": [_step_to_json(step) for step in self.steps],

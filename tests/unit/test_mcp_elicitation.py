@@ -1,0 +1,144 @@
+"""The MCP server asks its client's person by an elicitation, over lines of JSON-RPC as standard input has them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import attrs
+import pytest
+import trio
+import trio.testing
+
+from cdpengine.act import ActResponse
+from cdpengine.act.confirming import Confirmation, person
+from cdpengine.cache.replaying.confirming import Confirming
+from cdpengine.service.mcp_server import McpSettings, ToolServer
+from cdpengine.service.mcp_transport.stdio import open_messages
+
+CALL = {"name": "cache_replay", "arguments": {"scenario": "checkout"}}
+
+
+async def perform(request: Mapping[str, Any]) -> ActResponse:
+    """Ask the person as a replay does, and answer with what came of it."""
+    confirming = Confirming(scenario="checkout", confirm=person.get())
+    refusal = "nobody can be asked"
+    if confirming.confirm is not None:
+        refusal = await confirming.refusal(
+            "2", 'click button "Pay"', "https://ada:pw@a.example/?token=s3cret", 30
+        )
+    await trio.lowlevel.checkpoint()
+    return ActResponse(kind=request["kind"], ok=True, result={"refusal": refusal})
+
+
+@attrs.define
+class Lines:
+    """The client's end: messages as lines."""
+
+    stream: trio.StapledStream[Any, Any]
+    buffer: bytes = b""
+    instructions: str = ""
+
+    async def send(self, **members: Any) -> None:
+        await self.stream.send_all(json.dumps({"jsonrpc": "2.0", **members}).encode() + b"\n")
+
+    async def receive(self) -> dict[str, Any]:
+        while b"\n" not in self.buffer:
+            self.buffer += await self.stream.receive_some()
+        line, _, self.buffer = self.buffer.partition(b"\n")
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+
+@asynccontextmanager
+async def connected(capabilities: Mapping[str, Any], version: str = "2025-06-18") -> AsyncIterator[Lines]:
+    ours, theirs = trio.testing.memory_stream_pair()
+    lines = Lines(ours)
+    async with trio.open_nursery() as nursery, open_messages(theirs, theirs) as (incoming, outgoing):
+        server = ToolServer(perform, McpSettings(capabilities=("cache",), structured=True)).server()
+        nursery.start_soon(server.run, incoming, outgoing, server.create_initialization_options())
+        info = {"name": "t", "version": "1"}
+        params = {"protocolVersion": version, "capabilities": capabilities, "clientInfo": info}
+        await lines.send(id="first", method="initialize", params=params)
+        lines.instructions = (await lines.receive())["result"]["instructions"]
+        await lines.send(method="notifications/initialized")
+        yield lines
+        nursery.cancel_scope.cancel()
+
+
+def refusal_of(answer: Mapping[str, Any]) -> Any:
+    return answer["result"]["structuredContent"]["result"]["refusal"]
+
+
+@pytest.mark.parametrize(
+    ("response", "refusal"),
+    [
+        ({"result": {"action": "accept", "content": {}}}, ""),
+        ({"result": {"action": "decline"}}, "it was not confirmed"),
+        ({"result": {"action": "cancel"}}, "it was not confirmed"),
+        ({"error": {"code": -32603, "message": "no window"}}, "asking for a confirmation raised MCPError"),
+        ({"result": {"action": "perhaps"}}, "asking for a confirmation raised ValidationError"),
+    ],
+)
+async def test_the_person_is_asked(response: dict[str, Any], refusal: str) -> None:
+    async with connected({"elicitation": {}}) as lines:
+        await lines.send(id=7, method="tools/call", params=CALL)
+        asked = await lines.receive()
+        assert asked["method"] == "elicitation/create"
+        assert asked["params"]["requestedSchema"] == {"type": "object", "properties": {}}
+        message = asked["params"]["message"]
+        assert 'The recorded flow "checkout" is about to click button "Pay", on https://' in message
+        assert "s3cret" not in message
+        assert "pw" not in message
+        await lines.send(id=asked["id"], **response)
+        assert refusal_of(await lines.receive()) == refusal
+
+
+@pytest.mark.parametrize("capabilities", [{}, {"sampling": {}}, {"elicitation": {"url": {}}}])
+async def test_a_client_that_cannot_ask_is_not_asked(capabilities: dict[str, Any]) -> None:
+    async with connected(capabilities) as lines:
+        await lines.send(id=7, method="tools/call", params=CALL)
+        assert refusal_of(await lines.receive()) == "nobody can be asked"
+
+
+async def test_a_call_that_is_cancelled_while_the_person_thinks_ends() -> None:
+    async with connected({"elicitation": {}}) as lines:
+        await lines.send(id=7, method="tools/call", params=CALL)
+        assert (await lines.receive())["method"] == "elicitation/create"
+        await lines.send(method="notifications/cancelled", params={"requestId": 7})
+        await lines.send(id=8, method="ping")
+        with trio.fail_after(20):
+            while (await lines.receive()).get("id") != 8:
+                pass
+        assert person.get() is None
+
+
+async def test_a_person_who_does_not_answer_is_waited_for_in_bounds(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async def never(_asked: Confirmation) -> bool:
+        await trio.sleep_forever()
+
+    asks = Confirming(scenario="checkout", confirm=never)
+    assert await asks.refusal("0", "click", "https://a.example/", 1e9) == "nobody confirmed it within 120 s"
+    assert await asks.refusal("0", "click", "https://a.example/", 3) == "nobody confirmed it within 3 s"
+
+
+async def test_the_instructions_have_the_guide_in_words_of_tools() -> None:
+    async with connected({}) as lines:
+        guide = lines.instructions
+    for word in ("cache_replay", "learn", "cache_report", "cache_refresh", "Take a snapshot"):
+        assert word in guide
+    for word in (
+        "executeCached",
+        "startLearning",
+        '"kind"',
+        "{replay}",
+        "{learn}",
+        "forceRefresh",
+    ):
+        assert word not in guide
+    plain = ToolServer(perform, McpSettings()).server()
+    assert "cache" not in str(plain.instructions)
