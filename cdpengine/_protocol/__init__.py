@@ -1,1 +1,1 @@
-"""The wire and its sessions: messages, the mux, transports, connection, sessions, event streams, targets."""
+"""The wire protocol: messages, the mux, transports, the connection, sessions, event streams and targets."""

@@ -1,9 +1,9 @@
-"""PendingCall: one command on its way, and its outcome. SharedCall: for many waiters. Turn: one after another.
+"""Pending commands: PendingCall (one waiter), SharedCall (many waiters), Turn (scripts one after another).
 
-Rule: a call ends exactly once: with the reply, with the browser's error, with the named reason why its session
-or connection ended, or because nobody wants it any more. A PendingCall has exactly one waiter; when that one is
-cancelled, the entry is out of the table at once, and a command that was not yet written is never sent. What is
-sent while an action runs has the outermost action's Span as its cause (`span`).
+Rule: a call ends exactly once: with the reply, with the browser's error, with the reason why its session or
+connection ended, or because its waiter gave up. A PendingCall has exactly one waiter. If the waiter is cancelled,
+the entry leaves the table immediately, and an unwritten command is never sent. The outermost action's Span is the
+cause of everything sent during the action (`span`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _Raw = msgspec.Raw | bytes
 
 
 _REPEATS = 8
-"""How often a call of the engine's own is sent again after terminations."""
+"""Maximum number of retries of an engine function that a termination ended."""
 
 NEIGHBOR_STOPPED = (
     "a script of this page, or of another page in the same renderer process, was stopped, "
@@ -50,24 +50,24 @@ NEIGHBOR_STOPPED = (
 
 
 _TERMINATED = ("Execution was terminated", "Internal error")
-"""Chrome's words. It says the second where the termination hit the writing of the value."""
+"""Chrome's messages for a terminated script. The second one appears if the value was being serialized."""
 
 
 def was_terminated(error: Exception) -> bool:
-    """Whether Chrome refused a call because a termination ended its script."""
+    """Return whether Chrome refused a call because a termination ended its script."""
     return isinstance(error, RemoteError) and error.message in _TERMINATED
 
 
 @attrs.define
 class _Own:
-    """What sends a call of the engine's own function again."""
+    """Parameters and remaining retries of a call of one of the engine's functions."""
 
     params: Mapping[str, Any]
     repeats: int
 
 
 class PendingCall:
-    """A command given to the writer. Await `result()` or `decoded()`; or `abandon()` it."""
+    """A command in the writer's queue. Await `result()` or `decoded()`, or call `abandon()`."""
 
     __slots__ = ("_connection", "_error", "_own", "_raw", "_task", "call")
 
@@ -82,30 +82,30 @@ class PendingCall:
 
     @property
     def done(self) -> bool:
-        """Whether the outcome is known, or nobody wants it any more."""
+        """Whether the call has an outcome or was abandoned."""
         return self._raw is not None or self._error is not None
 
     def survive_terminations(self, params: Mapping[str, Any], *, repeats: bool) -> PendingCall:
         """Mark the call as one of the engine's own functions; return it.
 
-        Chrome terminates all scripts of a renderer process, so a termination of another page's script can end
-        this one. The call is sent again then if `repeats`: its function must be safe to run twice. Otherwise, or
-        when that happens too often, it raises EvaluationTerminatedError.
+        Chrome terminates all scripts of a renderer process, so terminating another page's script can end this
+        call. With `repeats`, the call is then sent again, so its function must be safe to run twice. Without
+        `repeats`, or after too many retries, the call raises EvaluationTerminatedError.
         """
         self._own = _Own(params, _REPEATS if repeats else 0)
         return self
 
     async def raw(self) -> _Raw:
-        """Wait for the reply and return its result as raw JSON. What was posted until now goes out at once.
+        """Wait for the reply and return its result as raw JSON. Write all posted commands first.
 
-        Raises RemoteError when Chrome refused, SessionGoneError (TargetCrashedError) or ConnectionLostError when
-        what would have answered ended, UndecodableReplyError when the reply was damaged on its way.
+        Raises RemoteError if Chrome refuses, SessionGoneError (TargetCrashedError) if the target ends,
+        ConnectionLostError if the connection ends, UndecodableReplyError if the reply is damaged.
         """
         await self._wait(self._abort)
         return self.raw_nowait()
 
     async def wait(self) -> None:
-        """Wait until the outcome is known, and raise none of it. A cancelled waiter leaves the call as it is."""
+        """Wait until the call has an outcome; do not raise it. Cancelling the waiter does not affect the call."""
         await self._wait(self._left)
 
     async def _wait(self, abort: Callable[[object], trio.lowlevel.Abort]) -> None:
@@ -121,7 +121,10 @@ class PendingCall:
         return trio.lowlevel.Abort.SUCCEEDED
 
     def raw_nowait(self) -> _Raw:
-        """Return what `raw` does, without a turn for others. Raises trio.WouldBlock while there is no outcome."""
+        """Return the result without a checkpoint.
+
+        Raises the errors of `raw`, and trio.WouldBlock without an outcome.
+        """
         if self._error is not None:
             raise self._error
         if self._raw is None:
@@ -129,28 +132,28 @@ class PendingCall:
         return self._raw
 
     async def result(self) -> dict[str, Any]:
-        """Wait for the reply and return its result as a dict. Raises as `raw` does."""
+        """Wait for the reply and return its result as a dict. Raises the errors of `raw`."""
         return await self.decoded(OBJECT)
 
     async def decoded(self, kind: type[T]) -> T:
-        """Wait for the reply and decode its result straight into `kind`.
+        """Wait for the reply and decode its result as `kind`.
 
-        Raises as `raw` does, and UndecodableReplyError (which carries the raw JSON) when it has another shape.
+        Raises the errors of `raw`, and UndecodableReplyError (with the raw JSON) if the result has another shape.
         """
         return self.decode(await self.raw(), kind)
 
     def decode(self, raw: _Raw, kind: type[T]) -> T:
-        """Decode the result that `raw` gave. Raises UndecodableReplyError when it has another shape."""
+        """Decode a result of `raw`. Raises UndecodableReplyError if it has another shape."""
         return decode_reply(self.call.method, raw, kind)
 
     def abandon(self) -> None:
-        """Drop interest. A command not yet written is never sent; a reply is counted as late."""
+        """Drop the call. An unwritten command is never sent; a reply counts as late."""
         if not self.done:
             self._connection._forget(self.call)
             self._error = trio.ClosedResourceError("the call was abandoned")
 
     def settle(self, reply: Reply) -> None:
-        """Take the reply (called by the reader)."""
+        """Accept the reply (called by the reader)."""
         if (error := _error_of(reply)) is not None:
             if self._own is None or not was_terminated(error):
                 self.fail(error)
@@ -161,7 +164,7 @@ class PendingCall:
             self._finish()
 
     def fail(self, error: BaseException) -> None:
-        """Take the named reason why there will be no reply (called by the reader or by shutdown)."""
+        """End the call with an error (called by the reader or by shutdown)."""
         if not self.done:
             self._error = error
             self._finish()
@@ -177,7 +180,7 @@ class PendingCall:
         self._connection._forget(ended)
 
     def _send_again(self, own: _Own) -> bool:
-        """Send the call once more, from the reader. False if it was sent often enough, or cannot be sent."""
+        """Send the call again, from the reader. Return False without retries left, or if it cannot be sent."""
         if not own.repeats:
             return False
         own.repeats -= 1
@@ -191,7 +194,7 @@ class PendingCall:
         return True
 
     def _finish(self) -> None:
-        self.call.waiter = None  # a circle otherwise, that keeps large replies until the collector comes by
+        self.call.waiter = None  # otherwise a reference cycle keeps large replies until the next collection
         if self._task is not None:
             task, self._task = self._task, None
             trio.lowlevel.reschedule(task)
@@ -210,7 +213,7 @@ def note_termination(connection: Connection) -> None:
 
 
 class SharedCall:
-    """A command whose end several tasks wait for. A cancelled waiter does not take it back; `abandon()` does."""
+    """A command with several waiters. Cancelling a waiter does not drop the command; `abandon()` does."""
 
     __slots__ = ("_connection", "_outcome", "_settled", "call")
 
@@ -223,45 +226,45 @@ class SharedCall:
 
     @property
     def done(self) -> bool:
-        """Whether the outcome is known, or nobody wants it any more."""
+        """Whether the call has an outcome or was abandoned."""
         return self._outcome is not None
 
     async def wait(self) -> None:
-        """Wait until Chrome has obeyed. Raises as `PendingCall.raw` does, in every task that waits."""
+        """Wait until Chrome confirms. Raises the errors of `PendingCall.raw` in every waiting task."""
         await self.raw()
 
     async def raw(self) -> _Raw:
-        """Wait for the reply and return its result as raw JSON. Raises as `PendingCall.raw` does."""
+        """Wait for the reply and return its result as raw JSON. Raises the errors of `PendingCall.raw`."""
         self._connection._write_now()
         await self._settled.wait()
         return self.raw_nowait()
 
     async def decoded(self, kind: type[T]) -> T:
-        """Wait for the reply and decode its result straight into `kind`. Raises as `PendingCall.decoded` does."""
+        """Wait for the reply and decode its result as `kind`. Raises the errors of `PendingCall.decoded`."""
         return decode_reply(self.call.method, await self.raw(), kind)
 
     def raw_nowait(self) -> _Raw:
-        """Return what `raw` does. Raises trio.WouldBlock while there is no outcome."""
+        """Return the result of `raw`. Raises trio.WouldBlock without an outcome."""
         if self._outcome is None:
             raise trio.WouldBlock
         if isinstance(self._outcome, outcome.Error):
-            # A copy: an error that several tasks raise would gather all their tracebacks and contexts.
+            # A copy: an error raised in several tasks would collect all their tracebacks and contexts.
             raise copy.copy(self._outcome.error)
         return self._outcome.value
 
     def abandon(self) -> None:
-        """Drop it. A command not yet written is never sent; a reply is counted as late."""
+        """Drop the call. An unwritten command is never sent; a reply counts as late."""
         if self._outcome is None:
             self._connection._forget(self.call)
             self._finish(outcome.Error(trio.ClosedResourceError("the call was abandoned")))
 
     def settle(self, reply: Reply) -> None:
-        """Take the reply (called by the reader)."""
+        """Accept the reply (called by the reader)."""
         error = _error_of(reply)
         self._finish(outcome.Value(reply.result or b"{}") if error is None else outcome.Error(error))
 
     def fail(self, error: BaseException) -> None:
-        """Take the named reason why there will be no reply (called by the reader or by shutdown)."""
+        """End the call with an error (called by the reader or by shutdown)."""
         self._finish(outcome.Error(error))
 
     def _finish(self, result: outcome.Value[_Raw] | outcome.Error) -> None:
@@ -273,11 +276,11 @@ class SharedCall:
 
 @attrs.define(eq=False)
 class Turn:
-    """Whose turn it is on one session: users' scripts are given to the page one after the other.
+    """A queue that gives users' scripts to one session's page one at a time.
 
-    A script is sent when the page has answered something (what `ask` posts) that was asked after the one before it
-    was sent. So a page that hangs holds one script and not a queue of them: terminating one script lets the next
-    one that waits in Chrome begin, and one that waits here is never begun after its caller has given up.
+    The next script is sent after the page has answered a probe (`ask`) that follows the previous script. So a
+    hanging page holds one script and not a queue: after terminating it, Chrome has no further script to begin, and
+    a script still waiting here never begins if its caller gives up.
     """
 
     session: Session
@@ -288,23 +291,25 @@ class Turn:
     async def post(
         self, make: Callable[[], tuple[str, Mapping[str, Any]]], *, waits: Callable[[], object]
     ) -> SharedCall:
-        """Send a script as soon as the page is done with the one before it; return its call at once then.
+        """Send a script once the page is done with the previous one.
 
-        One that waits for a promise no longer occupies the page. `make` is called when it is sent, `waits` where
-        it has to wait. Raises why the session ended. Cancelled, it has sent nothing.
+        Return the call without waiting for its reply.
+
+        A script that awaits a promise does not occupy the page. `make` is called just before sending, `waits` if
+        the script has to wait. Raises the session's error if it ended. If cancelled, nothing was sent.
         """
         if self._is_free() and not self._lock.locked():
             return self._post(*make())
         waits()
         async with self._lock:
             if not self._is_free():
-                # Whatever comes back, also that a termination hit it: the page has come to it.
+                # Any outcome, even a termination, proves that the page reached the probe.
                 with suppress(RemoteError, ProtocolError):
                     await self.ask(self.session).raw()
             return self._post(*make())
 
     def _is_free(self) -> bool:
-        # Of the call only the entry is kept: its reply may be large. An entry that is over has no waiter.
+        # Keep only the entry of the call, since its reply may be large. A finished entry has no waiter.
         return self._last is None or self._last.waiter is None
 
     def _post(self, method: str, params: Mapping[str, Any]) -> SharedCall:
@@ -317,7 +322,7 @@ class Turn:
 
 @contextmanager
 def pending_group() -> Iterator[Callable[[PendingCall], PendingCall]]:
-    """Collect calls that are posted together; on leaving, those that nobody awaited are abandoned."""
+    """Collect calls that are posted together. On exit, abandon the calls that were not awaited."""
     pendings: list[PendingCall] = []
 
     def collect(pending: PendingCall) -> PendingCall:
@@ -332,7 +337,7 @@ def pending_group() -> Iterator[Callable[[PendingCall], PendingCall]]:
 
 
 async def result_or_none(pending: PendingCall, kind: type[T]) -> T | None:
-    """Return the decoded result, or None where Chrome refuses: a node without a box, for example, or detached."""
+    """Return the decoded result, or None if Chrome refuses, as for a detached node or a node without a box."""
     try:
         return await pending.decoded(kind)
     except RemoteError:
@@ -340,7 +345,7 @@ async def result_or_none(pending: PendingCall, kind: type[T]) -> T | None:
 
 
 def decode_reply(method: str, raw: _Raw, kind: type[T]) -> T:
-    """Decode the result of a call, or a part of it. Raises UndecodableReplyError when it has another shape."""
+    """Decode the result of a call, or a part of it. Raises UndecodableReplyError if it has another shape."""
     try:
         return decode_payload(raw, kind)
     except msgspec.DecodeError as error:
@@ -348,7 +353,7 @@ def decode_reply(method: str, raw: _Raw, kind: type[T]) -> T:
 
 
 def decode_bytes(method: str, text: str) -> bytes:
-    """Decode the base64 of a reply. Raises UndecodableReplyError for a text that is not base64."""
+    """Decode the base64 of a reply. Raises UndecodableReplyError for invalid base64."""
     try:
         return base64.b64decode(text)
     except ValueError as error:
@@ -367,14 +372,17 @@ def _error_of(reply: Reply) -> RemoteError | UndecodableReplyError | None:
     return None
 
 
-# --- what calls are sent for --------------------------------------------------------------------------------
+# --- causes of calls ----------------------------------------------------------------------------------------
 
 _span: ContextVar[Span | None] = ContextVar("cdpengine span", default=None)
 _numbers = itertools.count(1)
 
 
 class _SpanScope:
-    """What `span` returns. A class, as is all that every action enters: a generator costs five times as much."""
+    """Context manager of `span`.
+
+    A class, because every action enters it and a generator costs five times as much.
+    """
 
     __slots__ = ("_begun", "_name", "_token")
 
@@ -396,13 +404,13 @@ class _SpanScope:
 
 
 def span(name: str) -> AbstractContextManager[None]:
-    """Name the action that the commands of the body, and of the tasks that it starts, are sent for.
+    """Name the action that causes the commands sent by the body and by tasks started in it.
 
-    The outermost name holds: an action that is made of others is one action. Must be called in trio.
+    The outermost name applies: an action that calls other actions is one action. Must be called in trio.
     """
     return _SpanScope(name)
 
 
 def current_span() -> Span | None:
-    """Return the action that runs now, None when there is none."""
+    """Return the current action, or None."""
     return _span.get()

@@ -1,13 +1,12 @@
-"""Connection: one transport, one reader task, one writer task, and the targets and sessions between them.
+"""One transport, its reader and writer tasks, and the targets and sessions on it.
 
-Rule: the reader never waits for a consumer. Who waits for a reply writes what is to be written, where that can be
-done in one step (over a pipe), and else leaves it to the writer; so a caller can be cancelled at any point without
-half a message going out. Small commands that wait together go out together. When the connection ends, for
-whatever reason, every call and every stream ends with ConnectionLostError, at once, and so does every later call.
+Rule: the reader never waits for a consumer. A task that waits for a reply writes the queued commands itself if the
+transport accepts them in one step (a pipe); otherwise the writer does. So cancelling a caller never leaves half a
+message on the wire. Small commands that are queued together are written together. When the connection ends, every
+call and every stream immediately raises ConnectionLostError, and so does every later call.
 
-Which targets the browser has is read by the reader, message by message, before anything later is routed: a session
-exists from the moment at which the reader has seen it attached, and is over from the moment at which it has seen
-it detached. Only the few events that say so are decoded here.
+The reader keeps the list of targets message by message, before it routes any later message. A session exists from
+its attach event until its detach event. Only those few events are decoded here.
 """
 
 from __future__ import annotations
@@ -52,26 +51,26 @@ from cdpengine.errors import (
 logger = get_logger("cdpengine.session")
 
 _MOST_TOGETHER = 1 << 16
-"""Bytes of commands that go out in one write: several small ones wake the browser once."""
+"""Maximum size of one combined write, in bytes: a combined write wakes the browser once."""
 
 _MOST_AT_ONCE = 64
-"""Messages that are routed before others have their turn; fewer where a consumer needs it."""
+"""Messages routed before other tasks get a turn; fewer if a consumer needs one."""
 
 
 @attrs.frozen
 class ConnectionStatistics:
-    """Counts of one connection since it was opened; sizes in bytes (characters for text messages received).
+    """Counts of one connection since it was opened. Sizes are in bytes (characters for received text messages).
 
-    `in_flight` commands wait for their reply, `queued` ones for being written; `late_replies` came after nobody
-    waited for them any more. Messages that belong to nobody are `unknown_replies` (of no known command),
-    `malformed`, `shapeless`, or `events_of_unknown_sessions`. `undecodable_events` came in another shape than the
-    engine's own parts read, and were passed over by them. `lost_events` were dropped because a consumer was too
-    slow. `failed_callbacks` counts what callbacks of `Session.on_event` and `on_end` raised; the log says what.
+    `in_flight` commands wait for their reply, `queued` commands wait to be written. `late_replies` answer calls
+    that were abandoned. Unroutable messages count as `unknown_replies` (no such command), `malformed`,
+    `shapeless`, or `events_of_unknown_sessions`. `undecodable_events` had an unexpected shape and were skipped by
+    the engine. `lost_events` were dropped because a consumer was too slow. `failed_callbacks` counts exceptions of
+    callbacks of `Session.on_event` and `on_end`; the log has each exception.
 
-    `reader_lag` is how long a message lay in this program, on the average, from being read off the socket until it
-    was delivered, `longest_reader_lag` the longest such time, both in seconds. While more is read, those that lie
-    there count from the newest bytes (at most 64 messages are read ahead). What lay in the operating system's
-    buffers, while the program left trio no turn, is not in it.
+    `reader_lag` is the mean time in seconds from reading a message off the socket to its delivery,
+    `longest_reader_lag` the maximum. While more is read, the lag of undelivered messages counts from the newest
+    bytes (at most 64 messages are read ahead). Time in the operating system's buffers, while the program blocks
+    trio, is not included.
     """
 
     sent: int
@@ -96,10 +95,10 @@ class ConnectionStatistics:
 
 @not_picklable("its statistics")
 class Connection:
-    """Runs a mux over a transport. Make one with `open_connection`.
+    """A mux over a transport. Create it with `open_connection`.
 
-    `name` is what messages call it, `root` the browser's own session, `targets` what Chrome lists and is attached
-    to, `instruments` what watches it.
+    `name` identifies the connection in messages. `root` is the browser's session, `targets` has the listed and
+    attached targets, `instruments` the observers of the traffic.
     """
 
     def __init__(self, transport: Transport, instruments: Instruments) -> None:
@@ -116,13 +115,11 @@ class Connection:
         self._outbox: deque[Call] = deque()
         self._outbox_filled = trio.lowlevel.ParkingLot()
         self._direct = transport if isinstance(transport, DirectTransport) else None
-        self._unsent = False  # the writer has, or will have, to wait for the transport
+        self._unsent = False  # the writer has to wait for the transport
         self._lost: str | None = None
-        self._strays = RepeatedWarning(
-            logger, "%s: a %s message came in and was passed over: %s", level=logging.INFO
-        )
+        self._strays = RepeatedWarning(logger, "%s: ignored a %s message: %s", level=logging.INFO)
         self._undecodable = RepeatedWarning(
-            logger, "%s: an event was not understood and passed over: %s", level=logging.INFO
+            logger, "%s: ignored an undecodable event: %s", level=logging.INFO
         )
         self._undecodable_last: Event | None = None
         self._failed = RepeatedWarning(logger, "%s: a callback for %s failed with %s", level=logging.ERROR)
@@ -137,7 +134,7 @@ class Connection:
 
     @property
     def lost(self) -> str | None:
-        """Why the connection ended, None while it lives."""
+        """The reason why the connection ended, or None while it is open."""
         return self._lost
 
     def statistics(self) -> ConnectionStatistics:
@@ -167,7 +164,7 @@ class Connection:
     # --- for sessions and calls ----------------------------------------------------------------------------
 
     def _post(self, method: str, params: Mapping[str, Any], session_id: str | None) -> PendingCall:
-        """Open a call, to be written when somebody waits for its reply, or at the writer's turn.
+        """Queue a command, to be written when a task waits for its reply or at the writer's turn.
 
         Raises ConnectionLostError and InvalidArgumentError.
         """
@@ -176,19 +173,19 @@ class Connection:
         return pending
 
     def _post_shared(self, method: str, params: Mapping[str, Any], session_id: str | None) -> SharedCall:
-        """Do as `_post`, for a call whose end several tasks wait for."""
+        """Queue a command with several waiters; see `_post`."""
         shared = SharedCall(self, self._open(method, params, session_id))
         self._outbox_filled.unpark()
         return shared
 
     def _send(self, method: str, params: Mapping[str, Any], session_id: str | None) -> PendingCall:
-        """Open a call, and write it at once where that can be done without waiting. Raises as `_post` does."""
+        """Queue a command and write it now if the transport allows. Raises the errors of `_post`."""
         pending = PendingCall(self, self._open(method, params, session_id))
         self._write_now()
         return pending
 
     def _send_shared(self, method: str, params: Mapping[str, Any], session_id: str | None) -> SharedCall:
-        """Do as `_send`, for a call whose end several tasks wait for."""
+        """Queue a command with several waiters and write it now if the transport allows; see `_send`."""
         shared = SharedCall(self, self._open(method, params, session_id))
         self._write_now()
         return shared
@@ -210,30 +207,30 @@ class Connection:
         return call
 
     def _forget(self, call: Call) -> None:
-        """Take a call whose waiter is gone out of the table; if it was not written yet, it never will be."""
+        """Remove an abandoned call from the table. If it is unwritten, it is never sent."""
         self._mux.close_call(call)
         call.message = b""  # it may stay in the outbox until the writer gets to it
 
     def _fail_calls(self, of: str | None, why: Callable[[str], EngineError], write: bool = False) -> None:
-        """End a session's pending calls (None: only the root's). With `write`, unwritten ones still go out."""
+        """Fail a session's pending calls (None: the root session). With `write`, unwritten ones are still sent."""
         for call in self._mux.end_session(of):
             call.message = call.message if write else b""
             call.waiter.fail(why(call.method))
 
     def _pass_over(self, event: Event, error: UndecodableReplyError) -> None:
-        """Count and log that the engine could not read an event; once, where several of its parts wanted to."""
+        """Count and log an undecodable event, once even if several parts of the engine failed to read it."""
         if event is not self._undecodable_last:
             self._undecodable_last = event
             self._undecodable.tell(self.name, error)
 
     def _callback_failed(self, what: str, error: Exception) -> None:
-        """Count and log, with its traceback, what a callback raised that the reader called."""
+        """Count and log an exception of a callback that the reader called."""
         self._failed.tell(self.name, what, type(error).__name__, error=error)
 
     # --- writing ------------------------------------------------------------------------------------------
 
     def _write_now(self) -> None:
-        """Write what waits to be written, as far as that goes without waiting. The writer does the rest."""
+        """Write the queued commands as far as possible without waiting. The writer does the rest."""
         if not self._outbox:
             return
         if self._direct is None or self._unsent:
@@ -249,7 +246,7 @@ class Connection:
                 return
 
     def _take_messages(self) -> list[bytes]:
-        """Take out what goes in one write: of several, at most _MOST_TOGETHER bytes."""
+        """Take the messages of one write: at most _MOST_TOGETHER bytes if there are several."""
         counts, outbox = self._counts, self._outbox
         messages: list[bytes] = []
         room = _MOST_TOGETHER
@@ -271,7 +268,7 @@ class Connection:
     # --- the two tasks -------------------------------------------------------------------------------------
 
     async def _run_writer(self) -> None:
-        """Write what nobody could write at once, in order, until the transport breaks."""
+        """Write queued commands, in order, until the transport breaks."""
         while self._lost is None:
             if not (self._outbox or self._unsent):
                 await self._outbox_filled.park()
@@ -287,7 +284,7 @@ class Connection:
             self._unsent = False
 
     async def _run_reader(self) -> None:
-        """Route what comes in, until the transport breaks."""
+        """Route incoming messages until the transport breaks."""
         arrival: Arrival | None = getattr(self._transport, "arrival", None)
         while True:
             try:
@@ -296,7 +293,7 @@ class Connection:
                 self._lose(str(broken))
                 return
             if self._lost is not None:
-                return  # closed while this message was under way: nobody is left to take it
+                return  # closed while this message was on its way: no consumer is left
             self._consumers.need_turn = False
             further: bytes | str | None = message
             room = 1 if self._direct is None else _MOST_AT_ONCE
@@ -318,7 +315,7 @@ class Connection:
         counts["bytes_received"] += len(message)
         envelope = None
         if self.instruments.active:
-            envelope = envelope_or_none(message)  # once for those who watch and for the table of calls
+            envelope = envelope_or_none(message)  # shared by the instruments and the table of calls
             now = trio.current_time()
             self.instruments.pass_on(Traffic(now, "received", self._traffic_name, message, None, envelope))
         match self._mux.feed(message, envelope):
@@ -329,7 +326,7 @@ class Connection:
             case Stray(kind="malformed" | "shapeless" as kind, detail=detail):
                 self._strays.tell(self.name, kind, detail)
             case Stray(kind=kind, detail=detail):
-                logger.debug("%s: a %s reply came in and was passed over: %s", self.name, kind, detail)
+                logger.debug("%s: ignored a %s reply: %s", self.name, kind, detail)
 
     def _deliver(self, envelope: Envelope) -> None:
         self._counts["events"] += 1
@@ -342,12 +339,12 @@ class Connection:
         event = Event(method, session_id, envelope.params)
         if method in self.targets.observed:
             self.targets.observe(session, event)
-            # Whoever waits for sessions has a turn before the replies that come after this.
+            # Tasks that wait for sessions get a turn before later replies are routed.
             self._consumers.need_turn = True
         session._deliver(event)
 
     def _lose(self, reason: str) -> None:
-        """Note that the connection is over: end every call, stream and session with ConnectionLostError."""
+        """Mark the connection as lost: end every call, stream and session with ConnectionLostError."""
         if self._lost is not None:
             return
         self._lost = reason
@@ -373,9 +370,9 @@ class Connection:
 async def open_connection(
     transport: Transport, *, instruments: Instruments | None = None
 ) -> AsyncIterator[Connection]:
-    """Run a connection over `transport` while the body runs. `connection.root` is the browser's own session.
+    """Run a connection over `transport` while the body runs. `connection.root` is the browser's session.
 
-    The caller owns the transport and closes it afterwards. An exception raised in the body leaves as itself.
+    The caller owns the transport and closes it afterwards. The body's exceptions propagate unwrapped.
     """
     connection = Connection(transport, instruments or Instruments())
     async with open_body_nursery() as nursery:
@@ -399,7 +396,7 @@ class Attachment(msgspec.Struct, frozen=True):
 
 
 class Targets:
-    """The targets and sessions of one connection. `attachments` gets every session that Chrome attaches."""
+    """The targets and sessions of one connection. `attachments` receives every session that Chrome attaches."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -417,18 +414,18 @@ class Targets:
             "Inspector.targetReloadedAfterCrash": self._revive_session,
             "Page.frameNavigated": self._revive_session,  # the only event when a discarded tab is loaded
         }
-        # Unbounded on purpose: the reader must not wait, and one entry a target is what Chrome itself holds.
+        # Unbounded on purpose: the reader must not wait, and the number of entries is that of Chrome's targets.
         self._send, self.attachments = trio.open_memory_channel[Attachment](2**31)
 
     def observe(self, source: Session, event: Event) -> None:
-        """Take one event, whose name is in `observed`, from the reader."""
+        """Process one event, whose name is in `observed`, from the reader."""
         try:
             self.observed[event.method](source, event)
         except UndecodableReplyError as error:
             source.connection._pass_over(event, error)
 
     def end(self) -> None:
-        """Note that the connection is over: nothing will be attached any more."""
+        """Mark the connection as over: no target will be attached again."""
         self._send.close()
 
     def _attach(self, source: Session, event: Event) -> None:
@@ -453,12 +450,12 @@ class Targets:
             self._end_session(session, "Chrome detached it: its target was closed, replaced or taken over")
 
     def _end_session(self, session: Session, reason: str) -> None:
-        # Chrome does not announce the sessions that go with their parent.
+        # Chrome sends no events for the sessions that end with their parent.
         for child in [other for other in self.sessions.values() if other.parent is session]:
             self._end_session(child, f"{session.describe()}, through which it was attached, is gone")
         if session.id is not None:
             self.sessions.pop(session.id, None)
-        # Without target discovery, the detachment is the last that is heard of a target.
+        # Without target discovery, the detachment is the last event of a target.
         target_id = session.target_id
         others = (other for other in self.sessions.values() if other.target_id == target_id)
         if target_id is not None and target_id not in self._announced and next(others, None) is None:

@@ -1,9 +1,9 @@
-"""HTTP connections to a server: TCP and TLS, what it answers instead of a websocket, and GET of one document.
+"""HTTP connections to a server: TCP and TLS, refused websocket handshakes, and GET of one document.
 
-Rule: each way to fail has its own reason, with advice that fits it. An answer is judged by its first bytes, and
-read no further than it may be long. Of what the server wrote, only the status, the reason phrase and the origin of
-a redirect are repeated, and nothing that holds a secret that was sent: a server may echo a token. A GET follows
-redirects to the same host alone, since it sends the caller's headers again. No proxy is used.
+Rule: each failure has its own reason and its own advice. The first bytes of an answer decide, and reading stops at
+a length limit. Errors repeat only the status, the reason phrase and the origin of a redirect, and never a secret
+that was sent, since a server may echo a token. A GET follows redirects to the same host only, because it sends the
+caller's headers again. No proxy is used.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ async def open_stream(
 ) -> trio.SocketStream | trio.SSLStream[trio.SocketStream]:
     """Connect to a host.
 
-    Raises ConnectFailedError, in which `shown` is the endpoint, with what stood in the way.
+    Raises ConnectFailedError with the reason; `shown` is the endpoint in its message.
     """
     try:
         stream = await trio.open_tcp_stream(host, port)
@@ -62,28 +62,28 @@ def _os_reason(error: OSError) -> str:
 
 
 def lacking(endpoint: str, shortage: Shortage) -> ConnectFailedError:
-    """Return the error for an endpoint that was not reached because this side lacks something."""
+    """Return the error for an endpoint that was not reached because of a shortage on this side."""
     return ConnectFailedError(
         endpoint=endpoint, reason=f"{shortage.reason} ({shortage.name})", advice=shortage.advice
     )
 
 
 def failed(shown: str, obstacle: Obstacle) -> ConnectFailedError:
-    """Return the error that says what stood in the way to an endpoint (`shown`)."""
+    """Return the error for an endpoint (`shown`) that an obstacle made unreachable."""
     return ConnectFailedError(
         endpoint=shown, reason=obstacle.reason, advice=obstacle.advice, status=obstacle.status
     )
 
 
 def host_and_port(host: str, port: int, default: int) -> str:
-    """Return what stands in the Host header."""
+    """Return the value of the Host header."""
     bracketed = f"[{host}]" if ":" in host else host
     return bracketed if port == default else f"{bracketed}:{port}"
 
 
 def checked_header(name: str, value: str) -> tuple[bytes, bytes]:
-    """Return a header as bytes. Raises InvalidArgumentError for what HTTP does not allow."""
-    # The value is not repeated in the error: headers carry tokens.
+    """Return a header as bytes. Raises InvalidArgumentError for a name or value that HTTP does not allow."""
+    # The error does not repeat the value, since headers carry tokens.
     if not _HEADER_NAME.fullmatch(name):
         raise InvalidArgumentError(what="header", given=repr(name), expected="a name as HTTP allows it")
     if not _HEADER_VALUE.fullmatch(value):
@@ -96,16 +96,19 @@ def checked_header(name: str, value: str) -> tuple[bytes, bytes]:
 
 
 _LONGEST_HEAD = 65_536
-"""Bytes after which a head without an end is not taken for HTTP."""
+"""Maximum length of a response head, in bytes. A longer one is not HTTP."""
 
 _LONGEST_PHRASE = 80
 _SHORTEST_SECRET = 3
-"""Characters from which on a sent value in a phrase is taken for a secret, and not for a coincidence."""
+"""Minimum length of a sent value that is redacted from a phrase, in characters.
+
+Shorter matches are coincidences.
+"""
 
 
 @attrs.frozen
 class Obstacle:
-    """What stands in the way of a connection, and what to do about it. `status` is the HTTP status, if any."""
+    """The reason why a connection failed, and the advice. `status` is the HTTP status, if any."""
 
     reason: str
     advice: str
@@ -116,29 +119,29 @@ _STATUS_LINE = re.compile(rb"HTTP/1\.[01] (\d{3})(?: ([^\r\n]*))?\r?\n")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _LOCATION = re.compile(rb"\r?\nlocation[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
 _TLS_RECORD = (b"\x15\x03", b"\x16\x03")
-"""An alert and a handshake of TLS: what a server that expects TLS sends to a client that does not speak it."""
+"""The first bytes of a TLS alert and a TLS handshake, which a TLS server sends to a plain client."""
 
-ELSE = "Something else listens there: check host and port"
-"""The advice where something else than a browser answers."""
+ELSE = "Check host and port: another service listens there"
+"""Advice if a service other than a browser answers."""
 
 CLOSED = Obstacle(
     "the server closed the connection without an answer",
     "Something listens there: check host and port, and whether it expects TLS (wss://, https://). A forwarded "
-    "port does so where nothing listens behind it",
+    "port also closes connections when nothing listens behind it",
 )
 
 _OK = range(200, 300)
 _REDIRECTS = range(300, 400)
 _FAILURES = range(500, 600)
 
-_CREDENTIALS = "It wants credentials: pass a token in the URL's query, or what else it asks for with headers="
-_TOO_MANY = "It takes no more clients now: end other sessions of yours there, or try again later"
+_CREDENTIALS = "It requires credentials: pass a token in the URL's query, or pass headers="
+_TOO_MANY = "It accepts no more clients now: end other sessions of yours there, or try again later"
 _ADVICE = {
     401: _CREDENTIALS,
     402: "The service asks for payment, or for another plan",
-    403: f"{_CREDENTIALS} (Chrome itself refuses any Origin header so)",
-    404: "Something answers there, but no browser at this path. Chrome makes a new path at each start: "
-    "http://host:port asks for it",
+    403: f"{_CREDENTIALS} (Chrome itself also refuses any Origin header with 403)",
+    404: "A server answers there, but has no browser at this path. Chrome makes a new path at each start: "
+    "http://host:port finds it",
     407: _CREDENTIALS,
     408: _TOO_MANY,
     429: _TOO_MANY,
@@ -148,9 +151,9 @@ _ADVICE = {
 
 @attrs.define
 class ServerAnswer:
-    """What a server answers, while it comes in. `secrets` are what it was sent.
+    """A server's answer while it arrives. `secrets` are the secrets that were sent.
 
-    `what` was asked for over HTTP, and is answered with 200; "" is a websocket, and is answered with 101.
+    `what` is the path requested over HTTP, which 200 answers; "" means a websocket, which 101 answers.
     """
 
     secrets: Collection[str] = ()
@@ -158,7 +161,7 @@ class ServerAnswer:
     _head: bytearray = attrs.field(factory=bytearray, init=False)
 
     def feed(self, data: bytes | bytearray) -> Obstacle | None:
-        """Take the bytes that came in. Return what stands in the way, as soon as the bytes show it."""
+        """Accept incoming bytes. Return the obstacle as soon as the bytes show one."""
         self._head += data
         if not _can_be_http(self._head):
             return self._describe_foreign()
@@ -169,23 +172,23 @@ class ServerAnswer:
             )
         status = int(found[1])
         if not self._refuses(status) or (status in _REDIRECTS and not self._is_whole):
-            return None  # what was asked for, or the address to go to is still to come
+            return None  # success, or the address of the redirect has not arrived
         return self._read_refusal(found)
 
     def end(self) -> Obstacle | None:
-        """Return what stands in the way when the server ended the connection; None when it has not refused."""
+        """Return the obstacle when the server has closed the connection, or None if it did not refuse."""
         found = _STATUS_LINE.match(self._head)
         return self._read_refusal(found) if found is not None and self._refuses(int(found[1])) else None
 
     @property
     def location(self) -> str:
-        """The address that the answer redirects to, as the server wrote it; "" for none."""
+        """The address of the redirect, as the server wrote it; "" if it is not a redirect."""
         found = _LOCATION.search(self._head)
         return "" if found is None else found[1].decode("latin-1")
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing has come in."""
+        """Whether no bytes have arrived."""
         return not self._head
 
     def _refuses(self, status: int) -> bool:
@@ -209,14 +212,14 @@ class ServerAnswer:
     def _describe_foreign(self) -> Obstacle:
         if self._head.startswith(_TLS_RECORD):
             return Obstacle(
-                "the server speaks TLS", "Write wss:// in place of ws://, https:// in place of http://"
+                "the server speaks TLS", "Use wss:// instead of ws://, or https:// instead of http://"
             )
-        speaks = "HTTP" if self.what else "the websocket protocol, nor HTTP"
-        return Obstacle(f"what answers there does not speak {speaks}", ELSE)
+        speaks = "HTTP" if self.what else "the websocket protocol or HTTP"
+        return Obstacle(f"the server does not speak {speaks}", ELSE)
 
 
 def sent_secrets(url: str, headers: Mapping[str, str]) -> list[str]:
-    """Return what of a URL and of headers can be a secret: values of the query, and what headers hold."""
+    """Return the possible secrets: the values of the URL's query, and the words of the headers."""
     parts = urlsplit(url)
     words: list[str] = [part for value in headers.values() for part in value.split()]
     words += [value for _name, value in parse_qsl(parts.query)]
@@ -225,17 +228,17 @@ def sent_secrets(url: str, headers: Mapping[str, str]) -> list[str]:
 
 
 def holds_secret(text: str, secrets: Iterable[str]) -> bool:
-    """Say whether one of the secrets is in a text."""
+    """Return whether a string contains one of the secrets."""
     low = text.lower()
     return any(secret.lower() in low for secret in secrets)
 
 
 def tls_obstacle(error: BaseException | None) -> Obstacle:
-    """Return why a TLS handshake failed; without an `error`, the server closed the connection."""
+    """Return why a TLS handshake failed. Without an `error`, the server closed the connection."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return Obstacle(
             f"its TLS certificate is not accepted: {error.verify_message}",
-            "Check the host's name; a certificate authority of your own goes into SSL_CERT_FILE",
+            "Check the host's name; set SSL_CERT_FILE to trust your own certificate authority",
         )
     why = "the server closed the connection" if error is None else str(error)
     return Obstacle(
@@ -249,7 +252,7 @@ def _can_be_http(head: bytearray) -> bool:
 
 
 def _phrase(status: int, phrase: str, secrets: Iterable[str]) -> str:
-    """Return the reason phrase of a status: the server's own, or the standard one where that may hold a secret."""
+    """Return the server's reason phrase, or the standard one if the server's may contain a secret."""
     phrase = phrase.strip()
     readable = phrase.isascii() and phrase.isprintable() and 0 < len(phrase) <= _LONGEST_PHRASE
     if readable and not holds_secret(phrase, secrets):
@@ -264,19 +267,17 @@ def _advice(status: int, location: str) -> str:
     if (advice := _ADVICE.get(status)) is not None:
         return advice
     if status in _OK:
-        return "A web server answers there, and no browser's debugging port: check host, port and path"
+        return "A web server answers there, not a browser's debugging port: check host, port and path"
     if status in _REDIRECTS:
         origin = _origin(location)
-        return f"Pass the address that it redirects to{f' (at {origin})' if origin else ''}"
+        return f"Pass the address of the redirect{f' (at {origin})' if origin else ''}"
     if status in _FAILURES:
-        return "Something answers there, and failed. Its own log says why"
-    return (
-        "Something answers there, and does not take this request: check the URL, and what the server expects"
-    )
+        return "The server failed. See its log for the reason"
+    return "A server answers there but does not accept this request: check the URL and the server's documentation"
 
 
 def _origin(location: str) -> str:
-    """Return scheme, host and port of where a redirection leads; the rest of it may hold a secret."""
+    """Return scheme, host and port of a redirect's address; the rest may contain a secret."""
     try:
         parts = urlsplit(location)
         host, port = parts.hostname, parts.port
@@ -305,13 +306,13 @@ _LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1"))
 async def get(
     url: str, headers: Mapping[str, str], *, shown: str, longest: int, name: str = ""
 ) -> tuple[str, bytes]:
-    """Return the body that an "http://..." or "https://..." URL is answered with, its beginning when it is long.
+    """Return the final URL and the beginning of the body of an http or https URL, at most `longest` bytes.
 
-    Redirects on the same host are followed; the URL that answered comes with the body. `name` is another name of
-    the host, `shown` the URL in errors. `longest` counts bytes. Has no timeout: put it in a cancel scope.
+    Follows redirects on the same host. `name` is another name of the host, `shown` the URL in errors. Has no
+    timeout: put it in a cancel scope.
 
-    Raises ConnectFailedError for every other answer but 200, and for none; InvalidArgumentError for headers that
-    HTTP does not allow.
+    Raises ConnectFailedError for any status but 200 and for a missing answer, InvalidArgumentError for headers
+    that HTTP does not allow.
     """
     secrets = sent_secrets(url, headers)
     for left in reversed(range(_MOST_REDIRECTS + 1)):
@@ -328,9 +329,9 @@ async def get(
 
 
 def _moved(url: str, location: str, name: str, with_headers: bool) -> str | None:
-    """Return where a redirect leads, None where it is not followed.
+    """Return the address of a redirect, or None if it must not be followed.
 
-    Another port can be another server: it must not get the headers, unless it is the TLS port of a plain one.
+    Another port can be another server, so it must not get the headers, except for the TLS port of a plain one.
     """
     try:
         moved, old = urlsplit(urljoin(url, location)), urlsplit(url)
@@ -345,7 +346,7 @@ def _moved(url: str, location: str, name: str, with_headers: bool) -> str | None
     secured = (before, place) == (("http", _PORTS["http"]), ("https", _PORTS["https"]))
     if with_headers and place != before and not secured:
         return None
-    if moved.scheme == "http":  # the address that answered: Chrome refuses names
+    if moved.scheme == "http":  # the resolved address: Chrome refuses host names
         port = "" if moved.port is None else f":{moved.port}"
         moved = moved._replace(
             netloc=(f"[{old.hostname}]" if ":" in str(old.hostname) else f"{old.hostname}") + port
@@ -371,9 +372,9 @@ async def _get(url: str, headers: Mapping[str, str], answer: ServerAnswer, longe
         except trio.BrokenResourceError:
             raise failed(shown, answer.end() or CLOSED) from None
         except h11.RemoteProtocolError as error:
-            # Its text may repeat what the server wrote, as a Python object: that may be what the server was sent.
+            # The message may repeat the server's bytes as a Python object, and so a secret that the server echoed.
             why = str(error).partition(": bytearray(")[0]
-            reason = f"what answers there does not speak HTTP as expected ({why})"
+            reason = f"the server does not speak HTTP as expected ({why})"
             raise failed(shown, answer.end() or Obstacle(reason, ELSE)) from None
 
 

@@ -1,8 +1,8 @@
-"""Instruments: what watches the traffic of connections (recorder, statistics, log).
+"""Instruments: observers of the traffic of connections (recorder, statistics, log).
 
-Rule: without instruments, the cost is one test for an empty tuple a message. An instrument is called in the task
-that reads, or in one that writes: it takes the message and returns at once; it never waits. An instrument that
-raises is taken out and logged: it must not break the connection that it watches.
+Rule: without instruments, the cost per message is one test for an empty tuple. The reader or a writing task calls
+the instrument, which must return immediately and never wait. An instrument that raises is removed and logged, so
+that it cannot break the connection it observes.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from cdpengine._protocol.messages import Envelope
 
 logger = get_logger("cdpengine.wire")
 
-_FAILED = "an instrument of the traffic failed and was taken out"
+_FAILED = "an instrument of the traffic failed and was removed"
 
 
 @attrs.frozen
 class Span:
-    """One action of the program's own, such as "page.click e7": the cause of the commands sent meanwhile.
+    """One action of the program, such as "page.click e7": the cause of the commands sent during it.
 
-    `began` is trio's clock in seconds; `seen_by` are those that saw a command of it; they are called when it ends.
+    `began` is trio's clock in seconds. `seen_by` lists the instruments that saw one of its commands; they are
+    notified when the action ends.
     """
 
     number: int
@@ -41,8 +42,8 @@ Direction = Literal["sent", "received"]
 class Traffic(msgspec.Struct, frozen=True):
     """One message on the wire. `time` is trio's clock in seconds, `connection` names the connection.
 
-    `span` is the action that a command was sent for, None for what no action caused, and for what is received.
-    `envelope` is what the message was read as, None where it was not yet, or cannot be.
+    `span` is the action that caused a command; None for received messages and for commands outside of an action.
+    `envelope` is the decoded envelope, or None if the message was not decoded or is undecodable.
     """
 
     time: float
@@ -55,10 +56,10 @@ class Traffic(msgspec.Struct, frozen=True):
 
 @attrs.frozen
 class HttpExchange:
-    """What a client asked over HTTP beside its websockets, and what it was answered.
+    """An HTTP request of a client, in addition to its websockets, and the response.
 
-    `time` is trio's clock in seconds when it was asked, `seconds` how long the answer took; `target` is the path
-    with the query, `content_type` that of the body.
+    `time` is trio's clock in seconds at the request, `seconds` the duration of the response. `target` is the path
+    with the query, `content_type` the type of the response body.
     """
 
     time: float
@@ -71,48 +72,48 @@ class HttpExchange:
 
 
 class Instrument(Protocol):
-    """Anything that can be called with a Traffic."""
+    """A callable that accepts a Traffic."""
 
     def __call__(self, traffic: Traffic, /) -> None:
-        """Take one message. Must not block."""
+        """Accept one message. Must not block."""
 
 
 @runtime_checkable
 class SpanInstrument(Protocol):
-    """An instrument that wants to know, too, when an action that it saw a command of has ended."""
+    """An instrument that is also notified when an action ends whose commands it saw."""
 
     def span_ended(self, span: Span, time: float, failed: str, /) -> None:
-        """Take the end of one action, on trio's clock in seconds. Must not block.
+        """Accept the end of one action, on trio's clock in seconds. Must not block.
 
-        `failed` is the name of the exception that ended it, "" where none did.
+        `failed` is the name of the exception that ended the action, or "".
         """
 
 
 @runtime_checkable
 class HttpInstrument(Protocol):
-    """An instrument that wants to know, too, what was asked over HTTP."""
+    """An instrument that is also notified of HTTP requests."""
 
     def take_http(self, exchange: HttpExchange, /) -> None:
-        """Take what one client asked, and its answer. Must not block."""
+        """Accept one HTTP request and its response. Must not block."""
 
 
 @runtime_checkable
 class SecretInstrument(Protocol):
-    """An instrument that wants to know what is secret before a message holds it."""
+    """An instrument that learns each secret before a message contains it."""
 
     def add_secret(self, text: str, /) -> None:
-        """Take a text that must not be written or shown from now on. Must not block."""
+        """Redact a string from now on. Must not block."""
 
 
 _SECRETS_KEPT = 256
-"""Secrets that are kept for instruments that come later; beyond that the oldest are forgotten."""
+"""Maximum number of secrets that are remembered for later instruments. The oldest are dropped first."""
 
 _LONGEST_KEPT = 4_096
-"""Characters of a secret that is kept."""
+"""Maximum length of a remembered secret, in characters."""
 
 
 class Instruments:
-    """The instruments of one or several connections, and the secrets that those connections were given."""
+    """The instruments of one or several connections, and the secrets of those connections."""
 
     def __init__(self) -> None:
         self.active: tuple[Instrument, ...] = ()
@@ -122,14 +123,15 @@ class Instruments:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The secrets that were added, the oldest first; at most 256 of at most 4,096 characters."""
+        """The remembered secrets, the oldest first: at most 256, each of at most 4,096 characters."""
         return tuple(self._secrets)
 
     def add_secret(self, text: str) -> None:
-        """Have every instrument withhold a text.
+        """Register a string that every instrument must redact.
 
-        Call it before the first message that holds the text is sent. What a program enters into a page is added:
-        typed, filled, pasted and set texts. Instruments that come later get to know it when they come.
+        Call it before the first message that contains the string. All strings that a program enters into a page
+        are registered: typed, filled, pasted and set values. Instruments attached later receive them on
+        attachment.
         """
         if not text:
             return
@@ -142,18 +144,18 @@ class Instruments:
             self._give_secret(instrument, text)
 
     def name_connection(self, endpoint: str) -> str:
-        """Return what a connection is called in its Traffic: its endpoint, with a number from the second one on.
+        """Return a connection's name in its Traffic: its endpoint, with a number from the second one on.
 
-        Ids of commands are unique within one connection only, so two to the same endpoint need two names.
+        Ids of commands are unique only within one connection, so two connections to one endpoint need two names.
         """
         number = self._connections[endpoint] = self._connections.get(endpoint, 0) + 1
         return endpoint if number == 1 else f"{endpoint} #{number}"
 
     @contextmanager
     def attached(self, instrument: Instrument) -> Iterator[None]:
-        """Pass all traffic to `instrument` while the body runs, in the order in which it went over the wire.
+        """Pass all traffic to `instrument` while the body runs, in the order of the wire.
 
-        An instrument that is given twice sees each message twice, until one of the two blocks is left.
+        An instrument attached twice sees each message twice until one of the two blocks ends.
         """
         self.active = (*self.active, instrument)
         for secret in self._secrets:
@@ -164,7 +166,7 @@ class Instruments:
             self._remove(instrument)
 
     def pass_on(self, traffic: Traffic) -> None:
-        """Give one message to every instrument. Callers test `active` first, so that none costs nothing."""
+        """Pass one message to every instrument. Callers check `active` first, so that the common case is free."""
         if traffic.span is not None:
             traffic.span.seen_by.add(self)
         for instrument in self.active:
@@ -175,7 +177,7 @@ class Instruments:
                 self._remove(instrument)
 
     def pass_on_http(self, exchange: HttpExchange) -> None:
-        """Hand what was asked over HTTP to every instrument that wants to know it."""
+        """Pass an HTTP request and its response to every HttpInstrument."""
         for instrument in self.active:
             if isinstance(instrument, HttpInstrument):
                 try:
@@ -185,7 +187,7 @@ class Instruments:
                     self._remove(instrument)
 
     def end_span(self, span: Span, failed: str) -> None:
-        """Tell every instrument that wants to know that an action is over, and the name of what ended it early."""
+        """Notify every SpanInstrument that an action ended, by the exception named `failed` or ""."""
         import trio
 
         time = trio.current_time()

@@ -1,13 +1,12 @@
-"""Messages: their JSON, and the mux: many sessions' calls and events over one stream of messages. Sans-I/O.
+"""The JSON of messages, and the mux: calls and events of many sessions over one stream of messages. Sans-I/O.
 
-Rule: no trio, no sockets, no clock. Decoding a message reads the envelope only. Parameters, results and errors
-stay raw JSON until the one who asked for them decodes them, once, into the type that was asked for. Whatever
-Chrome adds to an envelope is ignored; whatever it leaves out has a default.
+Rule: no trio, no sockets, no clock. Decoding a message reads only its envelope. Parameters, results and errors
+stay raw JSON until their consumer decodes them, once, into its type. Unknown fields of an envelope are ignored,
+and missing fields have defaults.
 
-The mux is fed messages and says what is to be delivered; it takes calls, and is told which sessions ended. A call
-is in the table from the moment it is opened until its reply is fed, it is closed, or its session or the connection
-ends: exactly one of these, exactly once. No sequence of messages makes it raise. What it cannot place it names as
-a Stray, and counts.
+The mux accepts messages, calls and ends of sessions, and returns deliveries. A call is in the table from its
+opening until exactly one of these happens: its reply arrives, it is closed, or its session or the connection ends.
+No sequence of messages makes the mux raise. Each unroutable message becomes a Stray and is counted.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Envelope(msgspec.Struct, gc=False):
 
 
 class ErrorBody(msgspec.Struct):
-    """The error of a reply, in Chrome's own words (JSON-RPC 2.0: code, message, data)."""
+    """The error of a reply, in Chrome's words (JSON-RPC 2.0: code, message, data)."""
 
     code: int = 0
     message: str = "no message"
@@ -45,16 +44,16 @@ class ErrorBody(msgspec.Struct):
 
 
 OBJECT = dict[str, Any]
-"""The type of a result that is wanted as a dict. Its decoder is made once; msgspec keeps those of Structs."""
+"""The type of results that are decoded as a dict. Its decoder is cached here; msgspec caches those of Structs."""
 
 _decode_object = _json.Decoder(OBJECT).decode
 
 decode_envelope = _json.Decoder(Envelope).decode
-"""Read the envelope of one message. Raises msgspec.DecodeError when it is not one."""
+"""Read the envelope of one message. Raises msgspec.DecodeError if it is not one."""
 
 
 def envelope_or_none(message: bytes | str) -> Envelope | None:
-    """Read the envelope of one message; None when it is not one."""
+    """Read the envelope of one message, or return None if it is not one."""
     try:
         return decode_envelope(message)
     except msgspec.DecodeError:
@@ -64,7 +63,7 @@ def envelope_or_none(message: bytes | str) -> Envelope | None:
 def encode_call(call_id: int, method: str, params: Mapping[str, Any], session_id: str | None) -> bytes:
     """Return the JSON of one command.
 
-    Raises InvalidArgumentError when a parameter has no JSON form. Unpaired surrogates are escaped.
+    Raises InvalidArgumentError if a parameter has no JSON form. Unpaired surrogates are escaped.
     """
     message: dict[str, Any] = {"id": call_id, "method": method, "params": params}
     if session_id is not None:
@@ -84,12 +83,12 @@ def _no_json_error(method: str, error: Exception) -> InvalidArgumentError:
 
 
 def decode_payload(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
-    """Decode raw JSON straight into `kind`. Raises as `_json.decode` does."""
+    """Decode raw JSON into `kind`. Raises the errors of `_json.decode`."""
     return cast("T", _decode_object(raw)) if kind is OBJECT else _json.decode(raw, kind)
 
 
 def decode_error(raw: bytes | msgspec.Raw) -> ErrorBody:
-    """Decode the error of a reply; one of an unknown shape becomes an ErrorBody that says so."""
+    """Decode the error of a reply. An unknown shape becomes an ErrorBody with code 0."""
     try:
         return decode_payload(raw, ErrorBody)
     except msgspec.DecodeError:
@@ -103,9 +102,9 @@ StrayKind = Literal["late", "unknown", "malformed", "shapeless"]
 
 @attrs.define(eq=False)
 class Call:
-    """A command that was opened and not yet answered. `message` is its JSON.
+    """A command without a reply yet. `message` is its JSON.
 
-    `waiter` and `cause` (the action that it is sent for) belong to the connection.
+    `waiter` and `cause` (the action that sent it) belong to the connection.
     """
 
     id: int
@@ -118,9 +117,9 @@ class Call:
 
 @attrs.define(eq=False)
 class Reply:
-    """The answer to `call`: `result` raw when Chrome obeyed, `error` raw when it refused.
+    """The answer to `call`: `result` is raw if Chrome obeyed, `error` is raw if it refused.
 
-    Both are empty when the message was damaged after its id; `damage` then says how.
+    Both are empty if the message was damaged after its id; `damage` then describes the damage.
     """
 
     call: Call
@@ -131,10 +130,10 @@ class Reply:
 
 @attrs.frozen
 class Stray:
-    """A message that belongs to nobody; `kind` says why.
+    """An unroutable message; `kind` is the reason.
 
     late       a reply to a call that was closed or had ended, or a second reply
-    unknown    a reply with an id that was never given out
+    unknown    a reply with an id that was never assigned
     malformed  not a JSON object with the types of an envelope
     shapeless  neither a reply nor an event
     """
@@ -147,7 +146,7 @@ _ID_AT_START = re.compile(rb'\s*\{\s*"id"\s*:\s*(\d{1,15})\s*[,}]')
 
 
 class Mux:
-    """Gives out ids, keeps the table of pending calls, routes what comes in."""
+    """Assigns ids, keeps the table of pending calls, and routes incoming messages."""
 
     def __init__(self) -> None:
         self._next_id = 1
@@ -156,13 +155,13 @@ class Mux:
 
     @property
     def pending(self) -> Mapping[int, Call]:
-        """The calls that are open now, by id."""
+        """The open calls, by id."""
         return self._pending
 
     def open_call(self, method: str, params: Mapping[str, Any], session_id: str | None) -> Call:
-        """Give the command an id and put it into the table.
+        """Assign an id to a command and add it to the table.
 
-        Raises InvalidArgumentError when it has no JSON form.
+        Raises InvalidArgumentError if it has no JSON form.
         """
         call_id = self._next_id
         call = Call(call_id, method, session_id, encode_call(call_id, method, params, session_id))
@@ -171,13 +170,13 @@ class Mux:
         return call
 
     def close_call(self, call: Call) -> bool:
-        """Take the call out of the table; its reply will be counted as late. False when it was out already."""
+        """Remove a call from the table; its reply then counts as late. Return False if it was already removed."""
         return self._pending.pop(call.id, None) is not None
 
     def end_session(self, session_id: str | None) -> list[Call]:
-        """Take out and return all pending calls of one session: they will get no reply.
+        """Remove and return all pending calls of one session.
 
-        None is the connection's own session, and means only that one's calls, not those of all sessions.
+        None is the connection's own session; the calls of other sessions stay.
         """
         ended = [call for call in self._pending.values() if call.session_id == session_id]
         for call in ended:
@@ -185,13 +184,16 @@ class Mux:
         return ended
 
     def end(self) -> list[Call]:
-        """Take out and return every pending call: the connection is over."""
+        """Remove and return every pending call, because the connection is over."""
         ended = list(self._pending.values())
         self._pending.clear()
         return ended
 
     def feed(self, message: bytes | str, envelope: Envelope | None = None) -> Reply | Envelope | Stray:
-        """Route one message, perhaps read before as `envelope` before; an event is its envelope. Never raises."""
+        """Route one message, with its `envelope` if it is already decoded.
+
+        Return an event as its envelope. Never raises.
+        """
         if envelope is None:
             try:
                 envelope = decode_envelope(message)
@@ -210,11 +212,11 @@ class Mux:
         if call is None:
             if 0 < call_id < self._next_id:
                 return self._count_stray("late", f"reply {call_id}")
-            return self._count_stray("unknown", f"reply {call_id}, which was never given out")
+            return self._count_stray("unknown", f"reply {call_id}, an id that was never assigned")
         return Reply(call, envelope.result, envelope.error)
 
     def _route_damaged(self, message: bytes | str, why: str) -> Reply | Stray:
-        # A damaged reply whose id can still be read ends its own call, so that nobody waits for it in vain.
+        # A damaged reply with a readable id ends its call, so that its waiter does not wait forever.
         head = message[:64]
         found = _ID_AT_START.match(head if isinstance(head, bytes) else head.encode("utf-8", "replace"))
         call = self._pending.pop(int(found[1]), None) if found else None

@@ -1,8 +1,8 @@
-"""PipeTransport: messages over the two pipes of --remote-debugging-pipe, each ended by a NUL byte.
+"""PipeTransport: messages over the two pipes of --remote-debugging-pipe, each terminated by a NUL byte.
 
-Rule: JSON escapes NUL inside strings, so the byte never occurs within a message. What can be written without
-waiting is written in one step by whoever has it, so no cancellation falls into it; what did not fit is kept, and
-goes out before anything that comes later. One read takes all that has come.
+Rule: JSON escapes NUL inside strings, so the byte never occurs within a message. Data that fits is written in one
+step, so no cancellation can split it. The rest is kept and written before any later message. One read takes all
+available bytes.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _FAILURES = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
 
 
 class PipeTransport:
-    """Messages over two pipes. Their descriptors are read and written directly, where the ends have some.
+    """Messages over two pipes. Reads and writes the file descriptors directly if the ends have them.
 
-    Other ends are streams in memory, as tests have them: `send_nowait` leaves those to `send`.
+    Tests use in-memory streams: `send_nowait` leaves those to `send`.
     """
 
     largest_outgoing = LARGEST_INCOMING
@@ -39,7 +39,9 @@ class PipeTransport:
         self.name = name
 
     def send_nowait(self, *messages: bytes) -> bool:
-        """Take messages, each with its NUL, and write what fits. False where something is left for `send`.
+        """Accept messages, append a NUL to each, and write as much as fits.
+
+        Return False if `send` has to write the rest.
 
         Raises TransportBroken.
         """
@@ -56,9 +58,9 @@ class PipeTransport:
         return False
 
     async def send(self, *messages: bytes) -> None:
-        """Send messages, after what `send_nowait` left. Raises TransportBroken.
+        """Send messages, after the rest that `send_nowait` left. Raises TransportBroken.
 
-        Cancelled, it keeps what is left, for the next call; over streams in memory that may be lost.
+        If cancelled, it keeps the rest for the next call; in-memory streams may lose it.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         if messages and self.send_nowait(*messages):
@@ -77,9 +79,10 @@ class PipeTransport:
             raise TransportBroken(_pipe_reason(error)) from None
 
     async def receive(self) -> bytes:
-        """Return the next message, without its NUL. Raises TransportBroken, also when it ends half-way."""
+        """Return the next message, without its NUL. Raises TransportBroken, also in the middle of a message."""
         if self._whole:
-            # A full checkpoint, so that others have their turn. It comes first: a cancelled receive loses nothing.
+            # A full checkpoint, so that other tasks get a turn. It comes first, so a cancelled receive loses
+            # nothing.
             await trio.lowlevel.checkpoint()
         while not self._whole:
             try:
@@ -91,7 +94,7 @@ class PipeTransport:
         return self._whole.popleft()
 
     def receive_nowait(self) -> bytes | None:
-        """Return the next message that was read already, None where there is none."""
+        """Return the next message that was already read, or None."""
         return self._whole.popleft() if self._whole else None
 
     async def _read(self) -> bytes:
@@ -115,11 +118,11 @@ class PipeTransport:
             self._length_of_pieces = 0
         self._whole.extend(whole)
         if rest:
-            # Joined once, when the message is whole: one of 100 MB comes in some thousand pieces.
+            # Join only when the message is complete: a message of 100 MB arrives in thousands of pieces.
             self._pieces.append(rest)
             self._length_of_pieces += len(rest)
             if self._length_of_pieces > LARGEST_INCOMING:
-                raise TransportBroken(f"a message of over {LARGEST_INCOMING} bytes came in")
+                raise TransportBroken(f"the browser sent a message of over {LARGEST_INCOMING} bytes")
 
     async def aclose(self) -> None:
         """Close both pipes. Chrome exits when its end of the pipe closes."""
@@ -130,7 +133,7 @@ class PipeTransport:
 
 
 def _descriptor(stream: trio.lowlevel.FdStream) -> int:
-    """Return the descriptor, asked for each time: the number of a closed one soon is somebody else's."""
+    """Return the descriptor. Called for each use, because the system reuses the number of a closed descriptor."""
     number = stream.fileno()
     if number < 0:
         raise trio.ClosedResourceError
@@ -138,7 +141,7 @@ def _descriptor(stream: trio.lowlevel.FdStream) -> int:
 
 
 def _write(stream: trio.lowlevel.FdStream, data: bytes | memoryview) -> int:
-    """Write what fits and return its length."""
+    """Write as much as fits and return its length."""
     try:
         return os.write(_descriptor(stream), data)
     except BlockingIOError:

@@ -1,9 +1,9 @@
-"""The body that a request posts, from Chrome's pieces. Pure.
+"""The body of a POST request, from Chrome's pieces. Pure.
 
-Rule: a body is whole, or it is missing for a reason; it is never shortened. The pieces (`postDataEntries`) are the
-only exact form: `postData` beside them has bytes that are not UTF-8 changed or left out. Chrome gives an empty
-piece for a file on disk and for a stream, and no pieces at all in the Network domain's event where one of them is
-a file or a blob.
+Rule: a body is complete, or it is missing for a stated reason; it is never shortened. Only the pieces
+(`postDataEntries`) are exact: `postData` changes or drops bytes that are not UTF-8. Chrome reports an empty piece
+for a file on disk and for a stream. The Network domain's event has no pieces at all if one of them is a file or a
+blob.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from cdpengine._json import replace_unpaired
 from cdpengine._protocol.domains.network import Request
 
 FILES = "Chrome does not report files and blobs that a page posts"
-"""Why the Network domain's events lack a body."""
+"""The reason why the Network domain's events lack a body."""
 
 FILES_AND_STREAMS = "Chrome does not report the files on disk and the streams in it"
-"""Why an intercepted request lacks its body."""
+"""The reason why an intercepted request lacks its body."""
 
 
 @attrs.frozen
 class PostedData:
-    """A body; `content` is None if there is none, and if it is missing: `missing` says why then, else ""."""
+    """A body.
+
+    `content` is None if the request has no body or the body is missing; `missing` is the reason, or "".
+    """
 
     content: bytes | None = None
     missing: str = ""
@@ -39,7 +42,7 @@ def posted_data(request: Request) -> PostedData:
     try:
         content = b"".join(base64.b64decode(piece or "", validate=True) for piece in pieces)
     except binascii.Error:
-        pieces = []  # those of a redacted recording
+        pieces = []  # pieces of a redacted recording
     if pieces:
         return PostedData(content)
     if request.post_data is not None:

@@ -1,8 +1,7 @@
-"""Session: commands and events of one target (or, with `id` None, of the browser itself).
+"""Commands and events of one target (or, with `id` None, of the browser itself).
 
-Rule: a session talks to one target over a shared connection and outlives nothing: when its target goes away,
-every pending call fails with the named reason, every stream ends with it, and further calls fail at once.
-Other sessions of the connection do not notice.
+Rule: a session serves one target over a shared connection. When the target ends, every pending call fails with the
+reason, every stream ends, and further calls fail immediately. Other sessions of the connection are not affected.
 """
 
 from __future__ import annotations
@@ -44,19 +43,18 @@ _ALLOWED_AFTER_CRASH = frozenset(
         "Inspector.enable",
     }
 )
-"""Commands that the browser process itself answers for a target whose renderer is dead."""
+"""Commands that the browser process answers for a target whose renderer is dead."""
 
 
 @not_picklable("replies, as dicts")
 class Session:
-    """A flattened session. `id` is Chrome's session id, `target_id` its target; both None for the browser.
+    """A flattened session. `id` is Chrome's session id, `target_id` its target; both are None for the browser.
 
-    `target_type` is what that is ("page", "iframe", "worker", "browser"), `parent` the session through which it
-    was attached, `connection` the one that it is on. `frame_id` is the id of its outermost frame, mostly that of
-    the target. `usable` says whether commands can be sent: it has neither ended nor crashed; else `error` says why
-    not. `documents_shown` counts the documents that its target has shown, each time that one is shown: a remote
-    object id is valid while the number stays the same. `lived`: the target's renderer has answered the set-up; a
-    discarded tab has none, and neither has one that crashed before.
+    `target_type` is the type of the target ("page", "iframe", "worker", "browser"), `parent` the session through
+    which it was attached. `frame_id` is the id of its outermost frame, mostly equal to the target's id. `usable`
+    is whether commands can be sent; if not, `error` has the reason. `documents_shown` increases each time the
+    target shows a document: a remote object id is valid while the number is unchanged. `lived` is whether the
+    target's renderer has answered the set-up; it is false for a discarded tab, which has no renderer.
     """
 
     def __init__(
@@ -108,11 +106,11 @@ class Session:
     # --- commands -----------------------------------------------------------------------------------------
 
     def post(self, method: str, given: Mapping[str, Any] | None = None, /, **params: Any) -> PendingCall:
-        """Give one command to the writer now, in order, and return the pending call without waiting.
+        """Queue one command, in order, and return the pending call without waiting.
 
-        For sending several commands together. Parameters are given as in `call`. Await each one's result, or
-        abandon it. Raises InvalidArgumentError when a parameter has no JSON form, SessionGoneError or
-        ConnectionLostError when there is nobody to send it to.
+        Use it to send several commands together. Parameters are passed as in `call`. Await each result, or abandon
+        the call. Raises InvalidArgumentError if a parameter has no JSON form, SessionGoneError or
+        ConnectionLostError if the session or connection ended.
         """
         return self._post(method, params if given is None else _merge_params(method, given, params))
 
@@ -125,13 +123,12 @@ class Session:
     ) -> dict[str, Any]:
         """Send one command and return its result as a dict.
 
-        Its parameters are given by name, `call("Page.navigate", url=url)`, or as a mapping,
-        `call("Page.navigate", {"url": url})`, or both where no name is in both.
+        Pass parameters by name, `call("Page.navigate", url=url)`, as a mapping, `call("Page.navigate", {"url":
+        url})`, or both if no name is in both.
 
-        Raises RemoteError when Chrome refuses; SessionGoneError (or TargetCrashedError) when the target goes away,
-        ConnectionLostError when the connection does, both within moments of it; InvalidArgumentError when a
-        parameter has no JSON form. Waits as long as Chrome does: put a cancel scope around it. A cancelled call
-        leaves nothing behind.
+        Raises RemoteError if Chrome refuses, SessionGoneError (or TargetCrashedError) if the target ends,
+        ConnectionLostError if the connection ends, InvalidArgumentError if a parameter has no JSON form. Has no
+        timeout: put a cancel scope around it. A cancelled call leaves no trace.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         return await self._send(
@@ -139,19 +136,19 @@ class Session:
         ).result()
 
     async def request(self, method: str, params: Mapping[str, Any], kind: type[T]) -> T:
-        """Send one command and decode its result straight into `kind` (msgspec Struct, attrs class, dict, ...).
+        """Send one command and decode its result as `kind` (msgspec Struct, attrs class, dict, ...).
 
-        Raises as `call` does, and UndecodableReplyError, with the raw JSON, when the result has another shape.
+        Raises the errors of `call`, and UndecodableReplyError, with the raw JSON, if the result has another shape.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         return await self._send(method, params).decoded(kind)
 
     async def execute(self, command: Generator[dict[str, Any], dict[str, Any], T]) -> T:
-        """Run one command of the PyCDP convention, such as `cdp.page.navigate(url)`, whichever library made it.
+        """Run one command of the PyCDP convention, such as `cdp.page.navigate(url)`, from any library.
 
-        The generator yields `{"method": ..., "params": ...}`, is sent the result, and returns a typed value.
-        Raises as `call` does, and UndecodableReplyError, with the raw JSON, when the generator cannot decode what
-        a newer Chrome answers.
+        The generator yields `{"method": ..., "params": ...}`, receives the result, and returns a typed value.
+        Raises the errors of `call`, and UndecodableReplyError, with the raw JSON, if the generator cannot decode
+        the answer of a newer Chrome.
         """
         if not isinstance(command, Generator) or _was_used(command):
             raise InvalidArgumentError(what="command", given=_describe_command(command), expected=_A_COMMAND)
@@ -165,8 +162,8 @@ class Session:
             except _DECODER_ERRORS as error:
                 raise InvalidArgumentError(
                     what="arguments of the command",
-                    given=f"what makes it raise {type(error).__name__}: {error}",
-                    expected="what the command declares",
+                    given=f"values that raise {type(error).__name__}: {error}",
+                    expected="the arguments that the command declares",
                 ) from error
             method, params = _read_request(request)
             await trio.lowlevel.checkpoint_if_cancelled()
@@ -206,8 +203,8 @@ class Session:
     def posting_early(self) -> Iterator[None]:
         """Post commands in the block although the renderer is dead.
 
-        Chrome obeys them when it loads a discarded tab, before the document's own scripts. It answers them with
-        "Target crashed" where a renderer crashed and is reloaded.
+        Chrome executes them when it loads a discarded tab, before the document's own scripts. It answers them with
+        "Target crashed" if a renderer crashed and is reloaded.
         """
         self._early = True
         try:
@@ -221,11 +218,11 @@ class Session:
     async def subscribe(
         self, *patterns: str, buffer: int = 1000, enable: bool = True
     ) -> AsyncIterator[EventStream]:
-        """Receive the session's events whose names match, from the moment the block is entered.
+        """Receive the session's events whose names match, from the start of the block.
 
         `patterns` are "Domain.event", "Domain.*" or "*". Domains that only report (REPORTING_DOMAINS) are enabled
-        on entering and disabled on leaving, counted over all subscriptions; `enable=False` leaves that to you.
-        At most `buffer` events wait; where more came, the stream raises EventsLostError and goes on.
+        on entry and disabled on exit, counted over all subscriptions; with `enable=False`, the caller enables
+        them. At most `buffer` events wait. If more arrive, the stream raises EventsLostError and then continues.
 
         Raises InvalidArgumentError for an invalid pattern.
         """
@@ -259,8 +256,9 @@ class Session:
     ) -> Event:
         """Wait for the next event that matches and for which `where` holds, and return it.
 
-        Only what comes after the call is seen. To wait for what an action causes, subscribe first and act inside.
-        Raises EventsLostError, SessionGoneError, TargetCrashedError and ConnectionLostError as a stream does.
+        Only events after the call count. To wait for an event that an action causes, subscribe first and act in
+        the block. Raises the stream's EventsLostError, SessionGoneError, TargetCrashedError and
+        ConnectionLostError.
         """
         async with self.subscribe(*patterns, buffer=buffer) as events:
             while True:
@@ -272,13 +270,12 @@ class Session:
     async def enabled(
         self, *domains: str, wait: bool = True, also_crashed: bool = False
     ) -> AsyncIterator[None]:
-        """Keep domains enabled while the body runs: the first user enables, the last one disables.
+        """Keep domains enabled while the body runs: the first user enables a domain, the last one disables it.
 
-        Those who come while an `enable` is on its way wait for it too; one of them can be cancelled, and the
-        others still get their domain. Raises RemoteError when Chrome refuses one. With `wait=False`, the body runs
-        at once: on a page that is stuck the answer would not come. With `also_crashed`, `enable` is also sent to a
-        target whose renderer is dead: the browser process's part of the domain is on then, and the answer comes
-        after a reload.
+        Users that enter while an `enable` is pending wait for it too; cancelling one does not affect the others.
+        Raises RemoteError if Chrome refuses a domain. With `wait=False`, the body runs immediately: a hanging page
+        would not answer. With `also_crashed`, `enable` is also sent to a target whose renderer is dead: the
+        browser process then enables its part of the domain, and the answer comes after a reload.
         """
         calls = self._hold(*domains, also_crashed=also_crashed)
         try:
@@ -289,15 +286,15 @@ class Session:
             self._release_domains(*(need for name in domains for need in (*NEEDS.get(name, ()), name)))
 
     def _is_enabling(self, domain: str) -> bool:
-        """Whether the `enable` of a domain is on its way: its events until then are of an earlier time."""
+        """Return whether the `enable` of a domain is pending; events before its reply are outdated."""
         enabling = self._enabling.get(domain)
         return enabling is not None and not enabling.done
 
     def _hold(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
-        """Do as `enabled`, without a block and without waiting: return the `enable` calls that are on their way.
+        """Enable domains as in `enabled`, without a block or waiting. Return the pending `enable` calls.
 
-        Undone by `_release_domains`. Raises SessionGoneError, TargetCrashedError, ConnectionLostError; nothing is
-        held then.
+        Undone by `_release_domains`. Raises SessionGoneError, TargetCrashedError, ConnectionLostError, and then
+        holds no domain.
         """
         held: list[str] = []
         try:
@@ -313,16 +310,16 @@ class Session:
         return [self._enabling[domain] for domain in held if domain in self._enabling]
 
     def _hold_domain(self, domain: str) -> bool:
-        """Count one more user of the domain. True for the first one, who has to send its `enable`."""
+        """Add one user to the domain. Return whether it is the first, which has to send `enable`."""
         count = self._domains.get(domain, 0)
         self._domains[domain] = count + 1
         return count == 0
 
     def _release_domains(self, *held: str) -> None:
-        """Count one user less of each domain, and tell Chrome to disable those that have none left.
+        """Remove one user of each domain, and disable the domains without users.
 
-        Sent in order and not waited for: what is sent next finds the domain off, and on a page that is stuck
-        the answer would not come.
+        Sends in order and does not wait: the next command finds the domain off, and a hanging page would not
+        answer.
         """
         for domain in reversed(held):
             self._domains[domain] -= 1
@@ -337,23 +334,23 @@ class Session:
     # --- for the layer above and for the reader ----------------------------------------------------------
 
     def on_event(self, method: str, listener: Callable[[Event], None]) -> None:
-        """Have the reader call `listener` with each such event, before any later message is looked at.
+        """Let the reader call `listener` with each such event, before it processes any later message.
 
-        For models that must be up to date when a later reply arrives (frames, targets). A listener is quick and
-        never waits; what it cannot decode is logged and passed over. What else it raises is logged with its
-        traceback and counted (`ConnectionStatistics.failed_callbacks`), and it is called again with the next
-        event; nobody else notices. Everything else uses `subscribe`.
+        For models that must be up to date when a later reply arrives (frames, targets); other consumers use
+        `subscribe`. A listener is quick and never waits. Undecodable events are logged and skipped. Other
+        exceptions are logged with their traceback and counted (`ConnectionStatistics.failed_callbacks`); the
+        listener is still called for the next event.
         """
         self._listeners.setdefault(method, []).append(listener)
 
     def off_event(self, method: str, listener: Callable[[Event], None]) -> None:
-        """Take a listener of `on_event` out again."""
+        """Remove a listener of `on_event`."""
         self._listeners[method].remove(listener)
 
     def on_end(self, listener: Callable[[], None]) -> None:
-        """Have `listener` called once when the session ends; at once when it has.
+        """Call `listener` once when the session ends, or immediately if it has ended.
 
-        What it raises is treated as in `on_event`.
+        Its exceptions are handled as in `on_event`.
         """
         if self._ended is not None:
             listener()
@@ -361,13 +358,13 @@ class Session:
             self._end_listeners.append(listener)
 
     def error(self, method: str | None = None) -> EngineError | None:
-        """Return the reason why the session cannot be used now, or None when it can."""
+        """Return the reason why the session cannot be used now, or None if it can."""
         if self._ended is not None:
             return self._ended(method)
         return self._crash_error(method) if self._crashed and not self._early else None
 
     def _deliver(self, event: Event) -> None:
-        """Pass one event on (called by the reader)."""
+        """Deliver one event (called by the reader)."""
         if event.method in self._listeners:
             self._call_listeners(event)
         if self._streams:
@@ -385,17 +382,17 @@ class Session:
                 listener(event)
             except UndecodableReplyError as error:
                 self.connection._pass_over(event, error)
-            except Exception as error:  # noqa: BLE001 - foreign code: the connection lives on
+            except Exception as error:  # noqa: BLE001 - foreign code must not end the connection
                 self.connection._callback_failed(event.method, error)
 
     def _crash(self) -> None:
-        """Note that the renderer died (called by the reader): Chrome will answer nothing that is pending.
+        """Mark the renderer as dead (called by the reader): Chrome will answer no pending call.
 
-        Streams tell their consumers and go on: what follows a reload comes on the same session.
+        Streams raise the crash and continue, because a reload uses the same session.
         """
         self._crashed = True
         self.usable = False
-        # Chrome obeys commands for a discarded tab when it loads the tab.
+        # Chrome executes commands for a discarded tab when it loads the tab.
         self.connection._fail_calls(self.id, self._crash_error, write=not self.lived)
         for stream in self._streams:
             stream._crash(self._crash_error(None))
@@ -409,7 +406,7 @@ class Session:
             self._call_listeners(Event(UNDISCARDED, self.id, b"{}"))
 
     def _end(self, reason: Callable[[str | None], EngineError]) -> None:
-        """Note that the session is over (called by the reader). `reason` makes the error for a method name."""
+        """End the session (called by the reader). `reason` makes the error for a method name."""
         if self._ended is not None:
             return
         self._ended = reason
@@ -429,14 +426,14 @@ class Session:
 
 
 CRASHED = "cdpengine.crashed"
-"""The name under which `on_event` listeners are called after a crash."""
+"""The event name for `on_event` listeners of a crash."""
 
 UNDISCARDED = "cdpengine.undiscarded"
-"""The name under which `on_event` listeners are called when a discarded tab is loaded."""
+"""The event name for `on_event` listeners of the loading of a discarded tab."""
 
 
 def _merge_params(method: str, given: object, named: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a command that were given as a mapping, with those that were given by name."""
+    """Merge the parameters of a command that were passed as a mapping and by name."""
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
         raise InvalidArgumentError(
             what=f"parameters of {method}",
@@ -447,7 +444,7 @@ def _merge_params(method: str, given: object, named: Mapping[str, Any]) -> dict[
         raise InvalidArgumentError(
             what=f"parameters of {method}",
             given=f"{', '.join(twice)} both in the mapping and by name",
-            expected="each of them once",
+            expected="each parameter once",
         )
     return {**given, **named}
 
@@ -461,9 +458,9 @@ _DECODER_ERRORS = (
     TypeError,
     ValueError,
 )
-"""What code raises that takes apart a value of an unexpected shape."""
+"""Exceptions of code that decodes a value of an unexpected shape."""
 
-_A_COMMAND = 'a fresh generator that yields {"method": ..., "params": ...}, as PyCDP makes them'
+_A_COMMAND = 'a fresh generator that yields {"method": ..., "params": ...}, as PyCDP commands are'
 
 
 def _was_used(command: object) -> bool:
@@ -486,8 +483,8 @@ def _read_request(request: object) -> tuple[str, Mapping[str, Any]]:
 
 
 def _subscription_left_error() -> trio.ClosedResourceError:
-    return trio.ClosedResourceError("the subscription was left")
+    return trio.ClosedResourceError("the subscription has ended")
 
 
 _MOST_ROUTES = 1000
-"""Method names whose streams are remembered: more than Chrome has events, so that no peer can fill memory."""
+"""Maximum number of method names with cached streams: more than Chrome has events; it bounds the memory use."""

@@ -1,11 +1,11 @@
 """Event streams: the events of one session, in a bounded queue for one consumer.
 
 Rule: the reader never waits for a consumer and never decodes a payload. When the buffer is full, new events are
-dropped and counted, and the consumer gets an EventsLostError with their number at that very place; then it goes
-on. A crash of the target is raised at its place too, once, because a reload brings the same session back. When the
-session ends, what is buffered can still be read; after that each receive raises the reason. A payload is decoded
-once, however many consumers read it. A stream that is nearly full or loses events is named in a warning with the
-place that opened it, once in WARN_EVERY seconds.
+dropped and counted. The consumer gets an EventsLostError with their number at their position in the stream, and
+can continue. A crash of the target is also raised once at its position, because a reload uses the same session.
+When the session ends, buffered events can still be read; after that, each receive raises the reason. A payload is
+decoded once for all consumers. A warning names a stream that is nearly full or loses events, with the place that
+opened it, at most once in WARN_EVERY seconds.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ class Event:
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters as a dict, decoded when first looked at. Shared by all subscribers: do not change it.
+        """The parameters as a dict, decoded on first use. All subscribers share it: do not change it.
 
-        Raises UndecodableReplyError, with the raw JSON, when they are not an object.
+        Raises UndecodableReplyError, with the raw JSON, if they are not an object.
         """
         if self._params is None:
             self._params = self.decode(dict[str, Any])
         return self._params
 
     def decode(self, kind: type[T]) -> T:
-        """Decode the parameters straight into `kind`.
+        """Decode the parameters as `kind`.
 
-        Raises UndecodableReplyError when they have another shape.
+        Raises UndecodableReplyError if they have another shape.
         """
         try:
             return decode_payload(self.raw, kind)
@@ -72,8 +72,8 @@ class Event:
     def typed(self) -> Any:
         """Return PyCDP's class for this event, such as `cdp.page.LoadEventFired`.
 
-        Raises UndecodableReplyError, with the raw JSON, when PyCDP does not know the event, or not in this shape:
-        its vocabulary is of 2020.
+        Raises UndecodableReplyError, with the raw JSON, if PyCDP does not know the event or its shape: PyCDP
+        covers the protocol of 2020.
         """
         import cdp.util
 
@@ -92,7 +92,7 @@ class Event:
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
     """Return a test for method names: "Page.loadEventFired", "Network.*", or "*" for all.
 
-    Raises InvalidArgumentError for anything else.
+    Raises InvalidArgumentError for other patterns.
     """
     if not isinstance(pattern, str):
         raise InvalidArgumentError(what="event pattern", given=repr(pattern), expected="a string")
@@ -109,17 +109,17 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
 
 
 def domain_of(pattern: str) -> str | None:
-    """Return the domain that a pattern asks for, None for "*"."""
+    """Return the domain of a pattern, or None for "*"."""
     return None if pattern == "*" else pattern.split(".", 1)[0]
 
 
 _SMALL = 10
-"""A buffer of less than this is often full, and nobody has to be warned of that."""
+"""Minimum buffer size for warnings. Smaller buffers are often full on purpose."""
 
 
 @attrs.frozen
 class StreamStatistics:
-    """What a stream has seen: events `received`, `dropped` for want of room, and `waiting` in the buffer."""
+    """Counts of a stream: events `received`, `dropped` (the buffer was full), and `waiting` in the buffer."""
 
     received: int
     dropped: int
@@ -128,9 +128,9 @@ class StreamStatistics:
 
 
 class Stream(Generic[T]):
-    """Items of some kinds (`patterns` names them), in the order in which they came.
+    """A queue of items, in the order of arrival. `patterns` describes the items.
 
-    Iterate over it, or call `receive()`; one consumer at a time. `opened_at` is "file:line" of who opened it.
+    Iterate over it, or call `receive()`; one consumer at a time. `opened_at` is the "file:line" that opened it.
     """
 
     def __init__(self, patterns: Sequence[str], buffer: int, opened_at: str = "") -> None:
@@ -138,14 +138,14 @@ class Stream(Generic[T]):
         self.buffer = buffer
         self.opened_at = opened_at
         self._consumers: Consumers | None = None
-        self._crowded_since = 0.0  # kept by the consumers, as the next one is
+        self._crowded_since = 0.0  # set by Consumers, like the next one
         self._quiet_until = 0.0
         self._crowd = buffer - buffer // 10 if buffer >= _SMALL else buffer + 1
         self._half = (buffer - 1) // 2
         self._queue: deque[T | EventsLostError | TargetCrashedError] = deque()
         self._waiting = 0
         self._gap: EventsLostError | None = None
-        self._crash_noted = False  # after the last event that was kept, and not yet raised
+        self._crash_noted = False  # a crash after the last kept event, not yet raised
         self._received = 0
         self._dropped = 0
         self._end_reason: Callable[[], Exception] | None = None
@@ -153,7 +153,7 @@ class Stream(Generic[T]):
 
     @property
     def dropped(self) -> int:
-        """How many events were dropped so far because the buffer was full."""
+        """Number of events dropped so far because the buffer was full."""
         return self._dropped
 
     def statistics(self) -> StreamStatistics:
@@ -163,10 +163,10 @@ class Stream(Generic[T]):
     async def receive(self) -> T:
         """Return the next item, waiting for it.
 
-        Raises EventsLostError where events are missing and TargetCrashedError where the target crashed: receive
-        again to go on with what followed. Raises the reason (SessionGoneError, ConnectionLostError) when the
-        session has ended and all that came before it was read, and trio.ClosedResourceError when the subscription
-        was left.
+        Raises EventsLostError at the position of lost events and TargetCrashedError at the position of a crash:
+        receive again to continue after it. When the session has ended and all earlier items were read, raises the
+        reason (SessionGoneError, ConnectionLostError). Raises trio.ClosedResourceError when the subscription has
+        ended.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         if self._queue:
@@ -178,7 +178,10 @@ class Stream(Generic[T]):
                 await self._arrived.park()
 
     def receive_nowait(self) -> T:
-        """Return the next item if it is there. Raises trio.WouldBlock when not, else as `receive`."""
+        """Return the next item without waiting.
+
+        Raises trio.WouldBlock if none is buffered, and the errors of `receive`.
+        """
         if not self._queue:
             if self._end_reason is not None:
                 raise self._end_reason()
@@ -200,7 +203,7 @@ class Stream(Generic[T]):
         return await self.receive()
 
     def _deliver(self, item: T) -> None:
-        """Take one item from the reader. Never waits."""
+        """Accept one item from the reader. Never waits."""
         if self._waiting >= self._half and self._consumers is not None:
             self._consumers.need_turn = True
         if self._waiting >= self.buffer:
@@ -212,7 +215,7 @@ class Stream(Generic[T]):
                     self._consumers.lost(self)
             self._gap.count += 1
         else:
-            # A gap stays open only while nothing was delivered after it.
+            # A gap stays open only until the next delivery.
             self._gap = None
             self._crash_noted = False
             self._queue.append(item)
@@ -226,7 +229,7 @@ class Stream(Generic[T]):
         self._arrived.unpark()
 
     def _crash(self, error: TargetCrashedError) -> None:
-        """Note that the target crashed here (called by the reader): raised once, in its place."""
+        """Record a crash of the target at this position (called by the reader); the consumer raises it once."""
         if not self._crash_noted:
             self._gap = None
             self._crash_noted = True
@@ -234,18 +237,18 @@ class Stream(Generic[T]):
             self._arrived.unpark()
 
     def _end(self, reason: Callable[[], Exception]) -> None:
-        """Say that no event will come any more (called by the reader). `reason` makes the error to raise."""
+        """End the stream (called by the reader). `reason` makes the error to raise."""
         if self._end_reason is None:
             self._end_reason = reason
             self._arrived.unpark_all()
 
 
-@not_picklable("a list of the events that it gave")
+@not_picklable("a list of its events")
 class EventStream(Stream[Event]):
     """Events of one session that match one of some patterns, in the order in which Chrome sent them.
 
-    `patterns` are those that it was opened with, `buffer` is how many events may wait, and `opened_at` is
-    "file:line" of who opened it.
+    `patterns` are the patterns of the subscription, `buffer` is the maximum number of waiting events, and
+    `opened_at` is the "file:line" that opened it.
     """
 
     def __init__(
@@ -259,7 +262,7 @@ class EventStream(Stream[Event]):
         self._tests = tuple(tests)
 
     def _wants(self, method: str) -> bool:
-        """Whether events of this name belong into the stream."""
+        """Return whether the stream receives events of this name."""
         return any(test(method) for test in self._tests)
 
 
@@ -269,14 +272,14 @@ WARN_EVERY = 30.0
 """Seconds between two warnings about the same stream."""
 
 CROWDED_FOR = 1.0
-"""Seconds that a stream has to be nearly full, without a break, before it is warned about."""
+"""Seconds for which a stream must be nearly full, without a break, before the warning."""
 
 
 class Consumers:
-    """The streams of one connection. `clock` gives seconds.
+    """The streams of one connection. `clock` returns seconds.
 
-    `need_turn` is set when the buffer of one is more than half full: its consumer is to have its turn before more
-    is delivered. Who delivers resets it.
+    `need_turn` is set when a buffer is more than half full: its consumer must get a turn before the next delivery.
+    The reader resets it.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -287,26 +290,26 @@ class Consumers:
 
     @property
     def lost_events(self) -> int:
-        """How many events were dropped so far, by streams that are open and by those that were."""
+        """Number of events dropped so far, by open and by closed streams."""
         return self._lost_before + sum(stream.dropped for stream in self.open)
 
     def add(self, stream: Stream[Any]) -> None:
-        """Note that a stream was opened."""
+        """Add a stream that was opened."""
         stream._consumers = self
         self.open.add(stream)
 
     def remove(self, stream: Stream[Any]) -> None:
-        """Note that a stream was left."""
+        """Remove a stream that was closed."""
         if stream in self.open:
             self.open.remove(stream)
             self._lost_before += stream.dropped
 
     def lost(self, stream: Stream[Any]) -> None:
-        """Take note that a stream begins to lose events (called by it)."""
+        """Note that a stream begins to lose events (called by the stream)."""
         self._warn(stream, "loses events: its buffer is full")
 
     def crowded(self, stream: Stream[Any]) -> None:
-        """Take note that a stream is nearly full (called by it with every event for as long as it is)."""
+        """Note that a stream is nearly full (called by the stream with every event while it is)."""
         now = self._clock()
         if stream._crowded_since == 0.0:
             stream._crowded_since = now
@@ -331,7 +334,7 @@ class Consumers:
 
 
 def caller() -> str:
-    """Return "file:line" of the code that called into the engine; of the engine's own where nobody else did."""
+    """Return "file:line" of the code that called into the engine, or of the engine if it has no caller."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to it
     inside = "the engine"
     while frame is not None:

@@ -1,9 +1,9 @@
-"""Transports: how whole messages travel.
+"""Transports: the exchange of whole messages.
 
-Rule: a transport moves messages and knows nothing of what they say. Every way in which the other end can
-vanish becomes one error, TransportBroken, whose text says which way it was. `send` is called by one task only
-(the connection's writer), `receive` by one task only (its reader). A transport that can do so without waiting
-has `send_nowait` and `receive_nowait` too (DirectTransport).
+Rule: a transport moves messages and does not know their content. Every way to lose the other end becomes one
+error, TransportBroken, whose message has the reason. Only the connection's writer calls `send`, and only its
+reader calls `receive`. A transport that can work without waiting also has `send_nowait` and `receive_nowait`
+(DirectTransport).
 """
 
 from __future__ import annotations
@@ -12,24 +12,30 @@ import time
 from typing import Protocol, runtime_checkable
 
 LARGEST_INCOMING = 1 << 30
-"""Bytes. Chrome sends replies of up to 256 MB; trio-websocket's default of 1 MiB would cut the connection."""
+"""Maximum size of a received message, in bytes. Chrome sends up to 256 MB; trio-websocket's default is 1 MiB."""
 
 LARGEST_OUTGOING = 100_000_000
-"""Bytes. Chrome resets a socket on a larger message (measured: 101 MB passes, 110 MB does not)."""
+"""Maximum size of a sent message, in bytes.
+
+Chrome resets the socket above it (measured: 101 MB passes, 110 MB fails).
+"""
 
 RECEIVE_BUFFER = 1 << 18
-"""Bytes a read. 64 KiB and more make a 10 MB reply a third faster than the library's 4 KiB (measured)."""
+"""Bytes per read.
+
+From 64 KiB on, a 10 MB reply takes a third less time than with the library's 4 KiB (measured).
+"""
 
 CLOSE_GRACE = 0.5
-"""Seconds that the closing handshake may take; a browser that is gone does not answer it."""
+"""Maximum duration of the closing handshake, in seconds. A dead browser does not answer it."""
 
 
 class TransportBroken(Exception):
-    """The other end is gone, or this end was closed. The text says how it came."""
+    """The other end is gone, or this end was closed. The message has the reason."""
 
 
 class Arrival:
-    """When the last bytes were read off a socket or a pipe: `time`, of time.perf_counter()."""
+    """The time of the last read from a socket or pipe: `time`, of time.perf_counter()."""
 
     __slots__ = ("time",)
 
@@ -46,22 +52,22 @@ class Transport(Protocol):
     async def send(self, *messages: bytes) -> None:
         """Send messages whole, in this order and in one write. Raises TransportBroken.
 
-        Cancelled half-way, it may have written half a message: after that, only `aclose` makes sense.
+        If cancelled, it may have written half a message; then only `aclose` is allowed.
         """
 
     async def receive(self) -> bytes | str:
-        """Return the next message. Raises TransportBroken. Cancelled, it loses nothing."""
+        """Return the next message. Raises TransportBroken. A cancelled call loses no message."""
 
     async def aclose(self) -> None:
-        """Close both directions, also when cancelled. Waits for nobody longer than CLOSE_GRACE seconds."""
+        """Close both directions, even if cancelled. Takes at most CLOSE_GRACE seconds."""
 
 
 @runtime_checkable
 class DirectTransport(Transport, Protocol):
-    """A transport that any task may write to, as far as that goes without waiting."""
+    """A transport that any task may write to as far as possible without waiting."""
 
     def send_nowait(self, *messages: bytes) -> bool:
-        """Write messages in this step. False where a part is left, which `send` writes. Raises TransportBroken."""
+        """Write messages without waiting. Return False if `send` has to write the rest. Raises TransportBroken."""
 
     def receive_nowait(self) -> bytes | None:
-        """Return the next message that has been read already, None where there is none."""
+        """Return the next message that was already read, or None."""

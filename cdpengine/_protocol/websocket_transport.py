@@ -1,8 +1,8 @@
 """The transport over a websocket.
 
-Rule: trio-websocket does the protocol, with its limits set here on purpose. What it raises for another end that
-refuses, or breaks the rules, is known here and nowhere else. A browser on a pipe needs nothing of this, and so
-this module is loaded where a websocket is opened.
+Rule: trio-websocket implements the protocol; its limits are set here. Only this module knows the exceptions that
+it raises if the other end refuses or breaks the rules. A browser on a pipe does not need this module, so it is
+imported only to open a websocket.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ from cdpengine.errors import InvalidArgumentError
 T = TypeVar("T")
 
 MESSAGE_QUEUE = 64
-"""Messages read ahead of the reader task; more than one, so that a burst does not switch tasks a message."""
+"""Messages read ahead of the reader task. With several, a burst does not switch tasks for each message."""
 
 _DEFAULT_PORTS = {"ws": 80, "wss": 443}
 
 
 class WebSocketTransport:
-    """Messages over trio-websocket, with its limits set on purpose and no keep-alive ping.
+    """Messages over trio-websocket, with its limits set and without keep-alive pings.
 
-    A ping with a timeout causes false disconnects while Chrome is busy, so there is none.
+    Pings with a timeout disconnect by mistake while Chrome is busy.
     """
 
     largest_outgoing = LARGEST_OUTGOING
@@ -95,7 +95,7 @@ class WebSocketTransport:
         return message
 
     async def aclose(self) -> None:
-        """Send a close frame and wait a short while for its answer."""
+        """Send a close frame and wait up to CLOSE_GRACE seconds for the reply."""
         with trio.move_on_after(CLOSE_GRACE):
             await self._websocket.aclose()
 
@@ -108,11 +108,10 @@ async def open_websocket(
     host_header: str | None = None,
     name: str | None = None,
 ) -> AsyncIterator[WebSocketTransport]:
-    """Connect to a `ws://` or `wss://` URL. Raises ConnectFailedError when nobody answers as a websocket there.
+    """Connect to a `ws://` or `wss://` URL. Raises ConnectFailedError if no websocket server answers.
 
     `host_header` replaces the URL's host in the Host header (Chrome refuses DNS names other than localhost).
-    Raises InvalidArgumentError for a URL or a header that can never work. Waits as long as the server lets it
-    wait: put a cancel scope around it.
+    Raises InvalidArgumentError for an invalid URL or header. Has no timeout: put a cancel scope around it.
     """
     parts, port = _parse(url)
     host_name = parts.hostname or ""
@@ -130,7 +129,7 @@ async def open_websocket(
         websocket = await reader.wrap(
             lambda reading: trio_websocket.wrap_client_stream(
                 reading,
-                cast("trio.SocketStream", stream),  # the library takes any Stream, as its server's side says
+                cast("trio.SocketStream", stream),  # the library accepts any Stream, as its server does
                 host,
                 resource,
                 extra_headers=extra_headers,
@@ -139,7 +138,7 @@ async def open_websocket(
                 receive_buffer_size=RECEIVE_BUFFER,
             )
         )
-        stream.answer = None  # what comes from here on are messages
+        stream.answer = None  # only messages follow
         if websocket is None:
             raise failed(shown, _obstacle_of(reader.error) or answer.end() or _CLOSED_EARLY)
         if websocket.closed is not None:
@@ -152,7 +151,8 @@ async def open_websocket(
             )
         transport = WebSocketTransport(websocket, stream, shown, arrival, answer.secrets)
         try:
-            # The closing handshake needs the reader: cancellation from outside reaches it only after that.
+            # The closing handshake needs the reader, so outside cancellation reaches the reader only after the
+            # handshake.
             reader.scope.shield = True
             yield transport
         finally:
@@ -164,7 +164,7 @@ async def open_websocket(
 
 
 class _Refused(Exception):
-    """Raised into the library's reader: the server's answer is not a websocket, and need not be read further."""
+    """Raised into the library's reader: the server's answer is not a websocket, and the rest need not be read."""
 
     def __init__(self, obstacle: Obstacle) -> None:
         super().__init__(obstacle.reason)
@@ -172,9 +172,9 @@ class _Refused(Exception):
 
 
 class _Stamped(trio.abc.Stream):
-    """A stream that notes when its bytes come in. While there is an `answer`, it is given them too.
+    """A stream that records when bytes arrive. While it has an `answer`, it passes the bytes to it too.
 
-    What is sent while it is `gathering` goes out together with what is sent next.
+    Inside `gathering`, sent data waits and is sent together with the next data.
     """
 
     def __init__(self, stream: trio.abc.Stream, arrival: Arrival, answer: ServerAnswer | None) -> None:
@@ -201,7 +201,7 @@ class _Stamped(trio.abc.Stream):
 
     @contextmanager
     def gathering(self) -> Iterator[None]:
-        """Keep what is sent in the block: whatever is sent next after it takes it along."""
+        """Hold back data sent in the block; the next send after the block includes it."""
         self._gathering = True
         try:
             yield
@@ -216,11 +216,11 @@ class _Stamped(trio.abc.Stream):
 
 
 _CLOSED_EARLY = attrs.evolve(CLOSED, reason="the server closed the connection during the websocket handshake")
-_NO_WEBSOCKET = Obstacle("what answers there does not speak the websocket protocol", ELSE)
+_NO_WEBSOCKET = Obstacle("the server does not speak the websocket protocol", ELSE)
 
 
 def _obstacle_of(error: BaseException | None) -> Obstacle | None:
-    """Return what stood in the way, where the reader ended by an error."""
+    """Return the obstacle if the reader ended with an error."""
     if error is None:
         return None
     if isinstance(error, _Refused):
@@ -229,16 +229,15 @@ def _obstacle_of(error: BaseException | None) -> Obstacle | None:
 
 
 READER_ERRORS = (HandshakeError, ConnectionClosed, WebSocketProtocolError, HttpProtocolError)
-"""What trio-websocket's reader raises for another end that refuses, or breaks the rules."""
+"""Exceptions of trio-websocket's reader if the other end refuses or breaks the rules."""
 
 
 class ReaderTask:
-    """Runs trio-websocket's reader in a nursery of its own, and knows when it has ended, and by which error.
+    """Runs trio-websocket's reader in a separate nursery, and knows whether it has ended and with which error.
 
-    The library waits for the handshake for ever when the other end goes away before it, and lets the reader's
-    errors (a refusal with an HTTP status, bytes that are not HTTP, a ping while closing) fail the nursery that it
-    runs in. Here the reader's end ends that wait. An error of the types `expected` is kept in `error`; any other
-    leaves.
+    If the other end disappears early, the library waits forever for the handshake. The reader's errors (a refusal
+    with an HTTP status, bytes that are not HTTP, a ping while closing) would fail the nursery that it runs in.
+    Here the reader's end also ends the wait. `error` keeps an error of the types `expected`; others propagate.
     """
 
     def __init__(self, expected: tuple[type[Exception], ...] = READER_ERRORS) -> None:
@@ -251,7 +250,7 @@ class ReaderTask:
         self._waiting = trio.CancelScope()
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Hold the nursery open until the reader has ended. To be started before `wrap`."""
+        """Keep the nursery open until the reader has ended. Start it before `wrap`."""
         failure: BaseException | None = None
         try:
             with self.scope:
@@ -272,10 +271,10 @@ class ReaderTask:
             del failure  # its traceback holds this frame
 
     async def wrap(self, start: Callable[[trio.Nursery], Awaitable[T]]) -> T | None:
-        """Call `start`, which starts the reader, and return what it gives; None where the reader ended before."""
+        """Call `start`, which starts the reader, and return its result, or None if the reader ended first."""
         assert self._nursery is not None
         with self._waiting:
-            self._begun.set()  # the reader is in the nursery before its body hears of this
+            self._begun.set()  # the reader is in the nursery before the body resumes
             return await start(self._nursery)
         return None
 
@@ -304,6 +303,6 @@ def _describe(closed: ConnectionClosed, secrets: Collection[str]) -> str:
 
 
 def _close_words(reason: CloseReason, secrets: Collection[str]) -> str:
-    # A server may say in it what it was sent.
+    # The server may echo a secret in its reason.
     words = f": {reason.reason}" if reason.reason and not holds_secret(reason.reason, secrets) else ""
     return f"with code {reason.code} {reason.name}{words}"

@@ -73,9 +73,9 @@ ANSWERS = {
     ),
     "302 to a path": refused(302, "Found", "redirects to", f"Location: /login?{QUERY}"),
     "308 to nowhere": refused(308, "Permanent Redirect", "redirects to", "Content-Length: 0"),
-    "another protocol": Answer(b"SSH-2.0-OpenSSH_9.2\r\n", "does not speak", "check host and port"),
-    "binary": Answer(b"\x00\x01\x02\x03\n" * 10, "does not speak", "check host and port"),
-    "HTTP of another age": Answer(b"HTTP/9.7 200 OK\r\n\r\n", "does not speak", "check host and port"),
+    "another protocol": Answer(b"SSH-2.0-OpenSSH_9.2\r\n", "does not speak", "Check host and port"),
+    "binary": Answer(b"\x00\x01\x02\x03\n" * 10, "does not speak", "Check host and port"),
+    "HTTP of another age": Answer(b"HTTP/9.7 200 OK\r\n\r\n", "does not speak", "Check host and port"),
 }
 TRICKLED = "401, body until the end"
 

@@ -75,7 +75,7 @@ UNREACHED = (
     "KeepBodies(...)",  # an argument of programs
     "one of page.frames",
     "what page.find() or page.locate() gave",  # a target that is no string
-    "evaluate() returns the others",  # page.object
+    "evaluate() returns other values",  # page.object
     "Proxy(server",
     "proxy.username",
     "url, .domain",  # cookies are checked by the request's own fields before

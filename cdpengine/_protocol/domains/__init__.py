@@ -1,8 +1,8 @@
-"""The protocol's structures: one file a domain, each event, reply and type once; and which domains report.
+"""The protocol's structures: one file per domain, each event, reply and type once; and the reporting domains.
 
-Rule: a structure has the fields that are used, and a default for each field that the protocol calls optional. What
-it decodes is described where it is defined (`event`, `reply`, `of_type`), so that a comparison of the engine with
-a browser needs no list beside it.
+Rule: a structure has only the fields that are used, and a default for each field that the protocol calls optional.
+Decorators (`event`, `reply`, `of_type`) describe what each structure decodes, so that a comparison of the engine
+with a browser needs no other list.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ REPORTING_DOMAINS = frozenset(
         "WebAudio",
     }
 )
-"""Domains that a subscription enables by itself: their `enable` needs no parameters and does nothing but report.
+"""Domains that a subscription enables automatically: their `enable` needs no parameters and has no other effect.
 
-Fetch would stop requests, Debugger would stop scripts, Overlay and WebAuthn change what the page does: these the
-caller enables on purpose.
+Fetch would stop requests, Debugger would stop scripts, Overlay and WebAuthn change the page's behaviour: the
+caller enables these explicitly.
 """
 
 NEEDS = {"CSS": ("DOM",)}
-"""Domains whose `enable` is refused until others are enabled."""
+"""Other domains that must be enabled before a domain's `enable`."""
 
 
-# --- what each structure decodes -----------------------------------------------------------------------------
+# --- decorators that describe structures ---------------------------------------------------------------------
 
 Part = Literal["reply", "event", "type"]
 
@@ -57,9 +57,9 @@ S = TypeVar("S", bound=type[msgspec.Struct])
 
 @attrs.frozen
 class Description:
-    """`structure` decodes the `part` called `name`: the event or type of that name, or that command's reply.
+    """A description: `structure` decodes the event, type or command reply (`part`) called `name`.
 
-    `brief`: it has only the few fields that some readers need, beside a structure that has all that are used.
+    `brief`: it has only the few fields that some readers need, in addition to a structure with all used fields.
     """
 
     name: str
@@ -82,7 +82,7 @@ def reply(name: str, *, brief: bool = False) -> Callable[[S], S]:
 
 
 def of_type(name: str) -> Callable[[S], S]:
-    """Describe a structure as that of a type which is decoded by itself, such as "Profiler.Profile"."""
+    """Describe a structure as that of a type that is decoded separately, such as "Profiler.Profile"."""
     return _describe(name, "type", False)
 
 
@@ -95,7 +95,7 @@ def _describe(name: str, part: Part, brief: bool) -> Callable[[S], S]:
 
 
 def descriptions() -> list[Description]:
-    """Return what every structure of this folder decodes, by name."""
+    """Return the descriptions of all structures of this folder, sorted by name."""
     for module in iter_modules(__path__, f"{__name__}."):
         import_module(module.name)
     return sorted(_described, key=lambda each: (each.name, each.part, each.structure.__qualname__))

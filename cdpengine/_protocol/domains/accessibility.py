@@ -1,7 +1,7 @@
 """Accessibility: the nodes of the accessibility tree.
 
-Rule: only the fields that are used are named, and none is required. Replies are large, so that sequences are
-tuples: an empty one costs nothing, and the collector passes them by.
+Rule: the structures have only used fields, and none is required. Replies are large, so sequences are tuples: empty
+tuples cost nothing, and the garbage collector skips tuples.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cdpengine._protocol.domains import of_type, reply
 
 
 class RelatedNode(msgspec.Struct, rename="camel", gc=False):
-    """A node that a property points to, such as the label that names a field."""
+    """A node that a property refers to, such as the label that names a field."""
 
     backend_node_id: int | None = msgspec.field(default=None, name="backendDOMNodeId")
 
@@ -26,14 +26,14 @@ class AXValue(msgspec.Struct, gc=False):
 
 
 class AXName(AXValue, gc=False):
-    """A name; `sources` (raw JSON) says what it could have come from."""
+    """A name; `sources` (raw JSON) lists its possible sources."""
 
     sources: msgspec.Raw = msgspec.Raw(b"")
 
 
 @of_type("Accessibility.AXValueSource")
 class AXNameSource(msgspec.Struct, gc=False):
-    """Something that a name could have come from."""
+    """A possible source of a name."""
 
     type: Any = None
     value: AXValue | None = None
@@ -54,7 +54,7 @@ class AXProperty(msgspec.Struct, gc=False):
 
 
 class AXNodeHead(msgspec.Struct, rename="camel", gc=False):
-    """What finding by role and name reads of a node."""
+    """The fields of a node that finding by role and name reads."""
 
     node_id: str = ""
     ignored: bool = False
@@ -64,9 +64,9 @@ class AXNodeHead(msgspec.Struct, rename="camel", gc=False):
 
 
 class AXNode(AXNodeHead, rename="camel", gc=False):
-    """One node of the accessibility tree. Its parent is the node that has it among its children.
+    """One node of the accessibility tree. Its parent is the node that lists it as a child.
 
-    `ignored_reasons` is raw JSON: few ask for it, and ignored nodes are many.
+    `ignored_reasons` is raw JSON: few callers need it, and ignored nodes are many.
     """
 
     name: AXName | None = None
@@ -81,14 +81,14 @@ class AXNode(AXNodeHead, rename="camel", gc=False):
 @reply("Accessibility.getFullAXTree")
 @reply("Accessibility.queryAXTree")
 class AXTree(msgspec.Struct, gc=False):
-    """The whole tree of a frame's document, or the part of it that was asked for."""
+    """The whole tree of a frame's document, or the queried part of it."""
 
     nodes: tuple[AXNode, ...] = ()
 
 
 @reply("Accessibility.getFullAXTree", brief=True)
 class AXTreeUnread(msgspec.Struct, gc=False):
-    """The same with its nodes as raw JSON, to be decoded a few at a time."""
+    """The tree with its nodes as raw JSON, for decoding in small batches."""
 
     nodes: list[msgspec.Raw] = []
 
@@ -96,6 +96,6 @@ class AXTreeUnread(msgspec.Struct, gc=False):
 @reply("Accessibility.getFullAXTree", brief=True)
 @reply("Accessibility.queryAXTree", brief=True)
 class AXQueryReply(msgspec.Struct):
-    """The nodes of a role, of a name, or of both."""
+    """The nodes with the queried role, name, or both."""
 
     nodes: list[AXNodeHead] = []

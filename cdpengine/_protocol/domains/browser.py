@@ -1,4 +1,4 @@
-"""Browser: what the browser is, its windows, and the files that it loads."""
+"""Browser: version, windows and downloads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cdpengine._protocol.domains import event, reply
 
 @reply("Browser.getVersion")
 class BrowserVersion(msgspec.Struct, frozen=True, rename="camel"):
-    """What the browser says of itself (`Browser.getVersion`)."""
+    """The browser's version (`Browser.getVersion`)."""
 
     product: str = ""
     protocol_version: str = ""
@@ -26,7 +26,7 @@ class BrowserVersion(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def on_mac(self) -> bool:
-        """Whether the browser runs on macOS, where Meta does what Control does elsewhere."""
+        """Whether the browser runs on macOS, where Meta replaces Control."""
         return "Macintosh" in self.user_agent
 
 
@@ -34,7 +34,7 @@ WindowState = Literal["normal", "minimized", "maximized", "fullscreen"]
 
 
 class Bounds(msgspec.Struct, rename="camel"):
-    """The place of a window on the screen, and its outer size; device-independent pixels."""
+    """The position of a window on the screen, and its outer size; device-independent pixels."""
 
     left: int = 0
     top: int = 0
@@ -45,7 +45,7 @@ class Bounds(msgspec.Struct, rename="camel"):
 
 @reply("Browser.getWindowForTarget")
 class WindowForTargetReply(msgspec.Struct, rename="camel"):
-    """The window that a page is in."""
+    """The window that contains a page."""
 
     window_id: int
     bounds: Bounds
@@ -53,7 +53,7 @@ class WindowForTargetReply(msgspec.Struct, rename="camel"):
 
 @event("Browser.downloadWillBegin")
 class DownloadWillBegin(msgspec.Struct, rename="camel"):
-    """A file begins to be loaded; `guid` is Chrome's name of the download."""
+    """A download begins; `guid` is Chrome's id of the download."""
 
     guid: str
     frame_id: str = ""
@@ -63,7 +63,7 @@ class DownloadWillBegin(msgspec.Struct, rename="camel"):
 
 @event("Browser.downloadProgress")
 class DownloadProgressed(msgspec.Struct, frozen=True, rename="camel"):
-    """How far a download is: bytes, and Chrome's state ("inProgress", "completed", "canceled")."""
+    """The progress of a download: bytes, and Chrome's state ("inProgress", "completed", "canceled")."""
 
     guid: str
     received_bytes: float = 0

@@ -1,4 +1,4 @@
-"""CSS: style sheets, and which of their rules are used."""
+"""CSS: style sheets and the usage of their rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class StyleSheetHeader(msgspec.Struct, rename="camel"):
 
 @event("CSS.styleSheetAdded")
 class StyleSheetAdded(msgspec.Struct):
-    """A style sheet is there."""
+    """A style sheet was added."""
 
     header: StyleSheetHeader
 
@@ -33,7 +33,7 @@ class StyleSheetTextReply(msgspec.Struct):
 
 
 class RuleUsage(msgspec.Struct, rename="camel"):
-    """A rule, and whether it matched anything; offsets in UTF-16 units of its sheet."""
+    """A rule, and whether it matched an element; offsets in UTF-16 units of its sheet."""
 
     style_sheet_id: str
     start_offset: float

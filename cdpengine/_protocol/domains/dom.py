@@ -10,14 +10,14 @@ from cdpengine._protocol.domains import reply
 from cdpengine._protocol.domains.runtime import RemoteObject
 
 Corners: TypeAlias = tuple[float, float, float, float, float, float, float, float]
-"""The corners of a four-sided figure: x and y of each, clockwise, in CSS pixels (`DOM.Quad`)."""
+"""The corners of a quadrilateral: x and y of each, clockwise, in CSS pixels (`DOM.Quad`)."""
 
 
 class DescribedNode(msgspec.Struct, rename="camel"):
-    """A node, with what is within it where that was asked for (`DOM.Node`).
+    """A node, with its children if requested (`DOM.Node`).
 
-    `attributes` are names and values, one after the other; `frame_id` is that of the frame that an element holds,
-    `pseudo_type` what a pseudo element is, such as "before".
+    `attributes` are alternating names and values. `frame_id` is the frame of a frame element, `pseudo_type` the
+    type of a pseudo element, such as "before".
     """
 
     backend_node_id: int
@@ -31,7 +31,7 @@ class DescribedNode(msgspec.Struct, rename="camel"):
 
 @reply("DOM.describeNode")
 class DescribeNodeReply(msgspec.Struct):
-    """A node, described."""
+    """A description of a node."""
 
     node: DescribedNode
 
@@ -45,20 +45,20 @@ class ResolveNodeReply(msgspec.Struct):
 
 @reply("DOM.getFrameOwner")
 class FrameOwnerReply(msgspec.Struct, rename="camel"):
-    """The element that holds a frame, in the document around it."""
+    """The frame element of a frame, in the parent document."""
 
     backend_node_id: int
 
 
 @reply("DOM.getContentQuads")
 class ContentQuadsReply(msgspec.Struct):
-    """The figures that a node is shown in: one for each line of it."""
+    """The quadrilaterals of a node: one for each of its lines."""
 
     quads: list[Corners] = []
 
 
 class BoxModel(msgspec.Struct):
-    """The box of a node: of what is in it, with its border, and the size of the border box before transforms."""
+    """The box of a node: content and border corners, and the size of the border box before transforms."""
 
     content: Corners
     border: Corners

@@ -1,4 +1,4 @@
-"""Fetch: requests that Chrome holds until they are answered."""
+"""Fetch: requests that Chrome pauses until they are answered."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cdpengine._protocol.domains.network import Request
 
 
 class HeaderEntry(msgspec.Struct):
-    """One header: a name may come more than once."""
+    """One header: a name may occur more than once."""
 
     name: str
     value: str = ""
@@ -17,14 +17,14 @@ class HeaderEntry(msgspec.Struct):
 
 @event("Fetch.requestPaused", brief=True)
 class RequestPausedId(msgspec.Struct, rename="camel"):
-    """Which request is held: enough to let it go where the rest cannot be read."""
+    """The id of a paused request: enough to continue it if the other fields are undecodable."""
 
     request_id: str
 
 
 @event("Fetch.requestPaused")
 class RequestPaused(RequestPausedId, rename="camel"):
-    """A request is held: before it is sent or, where it has a `response_...`, before the page gets the answer."""
+    """A request is paused: before it is sent or, if it has a `response_...`, before the page gets the answer."""
 
     request: Request
     frame_id: str = ""
@@ -37,7 +37,7 @@ class RequestPaused(RequestPausedId, rename="camel"):
 
 
 class AuthChallenge(msgspec.Struct):
-    """Who asks for credentials: an origin, as "Server" or as "Proxy"."""
+    """A demand for credentials: its origin, and its source, "Server" or "Proxy"."""
 
     origin: str = ""
     source: str = "Server"

@@ -1,4 +1,4 @@
-"""Input: what Chrome says of input that it was given."""
+"""Input: events that Chrome reports about sent input."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from cdpengine._protocol.domains import event
 
 @event("Input.dragIntercepted")
 class DragIntercepted(msgspec.Struct):
-    """A drag began; `data` is what is dragged, to be given back with each step of the drag."""
+    """A drag began; `data` is the dragged content, to be sent with each step of the drag."""
 
     data: dict[str, Any]

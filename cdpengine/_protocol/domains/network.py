@@ -1,8 +1,8 @@
 """Network: requests, their responses, websockets and cookies.
 
-Rule: every field of an event has a default, so that an older or newer browser's event, and one that was cut as it
-was recorded, does no harm. Of the two events that come with each request there is a brief structure beside the
-whole one: headers, stacks and times make the whole one five times as expensive to decode.
+Rule: every field of an event has a default, so that events of older or newer browsers and cut events of recordings
+decode. The two events that come with each request have a brief structure in addition to the complete one: headers,
+stacks and times make decoding the complete one five times as expensive.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cdpengine._protocol.domains.runtime import StackTrace
 
 
 class RequestEvent(msgspec.Struct, rename="camel"):
-    """What all events of a request have."""
+    """The common fields of a request's events."""
 
     request_id: str = ""
 
@@ -35,7 +35,7 @@ class PostDataEntry(msgspec.Struct):
 
 
 class Request(RequestUrl, rename="camel"):
-    """A request, as it was to be sent. `posted_data.posted_data` reads its body."""
+    """A request before it is sent. `posted_data.posted_data` reads its body."""
 
     url_fragment: str = ""
     method: str = ""
@@ -46,7 +46,7 @@ class Request(RequestUrl, rename="camel"):
 
 
 class Initiator(msgspec.Struct, rename="camel"):
-    """What made the request: "parser", "script", "preload", "other", ... Lines and columns count from 0."""
+    """The cause of the request: "parser", "script", "preload", "other", ... Lines and columns count from 0."""
 
     type: str = "other"
     url: str = ""
@@ -56,7 +56,7 @@ class Initiator(msgspec.Struct, rename="camel"):
 
 
 class Timing(msgspec.Struct, rename="camel"):
-    """When what happened: milliseconds since `request_time` (seconds), -1 for never."""
+    """The times of a request's phases: milliseconds since `request_time` (seconds), -1 for never."""
 
     request_time: float = 0.0
     dns_start: float = -1
@@ -71,7 +71,7 @@ class Timing(msgspec.Struct, rename="camel"):
 
 
 class ResponseHead(msgspec.Struct, rename="camel"):
-    """What a navigation reads of a response."""
+    """The fields of a response that a navigation reads."""
 
     status: int = 0
     mime_type: str = ""
@@ -79,7 +79,7 @@ class ResponseHead(msgspec.Struct, rename="camel"):
 
 
 class Response(ResponseHead, rename="camel"):
-    """A response, its body excepted."""
+    """A response, without its body."""
 
     url: str = ""
     status_text: str = ""
@@ -95,7 +95,7 @@ class Response(ResponseHead, rename="camel"):
 
 @event("Network.requestWillBeSent", brief=True)
 class RequestWillBeSentHead(RequestEvent, rename="camel"):
-    """A request begins: which one, what asks for it, and where it goes."""
+    """A request begins: its id, frame and URL."""
 
     loader_id: str = ""
     frame_id: str = ""
@@ -105,9 +105,9 @@ class RequestWillBeSentHead(RequestEvent, rename="camel"):
 
 @event("Network.requestWillBeSent")
 class RequestWillBeSent(RequestWillBeSentHead, rename="camel"):
-    """A request begins, or goes on after a redirect. `timestamp` is monotonic, `wall_time` since 1970; seconds.
+    """A request begins, or continues after a redirect. `timestamp` is monotonic, `wall_time` since 1970; seconds.
 
-    `redirect_has_extra_info` says of the one that was redirected what `has_extra_info` says of a response.
+    `redirect_has_extra_info` is the `has_extra_info` of the redirect's response.
     """
 
     document_url: str = msgspec.field(default="", name="documentURL")
@@ -121,14 +121,14 @@ class RequestWillBeSent(RequestWillBeSentHead, rename="camel"):
 
 @event("Network.requestWillBeSentExtraInfo")
 class RequestWillBeSentExtraInfo(RequestEvent, rename="camel"):
-    """The headers of a request, as they went over the network."""
+    """The headers of a request, as sent over the network."""
 
     headers: dict[str, str] = {}
 
 
 @event("Network.responseReceived", brief=True)
 class ResponseReceivedHead(RequestEvent, rename="camel"):
-    """The response begins: to which request, and what a navigation reads of it."""
+    """A response begins: its request, and the fields that a navigation reads."""
 
     loader_id: str = ""
     frame_id: str = ""
@@ -138,9 +138,10 @@ class ResponseReceivedHead(RequestEvent, rename="camel"):
 
 @event("Network.responseReceived")
 class ResponseReceived(ResponseReceivedHead, rename="camel"):
-    """The response begins.
+    """A response begins.
 
-    `has_extra_info` says whether both ExtraInfo of this request came or will come; None: an older Chrome, or cut.
+    `has_extra_info` is whether both ExtraInfo events of this request are sent; None in an older Chrome or a cut
+    event.
     """
 
     response: Response = msgspec.field(default_factory=Response)
@@ -149,7 +150,7 @@ class ResponseReceived(ResponseReceivedHead, rename="camel"):
 
 @event("Network.responseReceivedExtraInfo")
 class ResponseReceivedExtraInfo(RequestEvent, rename="camel"):
-    """The status and headers of a response, as they came over the network."""
+    """The status and headers of a response, as received over the network."""
 
     headers: dict[str, str] = {}
     status_code: int | None = None
@@ -157,7 +158,7 @@ class ResponseReceivedExtraInfo(RequestEvent, rename="camel"):
 
 @event("Network.dataReceived")
 class DataReceived(RequestEvent, rename="camel"):
-    """A part of the body came; its size after decoding."""
+    """A part of the body arrived; its size after decoding."""
 
     data_length: int = 0
     data: str = ""
@@ -165,7 +166,7 @@ class DataReceived(RequestEvent, rename="camel"):
 
 @event("Network.loadingFinished")
 class LoadingFinished(RequestEvent, rename="camel"):
-    """All of it came."""
+    """The response is complete."""
 
     timestamp: float = 0.0
     encoded_data_length: float = -1
@@ -173,7 +174,7 @@ class LoadingFinished(RequestEvent, rename="camel"):
 
 @event("Network.loadingFailed")
 class LoadingFailed(RequestEvent, rename="camel"):
-    """It came to nothing."""
+    """The request failed."""
 
     timestamp: float = 0.0
     error_text: str = ""
@@ -183,7 +184,7 @@ class LoadingFailed(RequestEvent, rename="camel"):
 
 @event("Network.requestServedFromCache")
 class RequestServedFromCache(RequestEvent, rename="camel"):
-    """It was not asked over the network."""
+    """The response came from a cache and not over the network."""
 
 
 @reply("Fetch.getResponseBody")
@@ -197,7 +198,7 @@ class ResponseBodyReply(msgspec.Struct, rename="camel"):
 
 @reply("Network.streamResourceContent")
 class StreamResourceContentReply(msgspec.Struct, rename="camel"):
-    """What of the body came before it was streamed, as base64."""
+    """The part of the body that arrived before streaming, as base64."""
 
     buffered_data: str = ""
 
@@ -206,13 +207,13 @@ class StreamResourceContentReply(msgspec.Struct, rename="camel"):
 
 
 class WebSocketRequest(msgspec.Struct, rename="camel"):
-    """What the handshake of a websocket asks with."""
+    """The handshake request of a websocket."""
 
     headers: dict[str, str] = {}
 
 
 class WebSocketResponse(msgspec.Struct, rename="camel"):
-    """What the server answers to it."""
+    """The server's handshake response."""
 
     status: int = 0
     status_text: str = ""
@@ -274,14 +275,14 @@ REQUEST_EVENTS: dict[str, type[RequestEvent]] = {
     "Network.webSocketFrameError": WebSocketFrameError,
     "Network.webSocketClosed": WebSocketClosed,
 }
-"""The events of a request from its beginning to its end, each with its whole structure."""
+"""The events of a request from its beginning to its end, each with its complete structure."""
 
 
 # --- cookies --------------------------------------------------------------------------------------------------
 
 
 class CookiePartitionKey(msgspec.Struct, frozen=True, rename="camel"):
-    """Where a partitioned cookie belongs."""
+    """The partition of a partitioned cookie."""
 
     top_level_site: str = ""
     has_cross_site_ancestor: bool = False

@@ -1,4 +1,4 @@
-"""Page: frames and their documents; dialogs, downloads and file choosers; pictures and paper."""
+"""Page: frames and their documents; dialogs, downloads and file choosers; screenshots and PDFs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FrameInfo(msgspec.Struct, rename="camel"):
 
 
 class FrameTreeNode(msgspec.Struct, rename="camel"):
-    """A frame, and those in it (`Page.FrameTree`)."""
+    """A frame and its child frames (`Page.FrameTree`)."""
 
     frame: FrameInfo
     child_frames: list[FrameTreeNode] = []
@@ -38,7 +38,7 @@ class FrameTreeReply(msgspec.Struct, rename="camel"):
 
 @event("Page.frameAttached")
 class FrameAttached(msgspec.Struct, rename="camel"):
-    """A frame is there."""
+    """A frame was attached."""
 
     frame_id: str
     parent_frame_id: str | None = None
@@ -46,7 +46,7 @@ class FrameAttached(msgspec.Struct, rename="camel"):
 
 @event("Page.frameDetached")
 class FrameDetached(msgspec.Struct, rename="camel"):
-    """A frame is gone; `reason` is "remove", or "swap" when it goes on in another process."""
+    """A frame was detached; `reason` is "remove", or "swap" if it continues in another process."""
 
     frame_id: str
     reason: str = "remove"
@@ -54,7 +54,7 @@ class FrameDetached(msgspec.Struct, rename="camel"):
 
 @event("Page.frameNavigated")
 class FrameNavigated(msgspec.Struct, rename="camel"):
-    """A new document is in a frame; `type` is "Navigation" or "BackForwardCacheRestore"."""
+    """A frame shows a new document; `type` is "Navigation" or "BackForwardCacheRestore"."""
 
     frame: FrameInfo
     type: str = "Navigation"
@@ -69,11 +69,11 @@ class NavigatedWithinDocument(msgspec.Struct, rename="camel"):
 
 
 FIRST_NAVIGATION = "initialFrameNavigation"
-"""The reason of the first navigation of a new frame: it replaces no document that anybody has seen."""
+"""The reason of the first navigation of a new frame: it replaces only the initial empty document."""
 
 
 NEW_TAB = ("newTab", "newWindow")
-"""Dispositions of a navigation that opens a tab of its own, as after a click with Control."""
+"""Dispositions of a navigation that opens a new tab, as after a click with Control."""
 
 WITHIN_DOCUMENT = ("sameDocument", "historySameDocument")
 """Types of navigations that leave the document in place."""
@@ -83,7 +83,7 @@ WITHIN_DOCUMENT = ("sameDocument", "historySameDocument")
 class WindowOpen(msgspec.Struct, rename="camel"):
     """The page opens a window, by `window.open` or a link with a target.
 
-    `window_features` are such as "width=320".
+    `window_features` are strings such as "width=320".
     """
 
     url: str = ""
@@ -92,9 +92,9 @@ class WindowOpen(msgspec.Struct, rename="camel"):
 
 @event("Page.frameRequestedNavigation")
 class FrameRequestedNavigation(msgspec.Struct, rename="camel"):
-    """The page asks for a navigation; `disposition` says where to: "currentTab", "newTab", "download", ...
+    """The page requests a navigation; `disposition` is its target: "currentTab", "newTab", "download", ...
 
-    `reason` is such as "anchorClick" and "formSubmissionPost".
+    `reason` is, for example, "anchorClick" or "formSubmissionPost".
     """
 
     frame_id: str
@@ -105,7 +105,7 @@ class FrameRequestedNavigation(msgspec.Struct, rename="camel"):
 
 @event("Page.frameStartedNavigating")
 class FrameStartedNavigating(msgspec.Struct, rename="camel"):
-    """A navigation begins; `navigation_type` is such as "reload", "sameDocument" and "differentDocument"."""
+    """A navigation begins; `navigation_type` is, for example, "reload", "sameDocument" or "differentDocument"."""
 
     frame_id: str
     url: str = ""
@@ -115,21 +115,21 @@ class FrameStartedNavigating(msgspec.Struct, rename="camel"):
 
 @event("Page.frameClearedScheduledNavigation")
 class FrameClearedScheduledNavigation(msgspec.Struct, rename="camel"):
-    """A navigation that was asked for has begun, or will not."""
+    """A requested navigation has begun or was dropped."""
 
     frame_id: str
 
 
 @event("Page.frameStoppedLoading")
 class FrameStoppedLoading(msgspec.Struct, rename="camel"):
-    """A frame loads nothing more."""
+    """A frame has finished loading."""
 
     frame_id: str
 
 
 @event("Page.lifecycleEvent")
 class LifecycleEvent(msgspec.Struct, rename="camel"):
-    """A document came as far as `name`: "init", "DOMContentLoaded", "load", "networkIdle", ..."""
+    """A document reached the state `name`: "init", "DOMContentLoaded", "load", "networkIdle", ..."""
 
     frame_id: str
     loader_id: str
@@ -139,14 +139,14 @@ class LifecycleEvent(msgspec.Struct, rename="camel"):
 @event("Page.domContentEventFired")
 @event("Page.loadEventFired")
 class PageFired(msgspec.Struct):
-    """The page's main document came so far, at `timestamp` (monotonic, seconds)."""
+    """The page's main document reached this state at `timestamp` (monotonic, seconds)."""
 
     timestamp: float = 0.0
 
 
 @reply("Page.navigate")
 class NavigateReply(msgspec.Struct, rename="camel"):
-    """`loader_id` is None where the document stays; `error_text` says why nothing came of it."""
+    """`loader_id` is None if the document stays; `error_text` is the reason of a failure."""
 
     loader_id: str | None = None
     error_text: str | None = None
@@ -162,7 +162,7 @@ class NavigationEntry(msgspec.Struct, rename="camel"):
 
 @reply("Page.getNavigationHistory")
 class NavigationHistoryReply(msgspec.Struct, rename="camel"):
-    """The history of a page, and which of its entries is shown."""
+    """The history of a page, and the index of its current entry."""
 
     current_index: int
     entries: list[NavigationEntry]
@@ -170,14 +170,14 @@ class NavigationHistoryReply(msgspec.Struct, rename="camel"):
 
 @reply("Page.createIsolatedWorld")
 class IsolatedWorldReply(msgspec.Struct, rename="camel"):
-    """A world of a frame's own: its execution context."""
+    """A frame's isolated world: its execution context."""
 
     execution_context_id: int
 
 
 @reply("Page.addScriptToEvaluateOnNewDocument")
 class AddScriptReply(msgspec.Struct):
-    """The name by which the script can be removed."""
+    """The identifier for removing the script."""
 
     identifier: str
 
@@ -187,7 +187,7 @@ class AddScriptReply(msgspec.Struct):
 
 @event("Page.javascriptDialogOpening")
 class JavascriptDialogOpening(msgspec.Struct, rename="camel"):
-    """A dialog is open: "alert", "confirm", "prompt" or "beforeunload"."""
+    """A dialog opened: "alert", "confirm", "prompt" or "beforeunload"."""
 
     type: str = "alert"
     message: str = ""
@@ -198,7 +198,7 @@ class JavascriptDialogOpening(msgspec.Struct, rename="camel"):
 
 @event("Page.javascriptDialogClosed")
 class JavascriptDialogClosed(msgspec.Struct, rename="camel"):
-    """A dialog was answered."""
+    """A dialog was closed."""
 
     result: bool = False
     user_input: str = ""
@@ -207,7 +207,7 @@ class JavascriptDialogClosed(msgspec.Struct, rename="camel"):
 
 @event("Page.downloadWillBegin")
 class PageDownloadWillBegin(msgspec.Struct, rename="camel"):
-    """A frame begins to load a file; `guid` is Chrome's name of the download."""
+    """A frame begins to download a file; `guid` is Chrome's id of the download."""
 
     frame_id: str = ""
     guid: str = ""
@@ -217,32 +217,32 @@ class PageDownloadWillBegin(msgspec.Struct, rename="camel"):
 
 @event("Page.fileChooserOpened")
 class FileChooserOpened(msgspec.Struct, rename="camel"):
-    """A file chooser was asked for; `mode` is "selectSingle" or "selectMultiple"."""
+    """The page opened a file chooser; `mode` is "selectSingle" or "selectMultiple"."""
 
     frame_id: str
     mode: str = "selectSingle"
     backend_node_id: int | None = None
 
 
-# --- pictures and paper ---------------------------------------------------------------------------------------
+# --- screenshots and PDFs -------------------------------------------------------------------------------------
 
 
 class LayoutViewport(msgspec.Struct, rename="camel"):
-    """What fixed elements are placed in, in CSS pixels."""
+    """The viewport of fixed elements, in CSS pixels."""
 
     client_width: float
     client_height: float
 
 
 class VisualViewport(LayoutViewport, rename="camel"):
-    """What is seen of the page, in CSS pixels."""
+    """The visible part of the page, in CSS pixels."""
 
     page_x: float = 0
     page_y: float = 0
 
 
 class ContentSize(msgspec.Struct):
-    """The whole page, in CSS pixels."""
+    """The size of the whole page, in CSS pixels."""
 
     width: float = 0
     height: float = 0
@@ -250,7 +250,7 @@ class ContentSize(msgspec.Struct):
 
 @reply("Page.getLayoutMetrics")
 class LayoutMetricsReply(msgspec.Struct, rename="camel"):
-    """How large the page is, and what of it is seen."""
+    """The size of the page, and its visible part."""
 
     css_layout_viewport: LayoutViewport
     css_visual_viewport: VisualViewport
@@ -259,13 +259,13 @@ class LayoutMetricsReply(msgspec.Struct, rename="camel"):
 
 @reply("Page.captureScreenshot")
 class ScreenshotReply(msgspec.Struct):
-    """A picture, as base64."""
+    """A screenshot, as base64."""
 
     data: str
 
 
 @reply("Page.printToPDF")
 class PrintToPDFReply(msgspec.Struct):
-    """The stream that the PDF can be read from."""
+    """The stream with the PDF."""
 
     stream: str = ""

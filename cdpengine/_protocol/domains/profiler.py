@@ -1,4 +1,4 @@
-"""Profiler, Debugger, HeapProfiler and Performance: what a page's JavaScript is, runs, holds and costs."""
+"""Profiler, Debugger, HeapProfiler and Performance: scripts, coverage, profiles, the heap and counters."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import msgspec
 
 from cdpengine._protocol.domains import event, of_type, reply
 
-# --- which parts of scripts ran -------------------------------------------------------------------------------
+# --- coverage of scripts --------------------------------------------------------------------------------------
 
 
 class CountedRange(msgspec.Struct, rename="camel"):
-    """How often a part of a script ran; offsets in UTF-16 units."""
+    """The execution count of a part of a script; offsets in UTF-16 units."""
 
     start_offset: int
     end_offset: int
@@ -24,7 +24,7 @@ class CountedFunction(msgspec.Struct):
 
 
 class CountedScript(msgspec.Struct, rename="camel"):
-    """The functions of one script that Chrome has counts of."""
+    """The functions of one script that have counts."""
 
     script_id: str
     functions: list[CountedFunction] = msgspec.field(default_factory=list)
@@ -32,20 +32,20 @@ class CountedScript(msgspec.Struct, rename="camel"):
 
 @reply("Profiler.takePreciseCoverage")
 class PreciseCoverage(msgspec.Struct):
-    """The counts of all scripts; also what Chrome sends of the kind by itself."""
+    """The counts of all scripts; also the structure of Chrome's coverage events."""
 
     result: list[CountedScript] = msgspec.field(default_factory=list)
 
 
 class ScriptAuxData(msgspec.Struct, rename="camel"):
-    """What kind of world a script is in."""
+    """The kind of a script's world."""
 
     is_default: bool = False
 
 
 @event("Debugger.scriptParsed")
 class ScriptParsed(msgspec.Struct, rename="camel"):
-    """A script is there."""
+    """A script was parsed."""
 
     script_id: str
     url: str = ""
@@ -64,18 +64,18 @@ class ScriptSourceReply(msgspec.Struct, rename="camel"):
     script_source: str = ""
 
 
-# --- where time is spent --------------------------------------------------------------------------------------
+# --- CPU profiles ---------------------------------------------------------------------------------------------
 
 
 class ProfileNode(msgspec.Struct, rename="camel"):
-    """A place in the call tree. As far as it is counted here."""
+    """A node of the call tree, with the fields counted here."""
 
     id: int = 0
 
 
 @of_type("Profiler.Profile")
 class Profile(msgspec.Struct, rename="camel"):
-    """A profile, as far as it is counted here. Times in microseconds."""
+    """A profile, with the fields counted here. Times in microseconds."""
 
     nodes: list[ProfileNode] = msgspec.field(default_factory=list)
     start_time: float = 0
@@ -90,7 +90,7 @@ class ProfileReply(msgspec.Struct):
     profile: msgspec.Raw
 
 
-# --- what is held, and counters -------------------------------------------------------------------------------
+# --- heap snapshots and counters ------------------------------------------------------------------------------
 
 
 @event("HeapProfiler.addHeapSnapshotChunk")
@@ -102,7 +102,7 @@ class HeapSnapshotChunk(msgspec.Struct):
 
 @event("HeapProfiler.reportHeapSnapshotProgress")
 class HeapSnapshotReported(msgspec.Struct):
-    """How far Chrome is in looking at the heap."""
+    """The progress of a heap snapshot."""
 
     done: int = 0
     total: int = 0

@@ -1,6 +1,6 @@
-"""Runtime: what scripts do, and how their values are described; Log: what Chrome itself writes to the console.
+"""Runtime: scripts, their values and exceptions; Log: Chrome's own console messages.
 
-Rule: lines and columns count from 0, as Chrome counts them; times are milliseconds since 1970.
+Rule: lines and columns count from 0, as in Chrome; times are milliseconds since 1970.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cdpengine._protocol.domains import event, reply
 
 
 class StackFrame(msgspec.Struct, frozen=True, rename="camel"):
-    """One frame (`Runtime.CallFrame`): a function ("" for none or an anonymous one) at a place of a script."""
+    """One frame (`Runtime.CallFrame`): a function ("" for none or an anonymous one) and its place in a script."""
 
     function_name: str = ""
     url: str = ""
@@ -25,7 +25,7 @@ class StackFrame(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class StackTrace(msgspec.Struct, rename="camel"):
-    """`description` says how the parent led to it, such as "Promise.then"."""
+    """A stack; `description` is its connection to the parent stack, such as "Promise.then"."""
 
     call_frames: list[StackFrame] = []
     description: str = ""
@@ -33,7 +33,7 @@ class StackTrace(msgspec.Struct, rename="camel"):
 
 
 class PropertyPreview(msgspec.Struct, rename="camel"):
-    """One property in a preview. Its value is text."""
+    """One property in a preview. Its value is a string."""
 
     name: str = ""
     type: str = ""
@@ -42,7 +42,7 @@ class PropertyPreview(msgspec.Struct, rename="camel"):
 
 
 class ObjectPreview(msgspec.Struct, rename="camel"):
-    """The first properties of an object. `overflow`: there are more."""
+    """The first properties of an object. `overflow`: more exist."""
 
     overflow: bool = True
     properties: list[PropertyPreview] = []
@@ -61,13 +61,13 @@ class RemoteObject(msgspec.Struct, rename="camel"):
 
 
 class RemoteArgument(RemoteObject, rename="camel"):
-    """A value that an event holds, with what it shows of an object (`Runtime.RemoteObject`)."""
+    """A value in an event, with a preview of an object (`Runtime.RemoteObject`)."""
 
     preview: ObjectPreview | None = None
 
 
 class ExceptionDetails(msgspec.Struct, rename="camel"):
-    """What was thrown, and where."""
+    """An exception and its location."""
 
     text: str = ""
     line_number: int | None = None
@@ -77,13 +77,13 @@ class ExceptionDetails(msgspec.Struct, rename="camel"):
 
     @property
     def reason(self) -> str:
-        """What was thrown, and where, as Chrome describes it."""
+        """The exception and its location, as Chrome describes it."""
         described = None if self.exception is None else self.exception.description
         return described or self.text
 
 
 class ThrownDetails(ExceptionDetails, rename="camel"):
-    """What was thrown with nobody to catch it, and where (`Runtime.ExceptionDetails`)."""
+    """An uncaught exception and its location (`Runtime.ExceptionDetails`)."""
 
     exception_id: int = 0
     url: str = ""
@@ -92,7 +92,7 @@ class ThrownDetails(ExceptionDetails, rename="camel"):
 
 @event("Runtime.consoleAPICalled")
 class ConsoleAPICalled(msgspec.Struct, rename="camel"):
-    """A script wrote to the console; `type` is such as "log", "warning" and "assert"."""
+    """A script wrote to the console; `type` is, for example, "log", "warning" or "assert"."""
 
     type: str = "log"
     args: list[RemoteArgument] = []
@@ -102,7 +102,7 @@ class ConsoleAPICalled(msgspec.Struct, rename="camel"):
 
 @event("Runtime.exceptionThrown")
 class ExceptionThrown(msgspec.Struct, rename="camel"):
-    """An exception that nobody caught, or a promise that was rejected with nobody to handle it."""
+    """An uncaught exception, or an unhandled rejection of a promise."""
 
     timestamp: float = 0.0
     exception_details: ThrownDetails = msgspec.field(default_factory=ThrownDetails)
@@ -110,7 +110,7 @@ class ExceptionThrown(msgspec.Struct, rename="camel"):
 
 @event("Runtime.exceptionRevoked")
 class ExceptionRevoked(msgspec.Struct, rename="camel"):
-    """A rejection was handled after all."""
+    """A rejection was handled later."""
 
     reason: str = ""
     exception_id: int = 0
@@ -127,7 +127,7 @@ class BindingCalled(msgspec.Struct, rename="camel"):
 
 @reply("Runtime.compileScript")
 class CompileScriptReply(msgspec.Struct, rename="camel"):
-    """Whether a script can be compiled: `exception_details` say what is wrong with it."""
+    """The outcome of compiling a script: `exception_details` has the syntax error, if any."""
 
     exception_details: ExceptionDetails | None = None
 
@@ -141,7 +141,7 @@ class IsolateIdReply(msgspec.Struct):
 
 @reply("Runtime.evaluate")
 class EvaluateReply(msgspec.Struct, rename="camel"):
-    """What a script gave, with its value as Python has it. `Runtime.callFunctionOn` answers the same."""
+    """The result of a script, with its value as a Python value. `Runtime.callFunctionOn` has the same reply."""
 
     result: RemoteObject
     exception_details: ExceptionDetails | None = None
@@ -158,7 +158,7 @@ class ReturnedObject(msgspec.Struct, rename="camel"):
 
 @reply("Runtime.callFunctionOn")
 class CallReply(msgspec.Struct, rename="camel"):
-    """What a function gave, with its value as JSON."""
+    """The result of a function, with its value as JSON."""
 
     result: ReturnedObject = msgspec.field(default_factory=ReturnedObject)
     exception_details: ExceptionDetails | None = None

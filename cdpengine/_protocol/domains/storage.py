@@ -1,4 +1,4 @@
-"""Storage, DOMStorage, IndexedDB and CacheStorage: what sites keep in a browser."""
+"""Storage, DOMStorage, IndexedDB and CacheStorage: the stored data of sites."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class CookiesReply(msgspec.Struct):
 
 @reply("Storage.getStorageKey")
 class StorageKeyReply(msgspec.Struct, rename="camel"):
-    """The key under which a frame keeps what it stores."""
+    """The storage key of a frame."""
 
     storage_key: str
 
@@ -43,7 +43,7 @@ class ObjectStore(msgspec.Struct):
 
 
 class DatabaseWithObjectStores(msgspec.Struct, rename="camel"):
-    """A database, without what is in it."""
+    """A database, without its content."""
 
     name: str
     version: float = 0
@@ -58,7 +58,7 @@ class DatabaseReply(msgspec.Struct, rename="camel"):
 
 
 class Cache(msgspec.Struct, rename="camel"):
-    """A cache that scripts of a site made."""
+    """A cache that a site's scripts created."""
 
     cache_id: str
     cache_name: str

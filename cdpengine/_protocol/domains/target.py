@@ -1,4 +1,4 @@
-"""Target: the pages, frames in processes of their own, and workers of a browser, and sessions with them."""
+"""Target: the pages, out-of-process frames and workers of a browser, and sessions with them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cdpengine._protocol.domains import event, reply
 
 
 class TargetInfo(msgspec.Struct, frozen=True, rename="camel"):
-    """What Chrome says of a target. `type` is "page", "iframe", "worker", "service_worker", ..., or newer."""
+    """Chrome's description of a target. `type` is "page", "iframe", "worker", "service_worker", ..., or newer."""
 
     target_id: str
     type: str = "other"
@@ -33,28 +33,28 @@ class AttachedToTarget(msgspec.Struct, rename="camel"):
 
 @event("Target.detachedFromTarget")
 class DetachedFromTarget(msgspec.Struct, rename="camel"):
-    """A session is over."""
+    """A session ended."""
 
     session_id: str
 
 
 @event("Target.targetCreated")
 class TargetCreated(msgspec.Struct, rename="camel"):
-    """A target is there."""
+    """A target was created."""
 
     target_info: TargetInfo
 
 
 @event("Target.targetInfoChanged")
 class TargetInfoChanged(msgspec.Struct, rename="camel"):
-    """What there is to say of a target is different now."""
+    """The description of a target changed."""
 
     target_info: TargetInfo
 
 
 @event("Target.targetDestroyed")
 class TargetDestroyed(msgspec.Struct, rename="camel"):
-    """A target is gone."""
+    """A target was closed."""
 
     target_id: str
 
@@ -68,27 +68,27 @@ class TargetCrashed(msgspec.Struct, rename="camel"):
 
 @reply("Target.attachToTarget")
 class AttachToTargetReply(msgspec.Struct, rename="camel"):
-    """The session that was made."""
+    """The new session."""
 
     session_id: str
 
 
 @reply("Target.createTarget")
 class CreateTargetReply(msgspec.Struct, rename="camel"):
-    """The target that was made."""
+    """The new target."""
 
     target_id: str
 
 
 @reply("Target.createBrowserContext")
 class CreateBrowserContextReply(msgspec.Struct, rename="camel"):
-    """The browser context that was made."""
+    """The new browser context."""
 
     browser_context_id: str
 
 
 @reply("Target.getBrowserContexts")
 class BrowserContextsReply(msgspec.Struct, rename="camel"):
-    """`default_browser_context_id` is None from an older Chrome."""
+    """`default_browser_context_id` is None in an older Chrome."""
 
     default_browser_context_id: str | None = None

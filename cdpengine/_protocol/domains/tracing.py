@@ -1,4 +1,4 @@
-"""Tracing, and IO: through the streams of IO come traces, and whatever else is too large for one reply."""
+"""Tracing, and IO: the streams for traces and other data that is too large for one reply."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from cdpengine._protocol.domains import event, reply
 
 @event("Tracing.bufferUsage")
 class BufferUsage(msgspec.Struct, rename="camel"):
-    """How full Chrome's buffer is, 0 to 1."""
+    """The fill level of Chrome's buffer, 0 to 1."""
 
     percent_full: float = 0.0
 
 
 @event("Tracing.tracingComplete")
 class TracingComplete(msgspec.Struct, rename="camel"):
-    """The trace is ready to be read."""
+    """The trace is ready to read."""
 
     data_loss_occurred: bool = False
     stream: str = ""
@@ -24,7 +24,7 @@ class TracingComplete(msgspec.Struct, rename="camel"):
 
 @reply("IO.read")
 class StreamPiece(msgspec.Struct, rename="camel"):
-    """A piece of a stream, as text or as base64. `eof`: there is no more."""
+    """A piece of a stream, as text or as base64. `eof`: it is the last piece."""
 
     data: str = ""
     eof: bool = False

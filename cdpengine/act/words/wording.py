@@ -22,7 +22,7 @@ _ADVICE: Sequence[tuple[str, str]] = (
         r'page\.goto\(\), or page\.recover\(allow="reload"\), stops that navigation',
         "A navigate request stops that navigation",
     ),
-    (r'allow="reload" or "close" helps', 'a recover request with allow "reload" helps'),
+    (r'use allow="reload" or "close"', 'send a recover request with allow "reload"'),
     (
         r"Ask more precisely, or pass nth= \(from 0\):",
         "Give the ref of one of them, or a more precise selector:",
@@ -57,7 +57,7 @@ _ADVICE: Sequence[tuple[str, str]] = (
     (r"pass args=\['--no-sandbox'\]", "start the browser yourself and use its --endpoint"),
     (r"Pass headless=True, or give it a display", "Start it without --headful, or give it a display"),
     (r"\.? ?All its last lines are in \.output", ""),
-    (r"or what else it asks for with headers=", "or use another endpoint"),
+    (r"query, or pass headers=", "query, or use another endpoint"),
     (r", or frame=None", ""),
     (r"a str, and accept=True", "a text, and accept true"),
     (r"True or False for", "true or false for"),
