@@ -1,1 +1,1 @@
-"""Chrome found, started and ended: installations, flags, profiles, processes, endpoints."""
+"""Finding, starting and ending Chrome: installations, flags, profiles, processes, endpoints."""

@@ -1,9 +1,9 @@
 """Starting, watching and killing one child process with its whole process group, on each platform.
 
-Rule: knows processes, not browsers. On POSIX the child is started with posix_spawn, because the debugging
-pipe needs the descriptors 3 and 4 exactly, which subprocess cannot give without running Python code
-between fork and exec. It leads a session of its own, so that a Ctrl-C in the terminal is not sent to it and
-its helpers can be signalled together. On Windows there are no such descriptors: the child has output only.
+Rule: knows processes, not browsers. On POSIX the child is started with posix_spawn: the debugging pipe needs
+exactly descriptors 3 and 4, and subprocess can provide them only with Python code between fork and exec. The child
+leads a new session. So a Ctrl-C in the terminal does not reach it, and its helpers can be signalled together. On
+Windows these descriptors do not exist: the child has output only.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ class Child(Protocol):
     output: trio.abc.ReceiveStream
 
     async def exited(self) -> None:
-        """Wait until the process has ended. It is not reaped yet: its number stays its own."""
+        """Wait until the process has ended. It is not reaped, so its pid is not reused."""
 
     def reap(self) -> int:
-        """Kill what is left of the group of an ended process and return its exit code, negative for a signal."""
+        """Kill the rest of an ended process's group and return its exit code, negative for a signal."""
 
     def terminate(self) -> None:
-        """Ask the whole group to end; nothing happens when it already has."""
+        """Ask the whole group to end. Does nothing if it has ended."""
 
     def kill(self) -> None:
-        """Kill the whole group; nothing happens when it already ended."""
+        """Kill the whole group. Does nothing if it has ended."""
 
 
 @attrs.frozen
 class PipeEnds:
-    """Our two ends of the debugging pipe: what is written to `to_browser` Chrome reads on its descriptor 3."""
+    """This program's ends of the debugging pipe. Chrome reads `to_browser` on its descriptor 3."""
 
     to_browser: trio.abc.SendStream
     from_browser: trio.abc.ReceiveStream
 
 
 if sys.platform != "win32":
-    # Python ignores these two; an ignored signal stays ignored over exec, and Chrome expects the default.
+    # Python ignores these two signals. An ignored signal stays ignored over exec, and Chrome expects the default.
     _RESTORED_SIGNALS = [signal.SIGPIPE, signal.SIGXFSZ]
     _PRIVATE = 0o077
-    # Above every descriptor that the child is given, so that none is overwritten before it is copied.
+    # Above every descriptor of the child, so that none is overwritten before it is copied.
     _LOWEST_COPY = 10
-    # Bytes; Linux has 64 kB otherwise. Replies of 1 MB come in 0.93 of the time (measured in turns, Chromium 156).
+    # Bytes; Linux's default is 64 kB. Replies of 1 MB take 0.93 of the time (measured alternately, Chromium 156).
     _PIPE_SIZE = 1 << 18
 
     @attrs.define(eq=False)
@@ -66,17 +66,17 @@ if sys.platform != "win32":
         _reaped: bool = False
 
         async def exited(self) -> None:
-            """Wait until the process has ended, and leave it to be reaped."""
+            """Wait until the process has ended. Do not reap it."""
             await _wait_until_exited(self.pid)
 
         def reap(self) -> int:
             """Kill the rest of the group and collect the exit code."""
-            # Before reaping: until then, the number cannot have gone to a stranger's group.
+            # Kill before reaping: until then, the system cannot reuse the number for another group.
             self.kill()
             self._reaped = True
             try:
                 _, status = os.waitpid(self.pid, 0)
-            except ChildProcessError:  # somebody in this program waits for any child, and was faster
+            except ChildProcessError:  # other code of this program waits for any child, and was faster
                 return 0
             return os.waitstatus_to_exitcode(status)
 
@@ -90,15 +90,15 @@ if sys.platform != "win32":
 
         def _signal_group(self, number: signal.Signals) -> None:
             if not self._reaped:
-                # macOS answers EPERM for a group in which only zombies are left.
+                # macOS answers EPERM for a group that consists of zombies.
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(self.pid, number)
 
     def spawn(command: Sequence[str], environment: Mapping[str, str]) -> tuple[PosixChild, PipeEnds]:
         """Start `command` with a debugging pipe on its descriptors 3 and 4.
 
-        Synchronous, and takes about a millisecond: a cancellation cannot come between the start and the
-        answer. Raises OSError when the program cannot be executed.
+        Synchronous, about a millisecond, so that a cancellation cannot fall between the start and the return.
+        Raises OSError if the program cannot be executed.
         """
         with contextlib.ExitStack() as childs_ends, contextlib.ExitStack() as on_failure:
 
@@ -114,7 +114,7 @@ if sys.platform != "win32":
                 try:
                     copy = fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _LOWEST_COPY)
                 except OSError as error:
-                    if error.errno == errno.EINVAL:  # the limit of descriptors is no higher than that
+                    if error.errno == errno.EINVAL:  # the limit of descriptors is not above _LOWEST_COPY
                         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE)) from error
                     raise
                 childs_ends.callback(os.close, copy)
@@ -125,7 +125,8 @@ if sys.platform != "win32":
             _enlarge(reply_write)
             output_read, output_write = pipe()
             commands, replies, output = map(high_copy, (command_read, reply_write, output_write))
-            # For the millisecond that this takes: what the child writes, partial downloads too, is its owner's.
+            # The child's files, partial downloads too, are private. The umask is changed only for about a
+            # millisecond.
             mask = os.umask(_PRIVATE)
             try:
                 pid = os.posix_spawn(
@@ -154,15 +155,17 @@ if sys.platform != "win32":
         return PosixChild(pid=pid, output=trio.lowlevel.FdStream(output_read)), ends
 
     def _enlarge(pipe: int) -> None:
-        """Give a pipe more room, where the system has a way to, and lets this user."""
+        """Enlarge a pipe if the system supports it and this user may."""
         if sys.platform == "linux":
             import fcntl
 
-            with contextlib.suppress(OSError):  # over the user's share of all pipes: it works as it is
+            with contextlib.suppress(
+                OSError
+            ):  # over the user's limit of pipe memory: the default size works too
                 fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
 
     async def _wait_until_exited(pid: int) -> None:
-        """Wait until the child has ended, and leave it to be reaped."""
+        """Wait until the child has ended. Do not reap it."""
         if sys.platform == "linux":
             try:
                 descriptor = os.pidfd_open(pid)
@@ -184,7 +187,7 @@ else:
 
     @attrs.define(eq=False)
     class WindowsChild:
-        """A child without a group: `kill` ends it alone, and Chrome's helpers follow when it is gone."""
+        """A child without a group: `kill` ends only the process, and Chrome's helpers then end too."""
 
         pid: int
         output: trio.abc.ReceiveStream
@@ -199,7 +202,7 @@ else:
             return self._process.returncode or 0
 
         def terminate(self) -> None:
-            """End the process; Windows knows no gentler way."""
+            """End the process. Windows has no gentler way."""
             self._process.terminate()
 
         def kill(self) -> None:
@@ -207,7 +210,7 @@ else:
             self._process.kill()
 
     async def spawn_on_windows(command: Sequence[str], environment: Mapping[str, str]) -> WindowsChild:
-        """Start `command` in a process group of its own, so that a Ctrl-C is not sent to it."""
+        """Start `command` in a new process group, so that a Ctrl-C does not reach it."""
         process = await trio.lowlevel.open_process(
             list(command),
             stdin=subprocess.DEVNULL,

@@ -1,13 +1,13 @@
-"""Ending signals: a program that has browsers is unwound by SIGTERM and SIGHUP, and then ends by that signal.
+"""Unwinding of a program with browsers on SIGTERM and SIGHUP, before the signal ends it.
 
-Rule: by default these signals end a program on the spot, and nothing that it began is finished. While it has
-browsers that it started, they cancel the whole of its trio program instead, from the main task on: every block is
-left, every `finally` runs, and nothing that catches exceptions can keep the program. When all has been unwound,
-the process ends by the signal, so that its parent sees what it asked for. It is never unwound by raising in the
-middle of whatever runs, as Ctrl-C is: nothing is left half done.
+Rule: by default these signals end a program immediately, without cleanup. While the program has browsers that it
+started, the signals cancel its whole trio program instead, from the main task on: every block is left and every
+`finally` runs, and no exception handler can keep the program running. Then the process ends by the signal, so that
+its parent sees the expected status. Unwinding never raises in the middle of running code, as Ctrl-C does, so no
+operation is left half done.
 
-Only a signal that would end the program is taken: one with a handler of the program's own, or one that is ignored
-(nohup), is left as it is. Python has signals in its main thread only. Windows has no such signals.
+Only a signal that would end the program is caught. A signal with a handler of the program, or an ignored one
+(nohup), keeps its handling. Python delivers signals only in the main thread. Windows has no such signals.
 """
 
 from __future__ import annotations
@@ -28,30 +28,33 @@ if sys.platform != "win32":
     ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 _UNWINDING_SECONDS = 30.0
-"""Seconds that a program may take to unwind: one that waits for a thread that does not end would never end."""
+"""Maximum duration of unwinding, in seconds: a program that waits for an endless thread would never end."""
 
-_ONE_WISH = 0.5
-"""Seconds within which signals count as one: when a terminal closes, its shell and the system both send SIGHUP."""
+_DEBOUNCE = 0.5
+"""Debounce interval for repeated signals, in seconds.
 
-_PATIENCE = 3
-"""The number of the wish that is granted at once, without unwinding."""
+When a terminal closes, its shell and the system both send SIGHUP.
+"""
+
+_MAX_REQUESTS = 3
+"""Exit immediately, without unwinding, on this many requests."""
 
 
 class Wishes:
-    """Counts how often a program was asked to end. `first` is the signal that asked first, None before."""
+    """Counts the requests to end the program. `first` is the first signal, or None."""
 
     def __init__(self) -> None:
         self.first: int | None = None
         self._count = 0
-        self._latest = -_ONE_WISH
+        self._latest = -_DEBOUNCE
 
     def take(self, number: int) -> bool:
-        """Count a signal; return whether it is the first. One too many ends the process at once."""
+        """Count a signal. Return whether it is the first. The third request ends the process immediately."""
         now = time.monotonic()
-        if now - self._latest >= _ONE_WISH:
+        if now - self._latest >= _DEBOUNCE:
             self._count += 1
             self._latest = now
-        if self._count >= _PATIENCE:
+        if self._count >= _MAX_REQUESTS:
             end_by(number)
         is_first = self.first is None
         if is_first:
@@ -60,21 +63,21 @@ class Wishes:
 
 
 def end_by(number: int) -> None:
-    """End this process by a signal, at once."""
+    """End this process by a signal, immediately."""
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)
 
 
 def cancel_main_task() -> None:
-    """Cancel the whole of the trio program that runs. To be called in its thread, by `TrioToken.run_sync_soon`."""
-    # The last nursery that the root task opened is the main task's. Once that has ended it is the one of the
-    # system tasks, which is cancelled already.
+    """Cancel the whole running trio program. Call it in trio's thread, by `TrioToken.run_sync_soon`."""
+    # The last nursery of the root task belongs to the main task. After the main task it is the nursery of the
+    # system tasks, which is already cancelled.
     trio.lowlevel.current_root_task().child_nurseries[-1].cancel_scope.cancel()  # type: ignore[union-attr]
 
 
 @attrs.define(eq=False)
 class _Run:
-    """A trio program with browsers: how many they are, and whether it was asked to end."""
+    """A trio program with browsers: their number, and whether a signal asked it to end."""
 
     token: trio.lowlevel.TrioToken
     browsers: int = 0
@@ -87,7 +90,7 @@ class _Run:
         cancel_main_task()
 
     async def watch(self) -> None:
-        """End the process when the main task has ended, which cancels this, or when that takes too long."""
+        """End the process when the main task has ended, which cancels this task, or after the maximum duration."""
         try:
             with self.watching:
                 await self.asked.wait()
@@ -98,16 +101,16 @@ class _Run:
 
 
 _run: _Run | None = None
-"""The program in the main thread that has browsers; there is one at most."""
+"""The program with browsers in the main thread, if any."""
 
 _process = os.getpid()
 
 
 def _end_in_order(number: int) -> None:
-    # Before what may take its time: a signal that comes now ends the process.
+    # First, because flushing can take time: another signal now ends the process.
     signal.signal(number, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # a terminal that is gone, a stream that was closed
+        with contextlib.suppress(OSError, ValueError):  # a closed terminal or stream
             if stream is not None:
                 stream.flush()
     signal.raise_signal(number)
@@ -115,7 +118,7 @@ def _end_in_order(number: int) -> None:
 
 def _handle(number: int, _frame: FrameType | None) -> None:
     run = _run
-    # A child that was forked has this handler too, and no browsers; and somebody may have put it back too late.
+    # A forked child inherits this handler without browsers, and other code may have restored the handler late.
     if run is None or os.getpid() != _process:
         end_by(number)
     elif run.wishes.take(number):
@@ -126,7 +129,7 @@ def _handle(number: int, _frame: FrameType | None) -> None:
 
 
 class UnwoundBySignals:
-    """A block during which the program is unwound by SIGTERM and SIGHUP, where they would end it."""
+    """A block in which SIGTERM and SIGHUP unwind the program, if they would end it."""
 
     _run: _Run | None = None
 
@@ -155,7 +158,7 @@ class UnwoundBySignals:
         if run is None:
             return
         run.browsers -= 1
-        # A block that nobody left may be left by the collector of garbage, in any thread.
+        # The garbage collector may close an abandoned block, in any thread.
         if run.browsers or run.wishes.first or threading.current_thread() is not threading.main_thread():
             return
         for number in ENDING_SIGNALS:

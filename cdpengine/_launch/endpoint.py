@@ -1,12 +1,12 @@
-"""resolve_endpoint: from what a user writes to the browser-level websocket URL that can be connected to.
+"""Resolving a user's endpoint to the browser-level websocket URL to connect to.
 
-Rule: what is known to be wrong is refused before anything is sent; what cannot be reached says why. Error
-texts hold endpoints only redacted: a query is often a token.
+Rule: invalid endpoints are refused before anything is sent; unreachable ones raise with the reason. Error messages
+contain only redacted endpoints, because a query is often a token.
 
-Chrome answers 500 to a Host header with a DNS name other than localhost, on HTTP and on the websocket upgrade,
-so on plain connections a name is replaced by the address that answers. TLS endpoints keep their name, which
-the certificate is checked against. /json/version echoes the host it was asked with, or the host that Chrome
-itself sees behind a forwarded port; so the host and port of the endpoint are put back.
+Chrome answers 500 to a Host header with a DNS name other than localhost, on HTTP and on the websocket upgrade. So
+on plain connections, the address that answers replaces the name. TLS endpoints keep their name, because the
+certificate is checked against it. /json/version repeats the requested host, or the host that Chrome sees behind a
+forwarded port, so the endpoint's host and port are restored in its URL.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from cdpengine.errors import ConnectFailedError, InvalidArgumentError, shortages
 _EXPECTED = 'a URL such as "http://127.0.0.1:9222" or "ws://127.0.0.1:9222/devtools/browser/<id>"'
 _DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 _VERSION_PATH = "/json/version"
-_LONGEST_ANSWER = 65_536  # bytes; Chrome's is under 1 KB, and another server's may have no end
+_LONGEST_ANSWER = 65_536  # bytes; Chrome's answer is under 1 KB, another server's may be endless
 _PLAIN = re.compile(r"\d{1,9}|true|false", re.IGNORECASE)
-"""Values of a query that say how, and not who one is: timeout=300000, headless=true."""
+"""Query values that are settings and not credentials: timeout=300000, headless=true."""
 
 _NO_JSON_ADVICE = (
-    "Is it Chrome's debugging port? A Chrome that was allowed remote debugging in its settings has no "
+    "Is it Chrome's debugging port? A Chrome with remote debugging allowed in its settings does not serve "
     f"{_VERSION_PATH}: pass the ws:// URL instead (port and path are in DevToolsActivePort in its profile)"
 )
 
 
 @attrs.frozen
 class ResolvedEndpoint:
-    """Where to connect: the browser-level websocket URL, and the headers to send with the upgrade."""
+    """The browser-level websocket URL, and the headers of the upgrade request."""
 
     ws_url: str
     headers: Mapping[str, str] = attrs.field(repr=lambda headers: f"<{len(headers)} headers>")
@@ -53,13 +53,13 @@ class ResolvedEndpoint:
 async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = None) -> ResolvedEndpoint:
     """Return the browser-level websocket URL behind `endpoint`.
 
-    `http(s)://host:port` is asked for it at /json/version; `ws(s)://...` is taken as it is, except that a DNS
-    name becomes an address on a plain connection. `headers` go along with the request. Redirects on the same
-    host are followed; with `headers`, on the same port alone, or to https. Proxies from the environment
-    are not used: websockets know none. Has no timeout: put it in a cancel scope.
+    `http(s)://host:port` is queried at /json/version. `ws(s)://...` stays unchanged, except that a DNS name
+    becomes an address on a plain connection. `headers` are sent with the request. Redirects on the same host are
+    followed; with `headers`, only on the same port, or to https. Proxies from the environment are not used,
+    because the websocket client does not support them. Has no timeout: put it in a cancel scope.
 
-    Raises InvalidArgumentError for a text that is not such a URL, ConnectFailedError when nothing answers, or not
-    as Chrome would.
+    Raises InvalidArgumentError for an invalid URL, ConnectFailedError if no server answers or its answer is not
+    Chrome's.
     """
     url = check_endpoint(endpoint)
     sent = MappingProxyType(dict(headers or {}))
@@ -72,18 +72,18 @@ async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = No
 
 
 def check_endpoint(endpoint: str) -> SplitResult:
-    """Return the parts of an endpoint; raise InvalidArgumentError, redacted, when it is not well-formed."""
+    """Return the parts of an endpoint. Raises InvalidArgumentError, redacted, if it is not well-formed."""
     shown = repr(redact_endpoint(endpoint)) if isinstance(endpoint, str) else f"a {type(endpoint).__name__}"
 
     def wrong(expected: str) -> InvalidArgumentError:
-        if shown == "a NoneType":  # a browser's that opened no port
-            expected = f"{_EXPECTED}; launch(debugging_port=0) opens a port for others"
+        if shown == "a NoneType":  # the endpoint of a browser without a port
+            expected = f"{_EXPECTED}; launch(debugging_port=0) opens a port"
         return InvalidArgumentError(what="endpoint", given=shown, expected=expected)
 
     if not isinstance(endpoint, str) or not endpoint or re.search(r"[\s\x00-\x1f\x7f]", endpoint):
         raise wrong(_EXPECTED)
     if re.fullmatch(r"[^/@?#]+:\d+", endpoint):
-        raise wrong(f'the scheme in front: "http://{endpoint}"')
+        raise wrong(f'a scheme: "http://{endpoint}"')
     try:
         url = urlsplit(endpoint)
         port = url.port
@@ -97,7 +97,7 @@ def check_endpoint(endpoint: str) -> SplitResult:
         try:
             url.hostname.encode("idna")
         except UnicodeError:
-            raise wrong(f"{_EXPECTED}; the parts of a host's name have 1 to 63 characters") from None
+            raise wrong(f"{_EXPECTED}; each label of a host name has 1 to 63 characters") from None
     if port == 0:
         raise wrong(f"{_EXPECTED}, with a port from 1 to 65535")
     if url.username is not None or url.password is not None:
@@ -108,7 +108,7 @@ def check_endpoint(endpoint: str) -> SplitResult:
 def redact_endpoint(endpoint: str) -> str:
     """Return the endpoint without user, password and query values, fit for errors and logs. Never raises."""
     head, mark, query = endpoint.partition("?")
-    # Up to the last @ of the authority: a password may hold one itself.
+    # Up to the last @ of the authority, because a password may contain one.
     head = re.sub(r"^([a-zA-Z][\w+.-]*://|//)?[^/]*@", r"\1***@", head)
     if not mark:
         return head
@@ -117,7 +117,7 @@ def redact_endpoint(endpoint: str) -> str:
 
 
 def secrets_in_endpoint(endpoint: str) -> list[str]:
-    """Return what in an endpoint can be a token: user, password, the values of its query but small numbers."""
+    """Return the possible tokens of an endpoint: user, password, and the query's values except small numbers."""
     try:
         url = urlsplit(endpoint)
         pairs = parse_qsl(url.query)
@@ -130,11 +130,11 @@ def secrets_in_endpoint(endpoint: str) -> list[str]:
 
 
 def browser_key(ws_url: str) -> str:
-    """Return a text that names the browser behind a websocket URL, without anything secret.
+    """Return a name of the browser behind a websocket URL, without secrets.
 
-    Chrome makes a new UUID at each start and serves /devtools/browser/<uuid> alone, so that names it, however its
-    host is written. Where a gateway has paths of its own, host and path must do: pages of several browsers behind
-    it still differ, because target ids are random.
+    Chrome makes a new UUID at each start and serves only /devtools/browser/<uuid>, so the UUID identifies the
+    browser, whatever the host. For a gateway with other paths, the name is host and path. Pages of several
+    browsers behind it still differ, because target ids are random.
     """
     url = urlsplit(ws_url)
     own = re.search(r"/devtools/browser/([0-9a-f-]{36})$", url.path)
@@ -142,18 +142,18 @@ def browser_key(ws_url: str) -> str:
 
 
 def names_one_browser(ws_url: str) -> bool:
-    """Say whether a websocket URL names a browser that runs: one more connection reaches the same one, if any.
+    """Return whether another connection to a websocket URL reaches the same browser.
 
-    Chrome's own does. What stands at another path is a gateway, and may start a browser for each connection.
+    True for Chrome's own URL. A URL with another path is a gateway, which may start a browser for each connection.
     """
     return re.search(r"/devtools/browser/[^/]+$", urlsplit(ws_url).path) is not None
 
 
 def websocket_url(answer: bytes, url: SplitResult) -> str:
-    """Take the websocket URL out of an answer of /json/version, with the host and port of `url` put back.
+    """Extract the websocket URL from an answer of /json/version, and restore the host and port of `url`.
 
-    A query of `url` (a gateway's token) is added where Chrome's has none. Raises ValueError saying what is
-    wrong with the answer.
+    The query of `url` (a gateway's token) is added if Chrome's URL has none. Raises ValueError with the fault of
+    the answer.
     """
     try:
         document = _json.decode_leniently(answer)
@@ -168,7 +168,7 @@ def websocket_url(answer: bytes, url: SplitResult) -> str:
     except ValueError:
         inner = urlsplit("")
     if inner.scheme not in ("ws", "wss"):
-        raise ValueError("its webSocketDebuggerUrl is no websocket URL")
+        raise ValueError("its webSocketDebuggerUrl is not a websocket URL")
     return SplitResult(
         scheme="wss" if url.scheme == "https" else "ws",
         netloc=url.netloc,
@@ -179,8 +179,8 @@ def websocket_url(answer: bytes, url: SplitResult) -> str:
 
 
 def _redirected(url: SplitResult, answered: SplitResult) -> SplitResult:
-    """Return the endpoint as a redirect of its `_VERSION_PATH` moved it: Chrome's paths are beside the new one."""
-    # A token in the query is for the port that it was given for.
+    """Return the endpoint after a redirect of its `_VERSION_PATH`; Chrome's other paths move with it."""
+    # A token in the query is valid only for its port.
     query = answered.query or (url.query if answered.port == url.port else "")
     moved = url._replace(scheme=answered.scheme, netloc=answered.netloc, query=query)
     beside = answered.path.removesuffix("/").endswith(_VERSION_PATH)
@@ -188,7 +188,7 @@ def _redirected(url: SplitResult, answered: SplitResult) -> SplitResult:
 
 
 def _prefix(path: str) -> str:
-    """Return the path below which a gateway serves Chrome's own paths; empty for Chrome itself."""
+    """Return the path prefix of Chrome's paths on a gateway; empty for Chrome itself."""
     return path.removesuffix("/").removesuffix(_VERSION_PATH).removesuffix("/")
 
 
@@ -213,7 +213,7 @@ def _with_authority(url: SplitResult, host: str) -> SplitResult:
 
 
 async def _address_that_answers(url: SplitResult) -> str:
-    """Return the address of a DNS name that accepts a connection: one of several may be the wrong family."""
+    """Return an address of a DNS name that accepts a connection. Some addresses can be of the wrong family."""
     host, port = url.hostname or "", url.port or _DEFAULT_PORTS[url.scheme]
     stream = await open_stream(host, port, tls=False, shown=redact_endpoint(url.geturl()))
     assert isinstance(stream, trio.SocketStream)

@@ -1,9 +1,8 @@
-"""find_browser and find_browsers: which Chrome, Chromium, Edge or Brave is installed, and where.
+"""Finding installed browsers: Chrome, Chromium, Edge and Brave.
 
-Rule: the search is pure. It is given the platform's name, the environment and a way to ask about files, so it can
-be run for every system on any. Nothing is executed to find a browser, only to ask its version. Where browsers are
-installed is a table at the end: one row for each product and channel, in order of preference, with forward
-slashes.
+Rule: the search is pure. Its inputs are the platform's name, the environment and a function for files, so it runs
+for every system on any. No program is executed to find a browser, only to ask its version. The table at the end
+lists the installation places: one row for each product and channel, in order of preference, with forward slashes.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ import trio
 from cdpengine.errors import BrowserNotFoundError, InvalidArgumentError
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:\.\d+)?")
-_VERSION_DEADLINE = 5.0  # seconds; a cold start from a slow disk takes one or two
+_VERSION_DEADLINE = 5.0  # seconds; a cold start from a slow disk takes 1 to 2 s
 
 
 @attrs.frozen
@@ -37,10 +36,10 @@ class BrowserInstallation:
 
     @cached_property
     def version(self) -> str:
-        """The version, such as "120.0.6099.109"; empty when it is not known. Looked up at first use.
+        """The version, such as "120.0.6099.109", or "" if unknown. Determined on first use.
 
-        On Windows and macOS it is read from the files beside the program. On Linux the program is run with
-        --version, which takes some 50 ms and is given up after 5 s: in async code, use `read_version`.
+        On Windows and macOS it comes from files next to the program. On Linux the program is run with --version,
+        which takes about 50 ms and times out after 5 s: in async code, use `read_version`.
         """
         return _version_of(self.path, sys.platform)
 
@@ -54,18 +53,18 @@ def find_browser(wanted: str | os.PathLike[str] | None = None) -> BrowserInstall
     """Return the browser to use.
 
     `wanted` is a path, a product ("chrome", "chromium", "edge", "brave") or a product with its channel
-    ("chrome-beta", "edge-dev", "brave-canary"). Without it, the environment variable CDPENGINE_BROWSER is
-    taken, which may hold the same; without that, the first stable one found of Chrome, Chromium, Edge and
-    Brave, and then the other channels.
+    ("chrome-beta", "edge-dev", "brave-canary"). The default is the environment variable CDPENGINE_BROWSER, with
+    the same values. If it is not set either, the first installed stable browser of Chrome, Chromium, Edge and
+    Brave is used, and then the other channels.
 
-    Raises BrowserNotFoundError when no browser is installed, or there is no file at the path; InvalidArgumentError
-    for a path that is no executable file, and for a name that is not one of these.
+    Raises BrowserNotFoundError if no browser is installed or no file exists at the path, InvalidArgumentError for
+    a path that is not an executable file and for an unknown name.
     """
     return choose(_here(), wanted)
 
 
 def find_browsers() -> list[BrowserInstallation]:
-    """Return every installed browser that is found, in order of preference. Empty when no browser is installed."""
+    """Return every installed browser, in order of preference. Empty if no browser is installed."""
     return [_installation(path, row.product, row.channel) for row, path in search(_here())]
 
 
@@ -74,10 +73,10 @@ def find_browsers() -> list[BrowserInstallation]:
 
 @attrs.frozen
 class Machine:
-    """What the search may know: `sys.platform`, the environment, and the state of files.
+    """The inputs of the search: `sys.platform`, the environment, and the state of files.
 
-    `kind` says "program" (an executable file), "file", "folder" or "nothing" of a path. `registered` gives
-    what the Windows registry holds for a program's name.
+    `kind` returns "program" (an executable file), "file", "folder" or "nothing" for a path. `registered` returns
+    the Windows registry's value for a program's name.
     """
 
     platform: str
@@ -87,11 +86,11 @@ class Machine:
 
     @property
     def windows(self) -> bool:
-        """Whether paths and variables are those of Windows."""
+        """Whether paths and variables have the form of Windows."""
         return self.platform == "win32"
 
     def path(self, text: str) -> PurePath:
-        """Return the path that `text` names on this machine, its home folder filled in."""
+        """Return the path named by `text` on this machine, with its home folder expanded."""
         flavour = PureWindowsPath if self.windows else PurePosixPath
         home = self.environment.get("USERPROFILE" if self.windows else "HOME")
         if home and re.match(r"~([/\\]|$)", text):
@@ -100,7 +99,7 @@ class Machine:
 
 
 def search(machine: Machine) -> Iterator[tuple[Row, PurePath]]:
-    """Yield what is installed, each program once, in the order of the table."""
+    """Yield the installed browsers, each program once, in the order of the table."""
     seen = set()
     for row in ROWS:
         for path in candidates(machine, row):
@@ -111,7 +110,7 @@ def search(machine: Machine) -> Iterator[tuple[Row, PurePath]]:
 
 
 def candidates(machine: Machine, row: Row) -> Iterator[PurePath]:
-    """Yield the paths at which this row's browser may be, in the order in which they are tried."""
+    """Yield the possible paths of this row's browser, in the order of the search."""
     environment = machine.environment
     if machine.windows:
         if row.channel == "stable" and row.product in REGISTERED:
@@ -134,7 +133,7 @@ def candidates(machine: Machine, row: Row) -> Iterator[PurePath]:
 
 
 def choose(machine: Machine, wanted: str | os.PathLike[str] | None) -> BrowserInstallation:
-    """Do what `find_browser` does, on the given machine."""
+    """Return the browser to use on the given machine; see `find_browser`."""
     source = "executable"
     if wanted is None:
         wanted = machine.environment.get(ENVIRONMENT_VARIABLE) or None
@@ -160,7 +159,7 @@ def _first(machine: Machine, rows: tuple[Row, ...], wanted: str) -> BrowserInsta
 
 
 def _places(machine: Machine, rows: tuple[Row, ...]) -> tuple[str, ...]:
-    """List where was looked, the names on the PATH in one line instead of once for every folder."""
+    """List the searched places, with the names on the PATH in one line."""
     names = [name for row in rows for name in row.names]
     on_path = {str(machine.path(folder)) for folder in machine.environment.get("PATH", "").split(":")}
     places = [
@@ -194,7 +193,7 @@ def _at_path(machine: Machine, text: str, source: str) -> BrowserInstallation:
         raise BrowserNotFoundError(
             wanted=f"browser at {path}",
             looked_for=(str(path),),
-            advice=f"Correct {source}, or leave it out to have the installed browsers searched.",
+            advice=f"Correct {source}, or omit it to search the installed browsers.",
         )
     if kind == "folder":
         inside = " (on macOS: inside the .app, in Contents/MacOS)" if path.suffix == ".app" else ""
@@ -211,7 +210,7 @@ def _at_path(machine: Machine, text: str, source: str) -> BrowserInstallation:
 
 
 def _product_of(path: PurePath) -> tuple[Product, Channel]:
-    """Tell product and channel of a program from its path; Chromium when nothing fits."""
+    """Return product and channel of a program, by its path; Chromium if no row matches."""
     spelled = path.as_posix().lower()
     whole = ((row, end) for row in ROWS for end in (*row.linux, *row.windows, *filter(None, (row.macos,))))
     by_name = ((row, name) for row in ROWS for name in (*row.names, *filter(None, (row.flatpak,))))
@@ -265,9 +264,9 @@ def _registered(name: str) -> str | None:
 
 
 def _version_of(path: Path, platform: str) -> str:
-    """Return the version of the browser at `path`, empty when it is not known."""
+    """Return the version of the browser at `path`, or "" if unknown."""
     if platform == "win32":
-        # `chrome.exe --version` opens a window there. The installer keeps a folder named for each version.
+        # On Windows, `chrome.exe --version` opens a window. The installer keeps a folder named for each version.
         versions = [entry.name for entry in _entries(path.parent) if _VERSION.fullmatch(entry.name)]
         return max(versions, key=lambda version: [int(part) for part in version.split(".")], default="")
     if platform == "darwin":
@@ -296,7 +295,7 @@ def _bundle_version(information: Path) -> str:
 
 
 def _ask_version(path: Path) -> str:
-    """Run the browser with --version. What it writes to stderr is not looked at: wrappers warn there."""
+    """Run the browser with --version. Its stderr is ignored, because wrappers print warnings there."""
     try:
         done = subprocess.run(
             [str(path), "--version"],

@@ -1,8 +1,8 @@
-"""The command line that Chrome is started with: every flag of ours as data, with its reason.
+"""Chrome's command line: every flag of the engine as data, with its reason.
 
-Rule: pure. What depends on the machine comes in as `Surroundings`; user arguments come last, so that Chrome,
-which takes the last value of a switch, prefers theirs. Feature lists are the exception: Chrome takes only the
-last list, so ours and theirs are joined into one.
+Rule: pure. Facts about the machine come in as `Machine`. User arguments come last, because Chrome uses the last
+value of a switch. Feature lists are the exception: Chrome uses only the last list, so the lists of the engine and
+the user are joined.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Transport = Literal["websocket", "pipe"]
 ALWAYS: dict[str, str] = {
     "--no-first-run": "no welcome page in a fresh profile",
     "--no-default-browser-check": "no question about the default browser",
-    "--disable-background-networking": "no traffic that no page asked for",
+    "--disable-background-networking": "no traffic other than the pages'",
     "--disable-component-update": "no downloads of components into the profile",
     "--disable-sync": "no account traffic",
     "--disable-quic": "requests go over TCP, where proxies and recorders can see them",
-    "--disable-background-timer-throttling": "timers of a tab that is not in front keep their pace",
-    "--disable-backgrounding-occluded-windows": "a covered window goes on painting",
+    "--disable-background-timer-throttling": "timers of background tabs keep their pace",
+    "--disable-backgrounding-occluded-windows": "a covered window keeps painting",
     "--disable-renderer-backgrounding": "the process of a hidden tab keeps its priority",
-    "--disable-hang-monitor": "no dialog about a page that does not answer: that is the protocol's business",
+    "--disable-hang-monitor": "no dialog about an unresponsive page: the protocol handles it",
     "--disable-popup-blocking": "window.open works without a user gesture",
-    "--disable-prompt-on-repost": "reloading a posted form asks nothing",
-    "--no-service-autorun": "nothing stays behind when the last window closes",
+    "--disable-prompt-on-repost": "reloading a posted form shows no prompt",
+    "--no-service-autorun": "no process is left when the last window closes",
     "--password-store=basic": "no keyring dialog on Linux",
     "--use-mock-keychain": "no keychain dialog on macOS",
 }
@@ -42,31 +42,34 @@ DISABLED_FEATURES: dict[str, str] = {
     "MediaRouter": "no search for cast devices in the local network",
     "OptimizationHints": "no model and hint downloads",
     "DialMediaRouteProvider": "no search for cast devices in the local network",
-    "WebUIOmniboxPopup": "no page of Chrome's own behind each window's address bar: half the cost of a start",
-    "WebUIOmniboxAimPopup": "the same, for the second page there",
+    "WebUIOmniboxPopup": "no WebUI page behind each window's address bar: half the cost of a start",
+    "WebUIOmniboxAimPopup": "as above, for the second page",
 }
 
 ENABLED_FEATURES: dict[str, str] = {
-    "CDPScreenshotNewSurface": "pictures of tabs that are not in front: without it 37 of 60 were never answered",
+    "CDPScreenshotNewSurface": "screenshots of background tabs: without it 37 of 60 got no answer",
 }
 
 COMPUTED_ACCESSIBILITY = "ComputedAccessibilityInfo"
-"""Blink's feature that gives elements `computedRole` and `computedName`: snapshots are one walk then."""
+"""Blink's feature that gives elements `computedRole` and `computedName`.
 
-# Switches that have a launch option of their own: given twice, the two would contradict each other.
+With it, a snapshot needs only one walk.
+"""
+
+# Switches that have a launch option: a second value would contradict it.
 _OPTION_OF: dict[str, str] = {
     "--user-data-dir": "user_data_dir=",
     "--remote-debugging-port": "debugging_port=",
     "--remote-debugging-pipe": 'transport="pipe"',
 }
 
-# Chrome keeps bitmaps that it shares between processes here; containers often give it 64 MB, and tabs crash.
+# Chrome keeps bitmaps shared between processes here. Containers often have 64 MB, and then tabs crash.
 _SMALL_SHARED_MEMORY = 512 * 1024 * 1024
 
 
 @attrs.frozen
 class Machine:
-    """What the flags depend on: `sys.platform`, whether we are root, and the size of /dev/shm in bytes."""
+    """Facts about the machine: `sys.platform`, whether the user is root, and the size of /dev/shm in bytes."""
 
     platform: str
     root: bool
@@ -74,11 +77,11 @@ class Machine:
 
     @classmethod
     def here(cls) -> Machine:
-        """Look at this machine."""
+        """Return the facts of this machine."""
         if sys.platform == "win32":
             return cls(platform="win32", root=False, shared_memory=None)
         try:
-            volume = os.statvfs("/dev/shm")  # noqa: S108 - only its size is looked at
+            volume = os.statvfs("/dev/shm")  # noqa: S108 - only its size is read
         except OSError:
             shared_memory = None
         else:
@@ -87,7 +90,7 @@ class Machine:
 
 
 def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise InvalidArgumentError for a user argument that is not a text, or that an option of `launch` sets."""
+    """Raise InvalidArgumentError for a user argument that is not a string, or that an option of `launch` sets."""
     if isinstance(arguments, str):
         raise InvalidArgumentError(
             what="args", given="one string", expected='a sequence such as ["--lang=de"]'
@@ -113,12 +116,12 @@ def command_line(
     computed_accessibility: bool = True,
     debugging_port: int | None = None,
 ) -> list[str]:
-    """Return Chrome's arguments, without the program itself.
+    """Return Chrome's arguments, without the program.
 
-    `lifeline` adds the debugging pipe beside the port: Chrome ends by itself when the pipe is closed.
-    `debugging_port` opens that port of loopback (0: one that Chrome chooses); a websocket needs one in any case.
-    `computed_accessibility` has Chrome tell roles and names inside of pages; pages can see that it does.
-    Raises InvalidArgumentError as `check_arguments` does.
+    `lifeline` adds the debugging pipe in addition to the port: Chrome ends when the pipe closes. `debugging_port`
+    opens that port of loopback (0: Chrome chooses one); the websocket transport always opens a port.
+    `computed_accessibility` exposes roles and names to scripts in pages; pages can detect it. Raises the errors of
+    `check_arguments`.
     """
     check_arguments(arguments)
     ours = [*ALWAYS, f"--user-data-dir={profile}"]
@@ -159,7 +162,7 @@ def _features(arguments: Sequence[str], switch: str) -> Iterator[str]:
 
 
 def _kind(argument: object) -> str:
-    """Return what an argument is, without its value, which may hold a user and a password."""
+    """Return a description of an argument without its value, which may contain a user and a password."""
     if not isinstance(argument, str):
         return f"a {type(argument).__name__}"
-    return f"{argument.partition('=')[0]!r} with a NUL in it"
+    return f"{argument.partition('=')[0]!r} with a NUL character"

@@ -1,8 +1,8 @@
-"""Obstacles: why a browser did not start, read from its own output. Pure, but for the lock of a profile.
+"""Reasons why a browser did not start, from its output. Pure, except for reading a profile's lock.
 
-Rule: the line that gives the reason comes first, in Chrome's words, with what to do about it. `_OBSTACLES` is a
-table: the first row whose pattern is in any line wins, because later lines are often consequences. Output without
-a known line gives its first fatal error, then its first other error that is not known as noise.
+Rule: the reason is the decisive line, in Chrome's words, with advice. `_OBSTACLES` is a table: the first row whose
+pattern is in any line wins, because later lines are often consequences. Output without a known line gives its
+first fatal error, or else its first other error that is not known noise.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pathlib import Path
 import attrs
 
 _LONGEST = 100
-"""Characters of a line that are repeated in a reason; the whole line is in the error's `output`."""
+"""Maximum length of a line in a reason, in characters. The error's `output` has the whole line."""
 
 
 @attrs.frozen
 class Obstacle:
-    """A kind of reason. `advice` may name {profile}, {executable} and the groups of `pattern`."""
+    """A row of the table. `advice` may contain {profile}, {executable} and the groups of `pattern`."""
 
     what: str
     pattern: re.Pattern[str]
@@ -32,9 +32,7 @@ def _row(what: str, pattern: str, advice: str) -> Obstacle:
 
 
 _TMPDIR = "Set TMPDIR (env=) to a short path of a folder that this user can write to"
-_SANDBOX = (
-    "Allow user namespaces (docs/deployment.md), or pass args=['--no-sandbox'] for pages that you trust"
-)
+_SANDBOX = "Allow user namespaces (docs/deployment.md), or pass args=['--no-sandbox'] for trusted pages"
 
 _OBSTACLES = (
     _row(
@@ -67,7 +65,7 @@ _OBSTACLES = (
     _row(
         "a shared library is missing",
         r"error while loading shared libraries: (?P<library>[^:\s]+)",
-        "Install the package of {library}; `ldd` on the program lists all that are not found",
+        "Install the package of {library}; `ldd` on the program lists all missing ones",
     ),
     _row(
         "a shared library is too old, or of another system",
@@ -110,7 +108,7 @@ _OBSTACLES = (
 )
 
 _PREFIX = re.compile(r"^\[[\d:/.]+:(?P<level>[A-Z]+\d*):[^\]]*\]\s*")
-"""What Chrome's log writes before a message: process, thread, time, level, file and line."""
+"""The prefix of a message in Chrome's log: process, thread, time, level, file and line."""
 
 _NOISE = re.compile(
     r"dbus/|zygote|gpu|vaapi|crashpad|gcm|ssl_client|message_box_dialog|^find: |unexpected operator"
@@ -119,7 +117,7 @@ _NOISE = re.compile(
 
 @attrs.frozen
 class Explanation:
-    """Why a browser did not start, and what to do about it ("" if that is not known)."""
+    """The reason why a browser did not start, and the advice ("" if unknown)."""
 
     reason: str
     advice: str = ""
@@ -128,25 +126,25 @@ class Explanation:
 def explain(
     lines: Sequence[str], *, profile: Path, executable: Path, exit_code: int | None, generic: str
 ) -> Explanation:
-    """Return why a browser did not start. `lines` is its output, `generic` the reason where no line gives one."""
+    """Return why a browser did not start. `lines` is its output, `generic` the reason if no line has one."""
     for obstacle in _OBSTACLES:
         for line in lines:
             if (found := obstacle.pattern.search(line)) is None:
                 continue
             names = {key: value or "" for key, value in found.groupdict().items()}
             names |= {"profile": str(profile), "machine": platform.machine(), "lock": _owner_of(profile)}
-            said = _message(line.removeprefix(f"{executable}: "))
-            return Explanation(f"{obstacle.what.format(**names)}: {said}", obstacle.advice.format(**names))
-    told = _first_error(lines)
+            message = _message(line.removeprefix(f"{executable}: "))
+            return Explanation(f"{obstacle.what.format(**names)}: {message}", obstacle.advice.format(**names))
+    first_error = _first_error(lines)
     left = exit_code is not None and exit_code >= 0  # not ended by a signal
     if left and _is_script(executable) and not any(_PREFIX.match(line) for line in lines):
-        reason = "it is a script, and ended without starting a browser"
+        reason = "it is a script that ended without starting a browser"
         last = next((line for line in reversed(lines) if line.strip()), "")
-        said = f": {_message(told or last)}" if lines else ""
-        return Explanation(f"{reason}{said}", "It has to run a browser with the arguments that it is given")
+        message = f": {_message(first_error or last)}" if lines else ""
+        return Explanation(f"{reason}{message}", "The script must run a browser with its own arguments")
     return (
-        Explanation(f"{generic}: {_message(told)}", "All its last lines are in .output")
-        if told
+        Explanation(f"{generic}: {_message(first_error)}", "All its last lines are in .output")
+        if first_error
         else Explanation(generic)
     )
 
@@ -157,7 +155,7 @@ def describe_machine_mismatch() -> str:
 
 
 def _message(line: str) -> str:
-    """Return a line of the log without its prefix, for one line of an error."""
+    """Return a line of the log without its prefix, shortened for an error."""
     message = _PREFIX.sub("", line).strip().rstrip(".:")
     return message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
 
@@ -172,7 +170,7 @@ def _first_error(lines: Sequence[str]) -> str:
 
 
 def _owner_of(profile: Path) -> str:
-    """Return what to close, by the lock that Chrome keeps in its profile: a link to "host-process"."""
+    """Return the advice to close the owner of a profile, from Chrome's lock in it: a link to "host-process"."""
     try:
         host, _, pid = str((profile / "SingletonLock").readlink()).rpartition("-")
     except OSError:

@@ -1,10 +1,10 @@
-"""OwnedFolder: a temporary folder that belongs to its owner as long as that lives; later starts remove leftovers.
+"""Temporary folders with an owner process; later starts remove folders whose owner has ended.
 
-Rule: the owner holds a lock on a file in the folder (flock). The system releases it when the owner's process ends,
-however it ends, so a program that can take the lock has found a folder without an owner. Unlike a process id, a
-lock is never reused, and it holds in every container that shares the folder. A folder of another user, a link, and
-a folder without that file are never touched. Windows has no such lock: there, no folder is found to be without an
-owner. Leftovers are removed in a thread beside a browser's start, which does not wait for it.
+Rule: the owner holds a lock on a file in the folder (flock). The system releases it when the process ends, in any
+way, so a program that can take the lock has found a folder without an owner. Unlike a process id, a lock is never
+reused, and it works in every container that shares the folder. Folders of other users, links, and folders without
+that file are never touched. Windows has no such lock, so leftovers are not found there. A thread removes leftovers
+during a browser's start, which does not wait for it.
 """
 
 from __future__ import annotations
@@ -32,64 +32,66 @@ if sys.platform != "win32":
     import fcntl
 
 OWNER_FILE = "cdpengine-owner"
-"""The file that is locked.
+"""The locked file.
 
-It is removed last, so that the rest of an interrupted removal is still known to be ours.
+It is removed last, so that the rest of an interrupted removal is still recognizable.
 """
 
 _ATTEMPTS = 100
 _EMPTY_FOR = 3600.0
-"""Seconds after which an empty folder without an owner file is one whose maker died right after making it."""
+"""Age in seconds at which an empty folder without an owner file is a leftover of a killed program."""
 
 
-class _TakenAway(Exception):
-    """Somebody took the folder for one without an owner, in the moment between its making and its locking."""
+class _RemovedMeanwhile(Exception):
+    """Another process removed the folder as ownerless, between its creation and its locking."""
 
 
 @attrs.frozen
 class OwnedFolder:
-    """A folder of ours. `lock` is the descriptor that makes it so, None where there are no such locks."""
+    """A folder with an owner. `lock` is the descriptor of its lock, or None if the system has no such locks."""
 
     path: Path
     lock: int | None
 
     @classmethod
     def make(cls, prefix: str) -> Self:
-        """Make one in the system's folder for temporary files, readable by this user only. Raises OSError."""
+        """Create a folder in the system's temporary folder, readable by this user only. Raises OSError."""
         for _ in range(_ATTEMPTS):
             path = Path(tempfile.mkdtemp(prefix=prefix))
             try:
                 return cls(path, _new_lock(path))
-            except _TakenAway:
+            except _RemovedMeanwhile:
                 continue
             except OSError:
                 with contextlib.suppress(OSError):
                     remove_owned(path)
                 raise
-        raise OSError(f"no folder could be made in {tempfile.gettempdir()}: each was taken away at once")
+        raise OSError(
+            f"cannot create a folder in {tempfile.gettempdir()}: another process removed each one immediately"
+        )
 
     @classmethod
     def take_over(cls, path: Path) -> Self | None:
-        """Become the owner of a folder of `make` that has none any more; None where it has one, or is another."""
+        """Become the owner of an ownerless folder of `make`; return None for any other folder."""
         with contextlib.suppress(OSError):
-            lock = _lock_of_nobody(path)
+            lock = _lock_ownerless(path)
             return None if lock is None else cls(path, lock)
         return None
 
     def release(self) -> None:
-        """Be its owner no more."""
+        """Release the ownership."""
         if self.lock is not None:
             os.close(self.lock)
 
 
 def remove_owned(path: Path) -> bool:
-    """Remove what can be removed of a folder, the owner file last; return whether something is left."""
+    """Remove a folder as far as possible, the owner file last. Return whether a part is left."""
     with contextlib.suppress(OSError):
-        path.rmdir()  # needs no descriptor: a program that has none left does not leave an empty folder
+        path.rmdir()  # needs no descriptor, so it works when the program has none left
         return False
     with contextlib.suppress(OSError):
         for folder in (path, *(p for p in path.rglob("*") if p.is_dir() and not p.is_symlink())):
-            # A folder without the write bit cannot be emptied by its owner.
+            # A folder without the write bit cannot be emptied, even by its owner.
             folder.chmod(folder.stat().st_mode | stat.S_IRWXU)
     with contextlib.suppress(OSError):
         for entry in list(path.iterdir()):
@@ -110,12 +112,12 @@ def _remove_empty(path: Path) -> None:
     try:
         path.rmdir()
     except OSError:
-        # Something was put there meanwhile. What is left stays recognizable as ours.
+        # A file was added meanwhile. The owner file keeps the rest recognizable.
         (path / OWNER_FILE).touch(mode=0o600)
 
 
 def _new_lock(path: Path) -> int | None:
-    """Make the owner file and lock it. Raises _TakenAway, and OSError."""
+    """Create the owner file and lock it. Raises _RemovedMeanwhile and OSError."""
     if sys.platform == "win32":
         return None
     else:
@@ -123,23 +125,23 @@ def _new_lock(path: Path) -> int | None:
         try:
             lock = os.open(path / OWNER_FILE, flags, 0o600)
         except FileNotFoundError:
-            raise _TakenAway from None
+            raise _RemovedMeanwhile from None
         with contextlib.ExitStack() as on_failure:
             on_failure.callback(os.close, lock)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise _TakenAway from None
-            except OSError:  # a file system without locks: nobody else can take one there either
+                raise _RemovedMeanwhile from None
+            except OSError:  # a file system without locks: no other process can lock it either
                 return None
             if not _is_at(lock, path / OWNER_FILE):
-                raise _TakenAway
+                raise _RemovedMeanwhile
             on_failure.pop_all()
         return lock
 
 
-def _lock_of_nobody(path: Path) -> int | None:
-    """Lock the owner file of a folder that nobody owns; None where somebody does. Raises OSError."""
+def _lock_ownerless(path: Path) -> int | None:
+    """Lock the owner file of an ownerless folder, or return None if it has an owner. Raises OSError."""
     if sys.platform == "win32":
         return None
     else:
@@ -149,13 +151,13 @@ def _lock_of_nobody(path: Path) -> int | None:
             about = os.fstat(folder)
             if about.st_uid != os.geteuid():
                 return None
-            # Not to be held up by what else may have that name.
+            # O_NONBLOCK: another kind of file with that name must not block.
             flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             try:
                 lock = os.open(OWNER_FILE, flags, dir_fd=folder)
             except FileNotFoundError:
                 if time.time() - about.st_mtime > _EMPTY_FOR:
-                    path.rmdir()  # which takes empty ones only
+                    path.rmdir()  # removes only an empty folder
                 return None
             with contextlib.ExitStack() as on_failure:
                 on_failure.callback(os.close, lock)
@@ -170,7 +172,7 @@ def _lock_of_nobody(path: Path) -> int | None:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether an open file is still the one with that name."""
+    """Return whether an open file is still the file at that path."""
     try:
         there = path.lstat()
     except FileNotFoundError:
@@ -186,10 +188,10 @@ OUTPUTS_PREFIX = "cdpengine-outputs-"
 _SINGLETON_SOCKET = "SingletonSocket"
 
 _AT_MOST = 200
-"""Folders that one start looks at."""
+"""Maximum number of folders that one start checks."""
 
 _ENDING_SECONDS = 3.0
-"""Seconds that a browser whose owner was killed gets to end: its lifeline ends it within 0.3 s of that."""
+"""Seconds for a browser to end whose owner was killed. Its lifeline ends it within 0.3 s."""
 
 _PAUSE = 0.1
 _CONNECT_SECONDS = 0.5
@@ -197,7 +199,7 @@ _CONNECT_SECONDS = 0.5
 
 @trio.lowlevel.enable_ki_protection
 async def sweep_profiles() -> None:
-    """Remove the profiles that nobody owns. Cancelled, it is over with the folder that it is at."""
+    """Remove the profiles without an owner. If cancelled, it finishes the current folder."""
     stop = threading.Event()
     async with open_body_nursery() as nursery:
         nursery.start_soon(_set_when_cancelled, stop)
@@ -213,9 +215,9 @@ async def _set_when_cancelled(stop: threading.Event) -> None:
 
 
 def sweep_folder(folder: Path, stopped_within: Callable[[float], bool]) -> int:
-    """Remove the profiles in `folder` that nobody owns, and return how many.
+    """Remove the profiles without an owner in `folder`, and return their number.
 
-    `stopped_within` waits so many seconds at most, and says whether there is no more time.
+    `stopped_within` waits up to the given seconds and returns whether to stop.
     """
     removed = 0
     try:
@@ -223,7 +225,7 @@ def sweep_folder(folder: Path, stopped_within: Callable[[float], bool]) -> int:
             if stopped_within(0):
                 break
             removed += _remove_unowned(path, stopped_within)
-    except OSError as error:  # the browser that is being started can do without this
+    except OSError as error:  # the browser's start does not depend on it
         _log.info("could not look for profiles whose owner was killed: %s", error)
     if removed:
         _log.info("removed profiles whose owner was killed from %s: %d", folder, removed)
@@ -251,17 +253,17 @@ def _remove_unowned(path: Path, stopped_within: Callable[[float], bool]) -> bool
 
 
 def remove_profile(path: Path) -> bool:
-    """Remove what can be removed of a profile; return whether something is left."""
+    """Remove a profile as far as possible. Return whether a part is left."""
     remove_socket_folder(socket_folder(path))
     return remove_owned(path)
 
 
 def socket_folder(profile: Path) -> Path | None:
-    """Return the folder that Chrome made outside the profile for its singleton socket, as the profile names it.
+    """Return the folder of Chrome's singleton socket, outside the profile, from the profile's link.
 
-    The path of a socket must be short, so Chrome keeps it in the system's temporary folder and links to it
-    from the profile. A Chrome that ends in order removes the link and then the folder; a killed one leaves both,
-    and one that is killed in between the folder, which nothing names any more.
+    The path of a socket must be short, so Chrome keeps the socket in the system's temporary folder and links to it
+    from the profile. A Chrome that ends normally removes the link and then the folder; a killed one leaves both.
+    If it is killed in between, it leaves a folder without a link.
     """
     with contextlib.suppress(OSError):
         link = profile / _SINGLETON_SOCKET
@@ -271,7 +273,7 @@ def socket_folder(profile: Path) -> Path | None:
 
 
 def remove_socket_folder(folder: Path | None) -> None:
-    """Remove what `socket_folder` gave, where it is there and as Chrome makes it: nothing but these two in it."""
+    """Remove a folder of `socket_folder`, if it contains only the two entries that Chrome creates."""
     with contextlib.suppress(OSError):
         if folder is None or not folder.is_absolute() or folder.is_symlink() or not folder.is_dir():
             return
@@ -285,7 +287,7 @@ def remove_socket_folder(folder: Path | None) -> None:
 
 
 def _browser_ends(profile: Path, stopped_within: Callable[[float], bool]) -> bool:
-    """Wait until no browser uses a profile any more; say whether that came."""
+    """Wait until no browser uses a profile. Return whether that happened in time."""
     end = time.monotonic() + _ENDING_SECONDS
     while _is_used(profile):
         if time.monotonic() > end or stopped_within(_PAUSE):
@@ -298,7 +300,7 @@ def _is_used(profile: Path) -> bool:
 
 
 def _answers(link: Path) -> bool:
-    """Whether a browser listens on its singleton socket. So one in another container is seen too."""
+    """Return whether a browser listens on its singleton socket. This also finds browsers in other containers."""
     if sys.platform == "win32":
         return False
     else:
@@ -307,14 +309,14 @@ def _answers(link: Path) -> bool:
                 connection.settimeout(_CONNECT_SECONDS)
                 connection.connect(str(link.readlink()))
         except (TimeoutError, BlockingIOError):
-            return True  # it is there, and does not get round to answering: the queue of its socket is full
+            return True  # it runs but is too busy to answer: the queue of its socket is full
         except OSError:
             return False
         return True
 
 
 def _is_named_by_a_process(profile: Path) -> bool:
-    """Whether a process has the profile on its command line: one that starts, or ends, listens on no socket."""
+    """Return whether a process has the profile on its command line; a starting one does not listen yet."""
     if sys.platform != "linux":
         return False
     else:

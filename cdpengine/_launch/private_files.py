@@ -1,12 +1,12 @@
-"""Private files: readable by their owner only, from the moment that they are there.
+"""Files that only their owner can read, from their creation on.
 
-Rule: a file is made with mode 0600; it does not get it afterwards. A file that is written as a whole is written
-beside its place, under another name, and moved there at the end (`NewFile`): it is there whole or not at all. What
-grows and is read meanwhile is made in its place (`create_private`). What has the name already is replaced with
-`overwrite` only; to see that a name is free and to take it is one step of the file system. Devices and named pipes
-hold nothing that could be lost: they are written to as they are.
+Rule: a file is created with mode 0600, not changed to it later. A file that is written as a whole is written under
+another name in the same folder and moved at the end (`NewFile`): it is complete or it does not exist. A file that
+is read while it grows is created in its place (`create_private`). An existing file is replaced only with
+`overwrite`; the check for a free name and the creation are one step of the file system. Devices and named pipes
+hold no data that could be lost, so they are written directly.
 
-All of it blocks, and raises OSError. On Windows there are no modes: a file has the rights that its folder gives.
+All functions block, and raise OSError. Windows has no modes: a file inherits the rights of its folder.
 """
 
 from __future__ import annotations
@@ -26,16 +26,23 @@ _MODE = 0o600
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 _SHOWN = 40
-"""Characters of a file's name that are in the name under which it is written: a name has 255 bytes at most."""
+"""Characters of a file's name in its temporary name. A name has at most 255 bytes."""
 
 
 class NewFile:
-    """A file that is there whole or not at all. Write to `stream`, then `keep` it; `discard` it in any case."""
+    """A file that is complete or does not exist.
+
+    Write to `stream`, then `keep` it; always `discard` it at the end.
+    """
 
     def __init__(self, path: Path, *, overwrite: bool) -> None:
-        """Make the file under its other name. Raises FileExistsError without `overwrite` where `path` is taken."""
+        """Create the file under its temporary name.
+
+        Raises FileExistsError if `path` exists and `overwrite` is false.
+        """
         self._overwrite = overwrite
-        # What a link leads to is written, and the link stays; without `overwrite`, a link is in the way itself.
+        # Write to the target of a link and keep the link. Without `overwrite`, the link itself is an existing
+        # file.
         self._path = Path(os.path.realpath(path)) if overwrite else path
         self.part: Path | None = None
         if _is_special(path):
@@ -48,7 +55,10 @@ class NewFile:
         self.stream: BinaryIO = os.fdopen(descriptor, "wb")
 
     def keep(self, *, synchronized: bool = False) -> int:
-        """Close the file and put it into its place; return its bytes. `synchronized`: it outlasts a power cut."""
+        """Close the file, move it into place, and return its size.
+
+        With `synchronized`, it survives a power failure.
+        """
         stream = self.stream
         stream.flush()
         if self.part is None:
@@ -66,8 +76,8 @@ class NewFile:
         return size
 
     def discard(self) -> None:
-        """Close the file, and take it away unless it was kept."""
-        with suppress(OSError):  # a full disk: what could not be written is not wanted either
+        """Close the file, and remove it unless it was kept."""
+        with suppress(OSError):  # a full disk: the unwritten data is not needed
             self.stream.close()
         if self.part is not None:
             with suppress(OSError):
@@ -77,7 +87,7 @@ class NewFile:
 
 @contextmanager
 def new_file(path: Path, *, overwrite: bool, synchronized: bool = False) -> Iterator[BinaryIO]:
-    """Give a stream to write a file with: kept when the block ends well, taken away when it does not."""
+    """Open a stream to a new file. Keep the file if the block succeeds, else remove it."""
     file = NewFile(path, overwrite=overwrite)
     try:
         yield file.stream
@@ -87,23 +97,23 @@ def new_file(path: Path, *, overwrite: bool, synchronized: bool = False) -> Iter
 
 
 def write_private(path: Path, content: bytes, *, overwrite: bool = True) -> Path:
-    """Write a file that outlasts a power cut, and return its path. Where that fails, nothing of it is left."""
+    """Write a file that survives a power failure, and return its path. After a failure, no part of it is left."""
     with new_file(path, overwrite=overwrite, synchronized=True) as stream:
         stream.write(content)
     return path
 
 
 def create_private(path: Path, *, overwrite: bool = False) -> int:
-    """Make an empty file in its place, and return a descriptor to write to it.
+    """Create an empty file in its place, and return a descriptor for writing.
 
-    Raises FileExistsError where a file of that name exists, without `overwrite`. With it, the old file is gone at
-    once; who reads the old one goes on reading that. A device or a named pipe is opened as it is.
+    Raises FileExistsError for an existing file without `overwrite`. With `overwrite`, the old file is replaced
+    immediately; its readers keep the old content. Devices and named pipes are opened directly.
     """
     if _is_special(path):
         return _open_special(path)
     if not overwrite:
         return os.open(path, _NEW, _MODE)
-    if sys.platform == "win32":  # which moves no open file
+    if sys.platform == "win32":  # Windows cannot move an open file
         return os.open(path, _NEW & ~os.O_EXCL | os.O_TRUNC, _MODE)
     target = Path(os.path.realpath(path))
     descriptor, part = _open_part(target)
@@ -118,18 +128,18 @@ def create_private(path: Path, *, overwrite: bool = False) -> int:
 
 
 def is_taken(path: Path) -> bool:
-    """Say whether a new file cannot have that name: something other than a device or a named pipe has it."""
+    """Return whether the name is taken by anything other than a device or a named pipe."""
     return os.path.lexists(path) and not _is_special(path)
 
 
 def move_new(source: Path, target: Path) -> None:
-    """Move a file to a name that nothing has. Raises FileExistsError where something has it."""
+    """Move a file to a free name. Raises FileExistsError if the name is taken."""
     try:
-        os.link(source, target)  # fails where the target is there, be it a dangling link
+        os.link(source, target)  # fails if the target exists, even as a dangling link
     except FileExistsError:
         raise
     except OSError:
-        # A file system without hard links: the name is taken first, by an empty file of our own.
+        # A file system without hard links: first reserve the name with an empty file.
         os.close(os.open(target, _NEW, _MODE))
         try:
             try:
@@ -147,7 +157,7 @@ def move_new(source: Path, target: Path) -> None:
 
 
 def _open_part(path: Path) -> tuple[int, Path]:
-    # mkstemp makes files with mode 0600, whatever the umask allows.
+    # mkstemp creates files with mode 0600, whatever the umask allows.
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:_SHOWN]}.", suffix=".part", dir=path.parent)
     return descriptor, Path(name)
 
@@ -161,18 +171,18 @@ def _is_special(path: Path) -> bool:
 
 
 def _open_special(path: Path) -> int:
-    # Opening a named pipe waits for its reader; in the thread of an event loop, that would be for ever.
+    # Opening a named pipe waits for its reader, which would block the event loop forever.
     waiting = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(path, os.O_WRONLY | waiting)
     except OSError as error:
         if error.errno == errno.ENXIO:
-            raise OSError(errno.ENXIO, "it is a named pipe that no program reads", str(path)) from None
+            raise OSError(errno.ENXIO, "it is a named pipe without a reader", str(path)) from None
         raise
     try:
         mode = os.fstat(descriptor).st_mode
         if not (stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)):
-            raise _exists(path)  # it became a file since it was looked at
+            raise _exists(path)  # it became a file since the check
         if sys.platform != "win32":
             os.set_blocking(descriptor, True)
     except BaseException:

@@ -1,12 +1,12 @@
-"""start_browser: a Chrome process that lives exactly as long as a block, however the block ends.
+"""A Chrome process that lives exactly as long as a block, however the block ends.
 
-Rule: one task owns the process from before its first instruction until its profile is gone. That task is
-not the caller's, and a Ctrl-C cannot arrive inside it, so the ending always runs to its end. It is shielded,
-and every wait in it has a deadline.
+Rule: one task owns the process from before its first instruction until its profile is removed. It is not the
+caller's task, and a Ctrl-C cannot arrive inside it, so the cleanup always completes. The cleanup is shielded, and
+every wait in it has a deadline.
 
-On POSIX, Chrome also holds a pipe whose other end only this process has: when this process dies, of whatever
-cause, the pipe closes and Chrome ends by itself. Windows has no such pipe (a job object would do the same):
-there, a Chrome whose owner was killed stays.
+On POSIX, Chrome also holds a pipe whose other end only this process has. When this process dies, for any reason,
+the pipe closes and Chrome ends. Windows has no such pipe (a job object would do the same): there, a Chrome
+survives the killing of its owner.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ else:
 _log = get_logger("cdpengine.browser")
 
 _LISTENING = re.compile(r"DevTools listening on (ws://\S+)")
-_NO_PORT = "Cannot start http server for devtools"  # said by a Chrome that goes on without its port
-_OTHER_LOOPBACK = "ws://[::1]:"  # where a Chrome listens whose port is taken on 127.0.0.1
+_NO_PORT = "Cannot start http server for devtools"  # message of a Chrome that continues without its port
+_OTHER_LOOPBACK = "ws://[::1]:"  # the address of a Chrome whose port is taken on 127.0.0.1
 _PROFILE_IN_USE = 21  # chrome::RESULT_CODE_PROFILE_IN_USE
 
 ENDED_EARLY = "it ended before it was ready"
-"""The reason where a browser's output gives none."""
+"""The reason if the browser's output has none."""
 
 _OUT_OF_DESCRIPTORS = "Too many open files"
 _FEW_DESCRIPTORS = (
-    256  # Chromium 156 needs some 150 for its first page; it raises its soft limit to the hard one
+    256  # Chromium 156 needs about 150 for its first page; it raises its soft limit to the hard limit
 )
 
 _KEPT_LINES = 200
@@ -61,15 +61,15 @@ _SHOWN_LINES = 20
 _LINE_LIMIT = 2_000
 _CHUNK = 65_536
 
-# Seconds that each step of the ending may take. Chrome ends within 0.3 s of its pipe closing.
+# Maximum duration of each step of the ending, in seconds. Chrome ends within 0.3 s of its pipe's closing.
 _AFTER_LIFELINE = 1.5
 _AFTER_TERMINATE = 1.0
 _AFTER_KILL = 5.0
 _AFTER_EXIT_OUTPUT = 0.5
 _AFTER_CLOSED_PIPE = 1.0
 
-# The line on stderr is the event that is waited for. Chrome writes the port file a moment after it; the file
-# is looked at too, for wrappers that do not pass stderr on.
+# The start waits for the line on stderr. Chrome writes the port file a moment later; it is read too, for wrappers
+# that do not pass stderr on.
 _PORT_FILE_PAUSE = 0.1
 
 _PROOF_OF_LIFE = b'{"id":0,"method":"Browser.getVersion"}\0'
@@ -77,13 +77,13 @@ _PROOF_OF_LIFE = b'{"id":0,"method":"Browser.getVersion"}\0'
 
 @attrs.frozen
 class LaunchOptions:
-    """How to start a browser.
+    """The options of a browser's start.
 
-    `executable` is the program; `args` are added after our own flags. `user_data_dir` is a profile that is
-    kept; None makes a temporary one. `transport="pipe"` opens no port but the `debugging_port` that is asked for
-    (0: Chrome chooses it). `env` replaces the whole environment of the browser; None passes on ours. With a
-    temporary profile, TMPDIR lies in it, unless `env` names another. `computed_accessibility` has it tell pages
-    computed roles and names.
+    `executable` is the program; `args` follow the engine's flags. `user_data_dir` is a profile to keep; None
+    creates a temporary one. `transport="pipe"` opens only the `debugging_port`, if any (0: Chrome chooses it).
+    `env` replaces the browser's whole environment; None passes on this program's. With a temporary profile, TMPDIR
+    is inside the profile, unless `env` has another one. `computed_accessibility` exposes computed roles and names
+    to pages.
     """
 
     executable: Path
@@ -105,10 +105,9 @@ class LaunchOptions:
 class BrowserProcess:
     """A running Chrome.
 
-    `endpoint` is its browser-level ws:// URL, None where it opens no port. `pipe` is ours of the debugging
-    pipe with the pipe transport, and None with the websocket: there the pipe is only the lifeline.
-    `ended` is set once the process has ended and was reaped; `returncode` is None until then, and negative
-    when a signal ended it.
+    `endpoint` is its browser-level ws:// URL, or None if it opens no port. `pipe` is this program's end of the
+    debugging pipe; None with the websocket transport, where the pipe is only the lifeline. `ended` is set when the
+    process has ended and was reaped. `returncode` is None until then, and negative if a signal ended the process.
     """
 
     pid: int
@@ -127,14 +126,14 @@ class BrowserProcess:
         return self.returncode
 
     def why_not_up(self, generic: str) -> Explanation:
-        """Return why the process is not up, as far as its output and its limits tell; else `generic`."""
+        """Return why the process is not up, according to its output and its limits; else `generic`."""
         limit = _descriptor_limit()
-        said_so = any(_OUT_OF_DESCRIPTORS in line for line in self._lines)
-        if said_so or (self.ended.is_set() and (limit or math.inf) < _FEW_DESCRIPTORS):
+        reported = any(_OUT_OF_DESCRIPTORS in line for line in self._lines)
+        if reported or (self.ended.is_set() and (limit or math.inf) < _FEW_DESCRIPTORS):
             return Explanation(
-                f"{generic}: {'it' if said_so else 'perhaps it'} has too few file descriptors (EMFILE). It gets "
-                f"the hard limit of this program, {limit or 'none'}, and needs some hundreds: raise it "
-                "(ulimit -Hn)"
+                f"{generic}: {'it' if reported else 'perhaps it'} has too few file descriptors (EMFILE). Its "
+                f"limit is the hard limit of this program, {limit or 'none'}, and it needs several hundred: "
+                "raise the limit (ulimit -Hn)"
             )
         return explain(
             tuple(self._lines),
@@ -145,7 +144,7 @@ class BrowserProcess:
         )
 
     def output_tail(self, lines: int = _SHOWN_LINES) -> tuple[str, ...]:
-        """Return the last lines that Chrome wrote to stdout and stderr, 200 at most, long ones cut."""
+        """Return the last lines of Chrome's stdout and stderr, at most 200, long ones cut."""
         return tuple(self._lines)[-lines:] if lines > 0 else ()
 
 
@@ -153,16 +152,15 @@ class BrowserProcess:
 async def start_browser(
     options: LaunchOptions, *, meanwhile: Callable[[], object] = lambda: None
 ) -> AsyncIterator[BrowserProcess]:
-    """Start Chrome, give the running process, and end it when the block ends.
+    """Start Chrome, yield the running process, and end it when the block ends.
 
-    The process is up when the block is entered: it has answered on its pipe, and said where it listens. At the
-    end, nothing is left: no process of its group, no zombie, no temporary profile. Ending takes some 0.1 s when
-    Chrome was asked to close before, and a few seconds at the very worst. `meanwhile` is called once, while the
-    process starts.
+    On entry, the process has answered on its pipe and reported its address. On exit, no process of its group, no
+    zombie and no temporary profile is left. Ending takes about 0.1 s if Chrome was asked to close before, and a
+    few seconds in the worst case. `meanwhile` is called once, while the process starts.
 
-    Raises LaunchFailedError when the program cannot be executed, ends early, closes its pipe or has no port, and
-    InvalidArgumentError for options that cannot work. Has no timeout of its own: put it in a cancel scope.
-    An exception of the body leaves as itself.
+    Raises LaunchFailedError if the program cannot be executed, ends early, closes its pipe or has no port, and
+    InvalidArgumentError for invalid options. Has no timeout: put it in a cancel scope. The body's exceptions
+    propagate unwrapped.
     """
     keeper = _Keeper(options, meanwhile)
     with UnwoundBySignals():
@@ -174,7 +172,7 @@ async def start_browser(
 
 @attrs.define(eq=False)
 class _Keeper:
-    """The task that owns the process, and the two that watch its output and its end."""
+    """The task that owns the process, and the two tasks that watch its output and its exit."""
 
     _options: LaunchOptions
     _meanwhile: Callable[[], object]
@@ -185,7 +183,7 @@ class _Keeper:
     _child: Child = attrs.field(init=False)
     _pipe: PipeEnds | None = None
     _lines: deque[str] = attrs.field(factory=lambda: deque(maxlen=_KEPT_LINES))
-    # Shielded: output and exit are watched through the ending, until the keeper itself ends.
+    # Shielded: output and exit are watched during the ending, until the keeper ends.
     _watching: list[trio.CancelScope] = attrs.field(factory=list)
     _output_done: trio.Event = attrs.field(factory=trio.Event)
 
@@ -195,7 +193,7 @@ class _Keeper:
         if options.transport == "pipe" and sys.platform == "win32":
             raise InvalidArgumentError(what="transport", given="'pipe'", expected="'websocket' on Windows")
         machine = Machine.here()
-        await trio.lowlevel.checkpoint()  # cancelled already: make nothing
+        await trio.lowlevel.checkpoint()  # if cancelled, create nothing
         try:
             profile = Profile.prepare(options.user_data_dir)
         except OSError as error:
@@ -224,7 +222,7 @@ class _Keeper:
                     self.up.set()
                     await trio.sleep_forever()
                 finally:
-                    # Where Chrome has begun to end by itself, the profile does not name the folder any more.
+                    # If Chrome has begun to end, the profile no longer has the link.
                     sockets = profile.socket_folder() or sockets
                     await self._end(gently=self.up.is_set() or not profile.temporary)
         finally:
@@ -270,7 +268,7 @@ class _Keeper:
         with trio.CancelScope(shield=True) as scope:
             self._watching.append(scope)
             await self._child.exited()
-            # The helpers hold the output open; its end says that they have finished writing, cookies included.
+            # The helpers keep the output open. Its end means that they have finished writing, cookies included.
             with trio.move_on_after(_AFTER_EXIT_OUTPUT):
                 await self._output_done.wait()
             self.process.returncode = self._child.reap()
@@ -280,13 +278,13 @@ class _Keeper:
         if not self._options.listens:
             return
         if self._options.debugging_port and endpoint.startswith(_OTHER_LOOPBACK):
-            self._no_port.set()  # what others reach at that port of 127.0.0.1 is another program
+            self._no_port.set()  # that port of 127.0.0.1 belongs to another program
             return
         self.process.endpoint = endpoint
         self._listening.set()
 
     async def _wait_until_up(self, profile: Profile) -> None:
-        """Return once Chrome serves its protocol; raise LaunchFailedError once it has ended instead."""
+        """Return when Chrome serves its protocol; raise LaunchFailedError if it ends first."""
         async with open_body_nursery() as nursery:
             nursery.start_soon(self._fail_on_exit)
             if self._options.transport == "pipe" and self._pipe is not None:
@@ -308,7 +306,7 @@ class _Keeper:
         await self._no_port.wait()
         port = self._options.debugging_port
         raise self._failed(
-            f"its debugging port {port} is taken: name another one, or debugging_port=0 for any that is free"
+            f"its debugging port {port} is taken: pass another port, or debugging_port=0 for any free port"
             if port
             else "it could not open a debugging port"
         )
@@ -320,7 +318,7 @@ class _Keeper:
             self._listens_at(endpoint)
 
     async def _prove_life(self, pipe: PipeEnds) -> None:
-        """Ask one question over the pipe and take its answer off it. Nothing else is sent before it."""
+        """Send one command over the pipe and read its answer. No other command is sent before it."""
         try:
             await pipe.to_browser.send_all(_PROOF_OF_LIFE)
             answer = b""
@@ -333,8 +331,8 @@ class _Keeper:
                 return
         except trio.BrokenResourceError:
             pass
-        # A program that ends closes its pipe a moment before it is seen to have ended; the exit code and
-        # the output say more, so they are given that moment.
+        # An ending program closes its pipe a moment before its exit is visible. Wait a moment, because the exit
+        # code and the output are more specific.
         with trio.move_on_after(_AFTER_CLOSED_PIPE):
             await trio.sleep_forever()
         why = self.process.why_not_up("it closed its debugging pipe; is it a Chrome?")
@@ -367,7 +365,7 @@ class _Keeper:
             await self._ended_within(_AFTER_KILL)
         if not self.process.ended.is_set():
             _log.warning(
-                "browser process %d did not end within %g s of SIGKILL: see what keeps it (ps -o stat,wchan)",
+                "browser process %d did not end within %g s of SIGKILL: find the cause with ps -o stat,wchan",
                 self.process.pid,
                 _AFTER_KILL,
             )
@@ -382,14 +380,14 @@ class _Keeper:
 
 
 async def _close_now(pipe: PipeEnds) -> None:
-    with trio.CancelScope(shield=True, deadline=-math.inf):  # closing a descriptor needs no waiting
+    with trio.CancelScope(shield=True, deadline=-math.inf):  # closing a descriptor does not wait
         await pipe.to_browser.aclose()
     with trio.CancelScope(shield=True, deadline=-math.inf):
         await pipe.from_browser.aclose()
 
 
 async def _lines_of(stream: trio.abc.ReceiveStream) -> AsyncGenerator[str, None]:
-    """Split a stream into lines, decoded with replacement, cut at a limit; close it at the end."""
+    """Split a stream into lines, decoded with replacement and cut at a limit. Close the stream at the end."""
     rest = b""
     async with stream:
         while chunk := await stream.receive_some(_CHUNK):
@@ -415,8 +413,8 @@ def _why_not_executed(executable: Path, error: OSError | ValueError) -> str:
         return str(shortage)
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.ENOENT:
-        # A script whose interpreter is missing gives the same error as a missing file.
-        return "its interpreter is missing" if executable.exists() else "there is no such file"
+        # A script whose interpreter is missing raises the same error as a missing file.
+        return "its interpreter is missing" if executable.exists() else "the file does not exist"
     if number == errno.ENOEXEC or getattr(error, "winerror", None) == 193:
         return describe_machine_mismatch()
     if executable.is_dir():

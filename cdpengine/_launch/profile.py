@@ -1,9 +1,9 @@
-"""The profile folder that a browser runs on, and the port file that Chrome leaves in it.
+"""A browser's profile folder, and Chrome's port file in it.
 
-Rule: a temporary profile is gone when its browser has ended, whatever the ending; one whose owner was killed is
-removed by the next program that starts a browser (`_launch/owned_folder.py`). A user's profile is never deleted. A
-port file is believed only in a temporary profile: in a user's, it can be an earlier run's, or that of another
-browser which has the profile open.
+Rule: a temporary profile is removed when its browser has ended, in any way. If its owner was killed, the next
+program that starts a browser removes it (`_launch/owned_folder.py`). A user's profile is never deleted. Only the
+port file of a temporary profile is trusted: in a user's profile it can be from an earlier run or from another
+browser.
 """
 
 from __future__ import annotations
@@ -30,35 +30,34 @@ _log = get_logger("cdpengine.browser")
 PORT_FILE = "DevToolsActivePort"
 
 _TEMPORARY = "tmp"
-# Chrome keeps its singleton socket in its folder for temporary files, in a folder org.chromium.Chromium.XXXXXX
-# (the names of other products are shorter). It does not start where the path of the socket is too long for the
-# system: sockaddr_un has 108 bytes on Linux and 104 on macOS, its final zero included.
+# Chrome keeps its singleton socket in its temporary folder, in a folder org.chromium.Chromium.XXXXXX (other
+# products have shorter names). It does not start if the socket's path is too long for the system: sockaddr_un has
+# 108 bytes on Linux and 104 on macOS, including the final zero.
 _LONGEST_SOCKET_NAME = len("/org.chromium.Chromium.XXXXXX/SingletonSocket")
 _LONGEST_SOCKET_PATH = 103 if sys.platform == "darwin" else 107
 
-# A child of Chrome that is still dying may write while the folder is being emptied: remove again until it
-# stays away.
+# A dying child of Chrome may write while the folder is being emptied, so the removal is repeated.
 _REMOVAL_DEADLINE = 5.0
 _REMOVAL_PAUSE = 0.05
 
 
 @attrs.frozen
 class Profile:
-    """A profile folder. `owned` says that it is a temporary one of ours, to be removed; None for a user's."""
+    """A profile folder. `owned` is set for a temporary profile, which will be removed; None for a user's."""
 
     path: Path
     owned: OwnedFolder | None
 
     @property
     def temporary(self) -> bool:
-        """Whether it is ours to remove."""
+        """Whether the profile is temporary and will be removed."""
         return self.owned is not None
 
     @classmethod
     def prepare(cls, given: Path | None) -> Profile:
-        """Make a temporary profile, or take the given one.
+        """Create a temporary profile, or use the given one.
 
-        Raises OSError when the folder cannot be made or written.
+        Raises OSError if the folder cannot be created or written.
         """
         if given is None:
             folder = OwnedFolder.make(PROFILE_PREFIX)
@@ -68,13 +67,13 @@ class Profile:
         return cls(path=path, owned=None)
 
     def environment(self, given: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the browser's environment: with a folder for temporary files inside a temporary profile.
+        """Return the browser's environment, with a temporary folder inside a temporary profile.
 
-        A Chrome that is killed leaves some there, which nothing else names; so they go with the profile. Chrome
-        has the system's folder where the path of a socket would be too long, and on Windows. It has the caller's
-        where `given` names another than this program's own.
+        A killed Chrome leaves files there; so they are removed with the profile. The system's temporary folder is
+        used if the path of a socket would be too long, and on Windows. If `given` has another TMPDIR than this
+        program, it is kept.
 
-        Raises OSError when the folder cannot be made.
+        Raises OSError if the folder cannot be created.
         """
         folder = self.path / _TEMPORARY
         if (
@@ -88,7 +87,7 @@ class Profile:
         return {**given, "TMPDIR": str(folder)}
 
     def websocket_endpoint(self) -> str | None:
-        """Return the endpoint that a temporary profile's port file names; None while it is not complete."""
+        """Return the endpoint in a temporary profile's port file, or None while the file is incomplete."""
         if not self.temporary:
             return None
         try:
@@ -98,39 +97,38 @@ class Profile:
         return parse_port_file(text)
 
     def socket_folder(self) -> Path | None:
-        """Return the folder for sockets that Chrome has made for a temporary profile; for `remove`."""
+        """Return Chrome's socket folder of a temporary profile, for `remove`."""
         return socket_folder(self.path) if self.temporary else None
 
     async def remove(self, sockets: Path | None = None) -> None:
-        """Remove a temporary profile, and the folder for sockets that it had before its browser was ended.
+        """Remove a temporary profile, and the socket folder that it had before its browser ended.
 
-        Does nothing to a user's.
-        Takes a few seconds at most and raises nothing: what cannot be removed is reported on the logger
-        "cdpengine.browser", because an error of its own would hide how the browser ended.
+        Does nothing to a user's profile. Takes a few seconds at most and raises no error: failures are logged to
+        "cdpengine.browser", because an exception would hide how the browser ended.
         """
         if self.owned is None:
             return
         with trio.move_on_after(_REMOVAL_DEADLINE, shield=True):
             left = await trio.to_thread.run_sync(remove_profile, self.path)
             await trio.to_thread.run_sync(remove_socket_folder, sockets)
-            # To list a folder takes a descriptor, and the lock's may be the only one that this program can get.
-            # From here on, other programs may remove the folder as well.
+            # Listing a folder needs a descriptor, and the lock's may be the only one available. From here on,
+            # other programs may remove the folder too.
             self.owned.release()
             while left:
                 await trio.sleep(_REMOVAL_PAUSE)
                 left = await trio.to_thread.run_sync(remove_profile, self.path)
             return
         _log.warning(
-            "the temporary profile %s could not be removed within %g s: remove it by hand",
+            "cannot remove the temporary profile %s within %g s: remove it manually",
             self.path,
             _REMOVAL_DEADLINE,
         )
 
 
 def parse_port_file(text: str) -> str | None:
-    """Read Chrome's DevToolsActivePort: the port on the first line, the path on the second.
+    """Parse Chrome's DevToolsActivePort: the port on the first line, the path on the second.
 
-    None while the file is not complete: Chrome does not write it in one go.
+    Return None while the file is incomplete, since Chrome does not write it atomically.
     """
     lines = text.splitlines()
     if len(lines) < 2 or not lines[0].strip().isdecimal() or not lines[1].startswith("/devtools/browser/"):

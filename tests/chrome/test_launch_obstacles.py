@@ -53,7 +53,7 @@ async def test_wrappers_that_end(tmp_path: Path) -> None:
     wrapper.write_text("#!/bin/sh\necho starting\necho no licence >&2\nexit 3\n")
     wrapper.chmod(0o755)
     error = await failure(executable=wrapper)
-    assert error.reason == "it is a script, and ended without starting a browser: no licence"
+    assert error.reason == "it is a script that ended without starting a browser: no licence"
     program = tmp_path / "program"
     program.write_bytes(b"\x7fELF" + bytes(200))
     program.chmod(0o755)

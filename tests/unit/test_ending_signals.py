@@ -156,7 +156,7 @@ def test_a_second_signal_does_not_disturb_the_ending_a_third_one_ends_it(
     signals: int, *, ended: bool
 ) -> None:
     status, printed = outcome(f"""
-        ending_signals._ONE_WISH = 0
+        ending_signals._DEBOUNCE = 0
 
         async def main():
             with Browser():

@@ -18,8 +18,8 @@ from cdpengine.errors import InvalidArgumentError
     ("endpoint", "told"),
     [
         ("", "http://127.0.0.1:9222"),
-        ("localhost:9222", 'the scheme in front: "http://localhost:9222"'),
-        ("127.0.0.1:9222", 'the scheme in front: "http://127.0.0.1:9222"'),
+        ("localhost:9222", 'a scheme: "http://localhost:9222"'),
+        ("127.0.0.1:9222", 'a scheme: "http://127.0.0.1:9222"'),
         ("9222", "http://127.0.0.1:9222"),
         ("ftp://x", "ws://127.0.0.1:9222"),
         ("http://", "host is missing"),

@@ -164,7 +164,7 @@ def test_a_script_that_ends_is_named(tmp_path: Path) -> None:
     lines = ("starting", "no licence")
     given = {"profile": tmp_path, "executable": script, "generic": "it ended"}
     assert explain(lines, exit_code=3, **given).reason == (  # type: ignore[arg-type]
-        "it is a script, and ended without starting a browser: no licence"
+        "it is a script that ended without starting a browser: no licence"
     )
     assert explain(lines, exit_code=-9, **given).reason == "it ended"  # type: ignore[arg-type]
     (tmp_path / "SingletonLock").symlink_to("host-1-4711")
