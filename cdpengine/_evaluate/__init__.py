@@ -1,1 +1,1 @@
-"""JavaScript in pages, evaluated where it can be stopped; init scripts and bindings."""
+"""Evaluation of JavaScript in pages with guaranteed termination; init scripts and bindings."""

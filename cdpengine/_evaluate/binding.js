@@ -1,13 +1,14 @@
-// Puts a function of the engine's program into one document, before the document's own scripts.
-// Called in the main world with the function's name, the name of Chrome's binding (a function that takes one text to
-// the engine), and the key under which the engine finds the other end; both are random and gone when it is undone.
-// The page may replace every built-in, before a late document gets this or afterwards. So what is used later is syntax:
-// `async` and `await` for promises, objects without a prototype in the place of maps, and loops by index.
+// Installs a function of the engine's program in one document, before the document's own scripts. Called in the
+// main world with the function's name, the name of Chrome's binding (a function that sends one string to the
+// engine), and the key under which the engine finds the other end. The binding and the key are random, and removed
+// at the end. The page may replace every built-in before a late document gets this script, or afterwards. So the
+// calls use only syntax: `async` and `await` for promises, objects without a prototype instead of maps, and loops
+// by index.
 (function (name, binding, key) {
   "use strict";
 
   const send = globalThis[binding];
-  // Chrome has none here where the function was taken back meanwhile; and a document is told once.
+  // The binding is missing if the function was removed meanwhile. Each document is set up once.
   if (typeof send !== "function" || globalThis[key] !== undefined) return;
   delete globalThis[binding];
 
@@ -20,7 +21,7 @@
   let waiting = 0;
   let last = 0;
 
-  // Whether JSON holds it as it is. Anything else is asked for, and read by those who can.
+  // Whether JSON represents the value exactly. The engine asks for other values separately.
   function isPlain(value) {
     if (typeof value === "number") return value <= 2 ** 53 && value >= -(2 ** 53) && (value !== 0 || 1 / value > 0);
     return typeof value === "string" || typeof value === "boolean" || value === null;
@@ -28,7 +29,7 @@
 
   const isEscaped = (character) => character < " " || character === '"' || character === "\\";
 
-  // A text as JSON; undefined where it holds control characters that few texts have.
+  // A string as JSON; undefined if it contains rare control characters.
   function quoted(text) {
     let clean = true;
     for (let at = 0; clean && at < text.length; at++) clean = !isEscaped(text[at]);
@@ -43,7 +44,7 @@
     return `"${escaped}"`;
   }
 
-  // The call as text: its number, and its arguments where they are plain.
+  // The call as a string: its number, and its arguments if they are plain.
   function written(number, args) {
     let list = "";
     for (let at = 0; at < args.length; at++) {
@@ -63,7 +64,7 @@
       calls[number] = call;
       waiting++;
       send(written(number, args));
-      // The functions come before any answer: an answer is a task of its own.
+      // The functions are set before any answer, because an answer is a separate task.
       return (await { then: (resolve, reject) => ((call.resolve = resolve), (call.reject = reject)) }).value;
     },
   }[name];
@@ -83,10 +84,10 @@
   }
 
   const port = {
-    // The arguments of a call; kept until it is settled, because they can be asked for again.
+    // The arguments of a call. They are kept until the call is settled, because the engine can ask for them again.
     args(number) {
       const call = calls[number];
-      if (call === undefined) throw failure("Error", `${name}: there is no such call`);
+      if (call === undefined) throw failure("Error", `${name}: the call does not exist`);
       return call.args;
     },
     resolve(number, value) {

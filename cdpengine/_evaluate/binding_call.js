@@ -1,3 +1,3 @@
-// Calls a function of what binding.js left in a document under `key`: of its other end. Called in the main world; where
-// nothing is left there it does nothing. Values that go to the page stand after this source, as arguments.
+// Calls a function of the other end that binding.js left in a document under `key`. Called in the main world; does
+// nothing in a document without it. Values for the page follow this source as arguments.
 (key, name, number, value, more) => globalThis[key]?.[name](number, value, more)

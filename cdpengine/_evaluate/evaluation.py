@@ -1,18 +1,16 @@
-"""Evaluate in a page, and stop what does not stop by itself.
+"""Evaluating scripts in a page, and terminating the scripts that do not end.
 
-Rule: a script runs on the session that reports what the page does, and is sent once. Chrome keeps the order within
-one session only: there, what the page did before an answer is known when the answer is. When the budget ends or
-the caller is cancelled, the page's script is terminated, in a shielded and bounded step, before the call returns;
-so the next action finds a page that answers.
+Rule: a script runs on the session that reports the page's events, and is sent once. Chrome keeps the order only
+within one session: when an answer arrives there, all earlier events of the page are known. When the budget ends or
+the caller is cancelled, the page's script is terminated, in a shielded and bounded step, before the call returns.
+So the next action finds a responsive page.
 
-The commands and their object groups are those of `page_functions`, as for the engine's own functions. Two things
-differ from these. A script is given to the page in its turn, as a call that the recovery waits for too. And its
-value is read as `script` says, with its exceptions: the engine knows the type that its own functions return, and
-of a user's script it does not.
+Commands and object groups come from `page_functions`, as for the engine's own functions, with two differences. A
+script waits for its turn, and its call is one that the recovery also waits for. Its value is decoded generically
+with its exceptions (`replies`), because the type of a user's result is unknown.
 
-How many evaluations there were, how long they took and how they ended is counted, as are the recoveries of those
-that did not end. What is not an ordinary answer is counted by name. Of the durations the latest thousand are kept,
-and the percentiles are theirs.
+The number, duration and outcome of evaluations are counted, as are the recoveries. Unusual answers are counted by
+name. The latest thousand durations are kept, for the percentiles.
 """
 
 from __future__ import annotations
@@ -67,17 +65,17 @@ from cdpengine.errors import (
 )
 
 _CHROME_MARGIN = 0.5
-"""Seconds by which Chrome's own timeout is later than ours: it frees the page where this process is gone."""
+"""Seconds by which Chrome's timeout exceeds the engine's: it frees the page if this process has ended."""
 
 _LONGEST = 1e6
-"""Seconds. A longer timeout is not sent to Chrome: it is longer than any page lives."""
+"""Maximum timeout that is sent to Chrome, in seconds. It exceeds the life of any page."""
 
 logger = get_logger("cdpengine.evaluate")
 
 
 @attrs.define(eq=False)
 class _Run:
-    """One evaluation: its session, whether the script was given to the page, and what Chrome keeps for it."""
+    """One evaluation: its session, its call once the script is sent, and the objects that Chrome keeps."""
 
     session: Session | None = None
     keep: bool = False
@@ -86,11 +84,11 @@ class _Run:
 
     @property
     def sent(self) -> bool:
-        """Whether the script was given to the page."""
+        """Whether the script was sent to the page."""
         return self.call is not None
 
     def release(self) -> None:
-        """Let go of what Chrome keeps. Not waited for: a page that is stuck answers when it was freed."""
+        """Release the objects that Chrome keeps. Does not wait: a hanging page answers only after it is freed."""
         if self.call is not None:
             self.call.abandon()
         if not self.keep:
@@ -99,9 +97,9 @@ class _Run:
 
 @attrs.frozen(eq=False)
 class Evaluator:
-    """Evaluates in one page. `worlds` keeps the isolated worlds of its sessions.
+    """Evaluates scripts in one page. `worlds` has the isolated worlds of its sessions.
 
-    With `enabled` False it refuses everything but the engine's own scripts.
+    If `enabled` is False, it refuses all scripts but the engine's own.
     """
 
     page: PageTarget
@@ -110,23 +108,23 @@ class Evaluator:
     enabled: bool = True
 
     async def evaluate(self, script: Script, budget: Budget, *, allow: Recovery = "terminate") -> Any:
-        """Evaluate, and return the value. Raises as `_evaluate_in_time` does."""
+        """Evaluate a script and return its value. Raises the errors of `_evaluate_in_time`."""
         return await self._evaluate_in_time(_Run(), script, budget, allow=allow)
 
     @asynccontextmanager
     async def handle(
         self, script: Script, budget: Budget, *, allow: Recovery = "terminate"
     ) -> AsyncIterator[JSHandle]:
-        """Evaluate, and give the value as a handle that is released with the block.
+        """Evaluate a script and yield its value as a handle that the block's end releases.
 
-        Raises InvalidArgumentError for a value that is not an object and so needs no handle; else as
-        `_evaluate_in_time` does.
+        Raises InvalidArgumentError for a value that is not an object and so needs no handle, and the errors of
+        `_evaluate_in_time`.
         """
         run = _Run(keep=True)
         try:
             value = await self._evaluate_in_time(run, script, budget, allow=allow)
             if not isinstance(value, JSHandle):
-                expected = "a script whose value is an object; evaluate() returns the others"
+                expected = "a script whose value is an object; evaluate() returns other values"
                 raise InvalidArgumentError(
                     what="script", given=f"one whose value is {type(value).__name__}", expected=expected
                 )
@@ -136,11 +134,11 @@ class Evaluator:
             run.release()
 
     async def _evaluate_in_time(self, run: _Run, script: Script, budget: Budget, *, allow: Recovery) -> Any:
-        """Evaluate under the budget; stop what does not stop.
+        """Evaluate within the budget. Terminate a script that exceeds it.
 
-        Raises EvaluationFailedError when the script threw, EvaluationTimeoutError when the budget ended it,
-        EvaluationTerminatedError when something else did, EvaluationDisabledError; cancellation passes through
-        after the script was stopped.
+        Raises EvaluationFailedError if the script threw, EvaluationTimeoutError if the budget ended it,
+        EvaluationTerminatedError if it ended otherwise, EvaluationDisabledError. A cancellation propagates after
+        the script was terminated.
         """
         if not self.enabled and not script.own:
             raise EvaluationDisabledError(action=budget.action)
@@ -158,7 +156,8 @@ class Evaluator:
                     await self.page.exposed_calls_begun(budget.deadline)
                     return value
                 except (ConnectionLostError, SessionGoneError):
-                    # Its frame's session ended under it: how the script ends is not reported, and others stop it.
+                    # The session of its frame ended. Chrome does not report the end of the script, and other
+                    # sessions terminate it.
                     if run.sent and self.page.session.error() is None:
                         self.counters.note_fallback("its session ended under it")
                         self.counters.recovered(
@@ -166,7 +165,8 @@ class Evaluator:
                         )
                     raise
                 except (trio.Cancelled, KeyboardInterrupt):
-                    # A termination hits every script of the process: only where ours may be running.
+                    # A termination ends every script of the process, so terminate only while our script may be
+                    # running.
                     if run.sent:
                         report = await recover(
                             self.page, run.session, allow=allow, sent=True, call=run.call, reported=True
@@ -196,7 +196,7 @@ class Evaluator:
         if self.page.running.unconfirmed and not script.own:
             await confirm_input(self.page, budget.remaining)
         if navigation.pending or navigation.fresh:
-            # A page that hangs would not be freed if all the time were spent before the script is sent.
+            # Keep some time for the script, so that a hanging page is freed.
             frame_id, seconds = (
                 (script.frame or self.page.frames.main).id,
                 min(PATIENCE, budget.remaining / 2),
@@ -205,7 +205,7 @@ class Evaluator:
         objects = script.objects
         nodes = [each for each in objects if isinstance(each, Node)]
         frame = self._frame_of(nodes)
-        if script.frame is not None:  # one that went to another process meanwhile is another object
+        if script.frame is not None:  # a frame that moved to another process is a new object
             frame = self.page.frames.get(script.frame.id) or script.frame
         run.session = await self._session_of(script, frame, nodes)
         budget.step("evaluating")
@@ -243,9 +243,11 @@ class Evaluator:
         )
         for handle in handles:
             if handle.session is not session:
-                raise _stale_handle_error(handle, "the session that held it is gone, and its frame with it")
+                raise _stale_handle_error(handle, "the session and frame that had it are gone")
             if handle.remote.lost:
-                raise _stale_handle_error(handle, "its document was left, and Chrome released its objects")
+                raise _stale_handle_error(
+                    handle, "the page left its document, and Chrome released its objects"
+                )
         return session
 
     async def _run(
@@ -265,7 +267,7 @@ class Evaluator:
     async def _call(
         self, run: _Run, session: Session, script: Script, frame: Frame, budget: Budget
     ) -> EvaluateReply:
-        """Call on objects of the page. Chrome has no timeout for this; ours stands alone."""
+        """Call a function on objects of the page. Chrome has no timeout for this, so the engine's applies."""
         world = None
         if script.world == "isolated" or script.own:
             world = await self._context_of(session, frame, script)
@@ -277,10 +279,10 @@ class Evaluator:
         return await self._send(run, session, lambda: command, budget, is_own=script.own)
 
     async def _context_of(self, session: Session, frame: Frame, script: Script) -> ExecutionContext | None:
-        """Return the frame's context in the script's world, None for the session's default one.
+        """Return the frame's context in the script's world, or None for the session's default one.
 
-        Raises NodeNotFoundError when the frame is gone; as `PageTarget.evaluation_session_of`, for the main world
-        of a frame inside.
+        Raises NodeNotFoundError if the frame is gone. For the main world of a child frame, it raises the errors of
+        `PageTarget.evaluation_session_of`.
         """
         context: ExecutionContext | None = None
         if script.own or script.world == "isolated":
@@ -298,7 +300,7 @@ class Evaluator:
         if context is None:
             raise NodeNotFoundError(
                 target=f"frame {frame.url[:200] or frame.id[:8]}",
-                reason="it is gone, or moved to another process",
+                reason="it was removed, or moved to another process",
             )
         return context
 
@@ -316,9 +318,7 @@ class Evaluator:
                 return await run.call.decoded(EvaluateReply)
             except RemoteError as error:
                 tries -= 1
-                if tries and was_terminated(
-                    error
-                ):  # by a termination that was meant for another page's script
+                if tries and was_terminated(error):  # by the termination of another page's script
                     continue
                 raise explain_refusal(error) from None
 
@@ -346,9 +346,9 @@ async def _resolve(
 
 
 _OWN_TRIES = 8
-"""How often a script of the engine's own is sent, while terminations hit it. They only read."""
+"""Maximum number of attempts for the engine's own script while terminations end it. These scripts only read."""
 
-_WAITS = "waiting for an evaluation of the same page that was sent before and keeps the page busy"
+_WAITS = "waiting for an earlier evaluation that keeps the page busy"
 
 _HOW = {"returnByValue": False, "awaitPromise": True, "userGesture": True}
 
@@ -363,7 +363,7 @@ def _several_documents_error(given: str) -> InvalidArgumentError:
     )
 
 
-# --- the page's own world ------------------------------------------------------------------------------------
+# --- the page's main world -----------------------------------------------------------------------------------
 
 
 class _AuxData(msgspec.Struct, rename="camel"):
@@ -384,16 +384,16 @@ _CREATED = "Runtime.executionContextCreated"
 
 
 async def _find_main_context(asked: Session, session: Session, frame_id: str) -> ExecutionContext | None:
-    """Return the context of the page's own world in a frame inside of `session`'s; None where there is none.
+    """Return the context of the main world in a child frame of `session`'s frame, or None.
 
-    Chrome is asked each time: the numbers of contexts start anew with every renderer process, so a remembered one
-    could name another frame's. It is asked on `asked`, the target's evaluation session, where nothing else uses
-    `Runtime`: contexts are reported only when that is enabled anew. The numbers are the same on all sessions of a
-    process. One task at a time: one that came while another has `Runtime` enabled would be told of no context.
-    Raises as `Session.subscribe` and `Session.enabled` do.
+    Chrome is asked each time, because every renderer process starts its context numbers again, so a remembered
+    number could belong to another frame. The question uses `asked`, the target's evaluation session, which is the
+    only session where `Runtime` is otherwise unused: contexts are reported only when it is enabled again. All
+    sessions of a process share the numbers. Only one task asks at a time, because a second one would find
+    `Runtime` already enabled and get no contexts. Raises the errors of `Session.subscribe` and `Session.enabled`.
     """
     turn = _TURNS.setdefault(asked, trio.Lock())
-    # Enabling reports all contexts that there are, before it is answered.
+    # Enabling reports all existing contexts before its reply.
     async with turn, asked.subscribe(_CREATED, enable=False) as events, asked.enabled("Runtime"):
         found = None
         while events.statistics().waiting:
@@ -404,7 +404,7 @@ async def _find_main_context(asked: Session, session: Session, frame_id: str) ->
 
 
 _TURNS: WeakKeyDictionary[Session, trio.Lock] = WeakKeyDictionary()
-"""Who may have the contexts of a session reported."""
+"""The lock for enabling `Runtime` on each evaluation session."""
 
 
 # --- counting ------------------------------------------------------------------------------------------------
@@ -414,11 +414,11 @@ _DURATIONS_KEPT = 1000
 
 @attrs.frozen
 class EvaluationStatistics:
-    """Counts since the page (or the browser) was there; durations in seconds.
+    """Counts since the page (or the browser) was opened; durations in seconds.
 
-    `evaluates` were sent, `answered` gave a value or threw. `terminations` were sent to Chrome, `confirmed` by it.
-    `recoveries` counts the recovery steps that were done, by name; `evaluation_session_rebuilds` and
-    `fallbacks` count by reason. `p50`, `p95` and `longest` are of the latest thousand that were answered, None
+    `evaluates` were sent, `answered` returned a value or threw. `terminations` were sent to Chrome, `confirmed`
+    were confirmed by it. `recoveries` counts the recovery steps by name; `evaluation_session_rebuilds` and
+    `fallbacks` count by reason. `p50`, `p95` and `longest` cover the latest thousand answered evaluations; None
     without any.
     """
 
@@ -439,7 +439,7 @@ class EvaluationStatistics:
 
 @attrs.define(eq=False)
 class EvaluationCounters:
-    """Counts for one page, and passes everything on to `outer`, the counters of its browser."""
+    """Counts for one page. Passes every count on to `outer`, the counters of its browser."""
 
     outer: EvaluationCounters | None = None
     _counts: Counter[str] = attrs.field(factory=Counter, init=False)
@@ -448,13 +448,13 @@ class EvaluationCounters:
     _durations: deque[float] = attrs.field(factory=lambda: deque(maxlen=_DURATIONS_KEPT), init=False)
 
     def sent(self) -> None:
-        """Count one that was given to the page."""
+        """Count an evaluation that was sent to the page."""
         self._counts["evaluates"] += 1
         if self.outer is not None:
             self.outer.sent()
 
     def answered(self, seconds: float, *, threw: bool) -> None:
-        """Count one that gave a value, or threw."""
+        """Count an evaluation that returned a value or threw."""
         self._counts["answered"] += 1
         self._counts["threw"] += threw
         self._durations.append(seconds)
@@ -462,7 +462,7 @@ class EvaluationCounters:
             self.outer.answered(seconds, threw=threw)
 
     def note_given_up(self, *, timeout: bool) -> None:
-        """Count one whose budget ended, or whose caller was cancelled."""
+        """Count an evaluation whose budget ended or whose caller was cancelled."""
         self._counts["timeouts" if timeout else "cancellations"] += 1
         if self.outer is not None:
             self.outer.note_given_up(timeout=timeout)
@@ -477,7 +477,7 @@ class EvaluationCounters:
             self.outer.recovered(report)
 
     def note_fallback(self, reason: str) -> None:
-        """Count one time that something simpler was done instead, with its reason."""
+        """Count one use of a simpler fallback, by its reason."""
         self._fallbacks[reason] += 1
         if self.outer is not None:
             self.outer.note_fallback(reason)

@@ -1,9 +1,9 @@
-"""Injection: scripts that run in every new document (InitScript), and exposed functions (Binding).
+"""Injected scripts: scripts for every new document (InitScript), and exposed functions (Binding).
 
-Rule: a script is added to each session once and removed once, whenever Chrome answers with its number. An exposed
-function is foreign code called by a foreign page. Calls begin in the page's order (`exposed_calls`). What a
-function raises is the page's rejection, and on record; one that hangs keeps neither the page nor another task
-waiting. When it is removed, the name is what it was before, and the promises that still wait are rejected.
+Rule: a script is added to each session once and removed once, whenever Chrome's reply with its number arrives. An
+exposed function is user code that foreign pages call. Calls begin in the page's order (`exposed_calls`). An
+exception of the function becomes the page's rejection and is recorded. A hanging function blocks neither the page
+nor another task. On removal, the page's old value of the name is restored, and pending promises are rejected.
 """
 
 from __future__ import annotations
@@ -41,34 +41,34 @@ from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteEr
 logger = get_logger("cdpengine.inject")
 
 ExposedFunction: TypeAlias = Callable[..., Awaitable[object]]
-"""An async function; its arguments are what the page passed, its value is what the page's promise gives."""
+"""An async function. Its arguments come from the page, and its value resolves the page's promise."""
 
 Reader: TypeAlias = Callable[[Session, int, str], Awaitable[Any]]
 """Evaluates an expression in an execution context, and returns its value."""
 
 _MOST_DOCUMENTS = 1000
-"""Documents a session that are remembered as having the function, to take it from them again."""
+"""Documents per session in which the function was installed, so that it can be removed."""
 
 _LONGEST_REASON = 300
 
 _CALL = re.compile(r"([0-9]{1,16})(\[.*\])?", re.DOTALL)
-"""What binding.js sends: the number of a call, and its arguments where JSON holds them."""
+"""The payload of binding.js: the number of a call, and its arguments if JSON represents them."""
 
 
 @attrs.frozen
 class BindingFailure:
-    """A call of an exposed function that ended in a rejection. `reason` is what the page got."""
+    """A call of an exposed function that ended in a rejection. `reason` is the page's error message."""
 
     name: str
     reason: str
 
 
-@not_picklable("what its function was given")
+@not_picklable("the arguments of its calls")
 class Binding:
-    """One function while it is exposed. Calls run in `nursery`, each for at most `limit` seconds.
+    """An exposed function. Its calls run in `nursery`, each for at most `limit` seconds.
 
-    `read` and `literal` carry values over, each way. `name` is what pages call, `calls` counts
-    the calls, `failures` has the latest that ended in a rejection.
+    `read` and `literal` convert values in each direction. `name` is the name in pages, `calls` the number of
+    calls, `failures` the latest calls that ended in a rejection.
     """
 
     def __init__(
@@ -106,15 +106,15 @@ class Binding:
         return f"<exposed {self.name}: {self.calls} calls, {len(self.failures)} failures>"
 
     def _begin(self, session: Session) -> list[Posted]:
-        """Put the function into a session's documents.
+        """Install the function in a session's documents.
 
-        Raises InvalidArgumentError when they have one of that name.
+        Raises InvalidArgumentError if they already have a function of that name.
         """
         names = _NAMES.setdefault(session, set())
         if self.name in names:
             expected = "a name that is not exposed already"
             raise InvalidArgumentError(what="name", given=repr(self.name), expected=expected)
-        # Chrome has bindings in new documents only while Runtime is on.
+        # Chrome adds bindings to new documents only while Runtime is enabled.
         calls: list[Posted] = [*session._hold("Runtime")]
         calls.append(session.post("Runtime.addBinding", name=self._binding))
         calls += self._script.begin(session)
@@ -129,11 +129,11 @@ class Binding:
         return calls
 
     async def renew(self, session: Session) -> None:
-        """Put the function into the documents of a session that Chrome had prerendered."""
+        """Install the function in the documents of a session that Chrome had prerendered."""
         await _answered([*self._end(session), *self._begin(session)])
 
     def _end(self, session: Session) -> list[Posted]:
-        """Take it back from a session's documents."""
+        """Remove the function from a session's documents."""
         listener = self._listeners.pop(session, None)
         if listener is None:
             return []
@@ -143,8 +143,8 @@ class Binding:
         removal = session.connection._post_shared(
             "Runtime.removeBinding", {"name": self._binding}, session.id
         )
-        # Chrome leaves the function in the documents that have it. Numbers of contexts can be another process's by
-        # now: there is no such key there then.
+        # Chrome leaves the function in existing documents. The context numbers may belong to another process by
+        # now; it does not have the key.
         calls += [removal, *(self._post_call(session, context, "end") for context in documents)]
         session._release_domains("Runtime")
         self._tabs.in_background(self._end_listening, session, listener, removal)
@@ -153,15 +153,15 @@ class Binding:
     async def _end_listening(
         self, session: Session, listener: Callable[[Event], None], removal: SharedCall
     ) -> None:
-        """Go on listening for documents that got the function just before it was taken back."""
+        """Keep listening for documents that got the function just before its removal."""
         try:
-            with suppress(RemoteError):  # the call that removes the function raises that
+            with suppress(RemoteError):  # the removing call raises it
                 await removal.wait()
         finally:
             session.off_event("Runtime.bindingCalled", listener)
 
     def _close(self) -> None:
-        """Take no further calls."""
+        """Accept no further calls."""
         self._closed = True
 
     # --- calls -------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class Binding:
             return
         context = called.execution_context_id
         documents = self._documents.get(session)
-        if documents is None:  # it got there while it was taken back
+        if documents is None:  # the document got the function during its removal
             with suppress(SessionGoneError, ConnectionLostError):
                 self._post_call(session, context, "end")
             return
@@ -180,7 +180,8 @@ class Binding:
         documents.move_to_end(context)
         while len(documents) > _MOST_DOCUMENTS:
             documents.popitem(last=False)
-        # Empty: a document that now has the function. Anything but a number does not come from binding.js.
+        # An empty payload reports a new document with the function. A payload without a number is not from
+        # binding.js.
         if not self._closed and (call := _CALL.fullmatch(called.payload)) is not None:
             self.calls += 1
             turn = note_call(session)
@@ -198,13 +199,13 @@ class Binding:
                 else:
                     args = await self._read(session, context, self._call("args", _json.encode_ascii(number)))
                     if args is None:
-                        return  # the document has the function no more, and the page knows it
+                        return  # the document no longer has the function, and the page has its rejection
                 await turn.wait_turn()
                 turn.begin()
                 literal = self._literal(await _call_function(self._function, args))
         except Exception as error:  # noqa: BLE001 - foreign code: a rejection in the page, and on record
             if session.ended or (isinstance(error, RemoteError) and context_gone(error)):
-                return  # and with it the promise that waits for the value
+                return  # the waiting promise is gone too
             failed = error
         finally:
             turn.end()
@@ -226,13 +227,16 @@ class Binding:
         self._post_call(session, context, "reject", _json.encode_ascii(number), *reason)
 
     def _post_call(self, session: Session, context: int, name: str, *literals: str) -> Posted:
-        # Not waited for where a call is settled: a page that is stuck gets it when it goes on.
+        # Settling a call does not wait: a hanging page receives it later.
         return ExecutionContext(session, context).post_expression(
             self._call(name, *literals), how={"silent": True}
         )
 
     def _call(self, name: str, *literals: str) -> str:
-        """Return the call of a function that binding.js left. Values are arguments alone, as in `evaluate`."""
+        """Return a call of a function that binding.js left.
+
+        Values are passed only as arguments, as in `evaluate`.
+        """
         arguments = _json.encode_ascii(self._key), _json.encode_ascii(name), *literals
         return f"({script('_evaluate/binding_call')}\n)({', '.join(arguments)})"
 
@@ -240,16 +244,16 @@ class Binding:
 _LONGEST_MESSAGE = 10_000
 
 _NAMES: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
-"""What is exposed on each session."""
+"""The exposed names of each session."""
 
 
 ADD = "Page.addScriptToEvaluateOnNewDocument"
 
 
 class InitScript:
-    """`source` in new documents, and in the blank one of a page that is new.
+    """A script, `source`, that runs in new documents and in the blank document of a new page.
 
-    With `at_once` in those, too, that are there. `world` "" is the page's own.
+    With `at_once`, it also runs in existing documents. `world` "" is the main world.
     """
 
     def __init__(self, tabs: Tabs, source: str, *, world: str = "", at_once: bool = False) -> None:
@@ -262,27 +266,27 @@ class InitScript:
         self._added: dict[Session, SharedCall] = {}
 
     def begin(self, session: Session) -> list[Posted]:
-        """Add it to a session."""
+        """Add the script to a session."""
         for ended in [known for known in self._added if known.ended]:
             del self._added[ended]
         if (error := session.error(ADD)) is not None:
             raise error
-        # The blank document of a page that Chrome makes for us is there already, and has not run yet.
+        # The blank document of a new page already exists, and no script has run in it.
         held_back = any(page.held_back for page in self._tabs.pages.values() if page.session is session)
         params = {**self._params, "runImmediately": True} if held_back else self._params
-        # Shared: a caller that is cancelled must not lose the number.
+        # Shared: cancelling a caller must not lose the number.
         call = self._added[session] = session.connection._post_shared(ADD, params, session.id)
         return [call]
 
     async def renew(self, session: Session) -> None:
-        """Run it in the documents of a session that Chrome had prerendered, and in new ones as before."""
+        """Run the script in the documents of a session that Chrome had prerendered, and in new ones as before."""
         calls = self.end(session)
         params = {**self._params, "runImmediately": True}
         call = self._added[session] = session.connection._post_shared(ADD, params, session.id)
         await _answered([*calls, call])
 
     def end(self, session: Session) -> list[Posted]:
-        """Take it from a session again."""
+        """Remove the script from a session."""
         call = self._added.pop(session, None)
         if call is None:
             return []
@@ -292,12 +296,12 @@ class InitScript:
         try:
             return [_post_removal(session, call)]
         except (RemoteError, msgspec.DecodeError):
-            return []  # it never was there
+            return []  # it was never added
 
 
 async def _answered(calls: Sequence[Posted]) -> None:
     for call in calls:
-        with suppress(RemoteError):  # a document that is gone needs nothing
+        with suppress(RemoteError):  # a closed document needs no change
             await call.raw()
 
 
@@ -316,7 +320,7 @@ def _post_removal(session: Session, call: SharedCall) -> Posted:
 
 
 async def _remove_late(session: Session, call: SharedCall) -> None:
-    """Remove a script whose page, when it was to be removed, had not answered its addition yet."""
+    """Remove a script whose addition had no reply yet at its removal."""
     try:
         await call.wait()
         await _post_removal(session, call).raw()

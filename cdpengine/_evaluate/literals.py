@@ -1,6 +1,6 @@
-"""Literals: a script's arguments as JavaScript source. Pure.
+"""A script's arguments as JavaScript source. Pure.
 
-Rule: an argument arrives in the page as exactly the value that it is, or is refused by name.
+Rule: an argument arrives in the page as exactly the same value, or is refused with its place.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from cdpengine import _json
 from cdpengine.errors import InvalidArgumentError
 
 _DEEPEST = 200
-"""Levels of nesting; V8's parser and Python's own stack both give up on far deeper ones."""
+"""Maximum nesting depth. V8's parser and Python's stack fail only at much larger depths."""
 
 _LARGEST_EXACT = 2**53
-"""From here on a JavaScript number cannot hold every integer; such integers travel as BigInt."""
+"""The largest exact JavaScript integer. Larger integers are passed as BigInt."""
 
 
 def to_literal(value: object) -> str:
     """Return JavaScript source for None, bool, int, float, str, and lists, tuples and mappings of them.
 
-    None is null; an int outside of ±2^53 is a BigInt; NaN, the infinities and -0.0 are themselves. Raises
-    InvalidArgumentError for anything else, and for cycles.
+    None becomes null; an int outside of ±2^53 becomes a BigInt; NaN, the infinities and -0.0 are kept. Raises
+    InvalidArgumentError for other types and for cycles.
     """
     parts: list[str] = []
     _write(value, parts, "argument", 0)
@@ -41,7 +41,7 @@ def _write(value: object, parts: list[str], where: str, depth: int) -> None:
     elif isinstance(value, str):
         parts.append(_json.encode_ascii(value))
     elif isinstance(value, int):
-        # In base 16: Python refuses to write large numbers in base 10.
+        # Base 16, because Python refuses to write large numbers in base 10.
         parts.append(f"{int(value)}" if -_LARGEST_EXACT <= value <= _LARGEST_EXACT else f"{int(value):#x}n")
     elif isinstance(value, float):
         parts.append(_float(value))

@@ -1,16 +1,14 @@
-"""Recovery: brings a page back that does not answer, one step after the other; and the watchdog that notices one.
+"""Recovery of hanging pages, step by step; and the watchdog that detects them.
 
-Rule: a step is bounded, shielded and timed, and is called done only when Chrome confirmed it; the page is probed
-before it is called responsive. The caller waits for the quick steps (dialog, terminate) only. What takes longer
-(further terminations, a reload, a closing) goes on in the engine's nursery, and the page's next action waits for
-it.
+Rule: a step is bounded, shielded and timed. It counts as done only if Chrome confirmed it, and a page counts as
+responsive only after a probe. The caller waits for the quick steps (dialog, terminate) only. Longer steps (further
+terminations, a reload, a close) run in the engine's nursery, and the page's next action waits for them.
 
-Termination and crash concern the whole process: popups and other pages of the same site that live in it are hit
-too.
+Terminations and crashes affect the whole process, and so popups and other pages of the same site in it.
 
-The watchdog asks each page from time to time whether it answers, one question at a time. A page that has hung by
-itself, in a timer or a click handler, and has not answered for `recover_after` seconds gets the default recovery:
-its dialog dismissed, its script terminated. It closes no page.
+The watchdog pings each page from time to time, with one ping at a time. A page that hangs on its own, in a timer
+or a click handler, and has not answered for `recover_after` seconds gets the default recovery: its dialog is
+dismissed, and its script is terminated. The watchdog closes no page.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ from cdpengine.errors import (
 )
 
 Recovery = Literal["terminate", "reload", "close"]
-"""How far a recovery may go. "close" does not reload before: what is thrown away is not sent for again."""
+"""The strongest allowed recovery. "close" does not reload first, because the page is discarded anyway."""
 
 _RECOVERIES: tuple[Recovery, ...] = ("terminate", "reload", "close")
 
@@ -56,52 +54,56 @@ QUICK = 0.09
 """Seconds for dialog, termination and probe together. Chrome confirms a termination in 2 ms (measured)."""
 
 _FIRST_PROBE_TIMEOUT = 0.04
-"""Seconds that a page gets to answer before it counts as hung, where nothing is known to run in it."""
+"""Seconds without an answer after which a page counts as hung, if no script is known to run in it."""
 
 _LAST_PROBE_TIME = 0.015
-"""Seconds of QUICK that are kept for the probe when the termination is not confirmed."""
+"""Seconds of QUICK reserved for the probe if the termination is not confirmed."""
 
 _TERMINATE_AGAIN_AFTER = 0.015
-"""Seconds after a termination in which a page answers, where nothing else hangs in it: 2 ms (measured)."""
+"""Seconds within which a page answers after a termination, if nothing else hangs in it: 2 ms (measured)."""
 
 _EXTRA_WAIT = 0.5
-"""Seconds more for the first probe, and for the rest, where the caller asked for a recovery and waits for it: on a
-busy machine a page that answers may take longer, and is not to lose its script, or itself, for that."""
+"""Additional seconds for the first probe, and for the other steps, if the caller requested the recovery and waits.
+
+On a busy machine, a responsive page may answer late, and must not lose its script or be reloaded for that.
+"""
 
 _SHARE = 20
-"""That extra wait is at most this part of the time that the caller gives."""
+"""Divisor of the caller's time: the extra wait is at most this fraction of it."""
 
 _CONFIRM_TIMEOUT = 0.25
-"""Seconds for Chrome to confirm a further termination: what cannot be stopped is never confirmed."""
+"""Seconds for Chrome to confirm a further termination. It never confirms one that fails."""
 
 _GO_ON_TIMEOUT = 2.0
-"""Seconds after which a page that terminations do not bring back is left as it is."""
+"""Seconds after which further terminations stop, even if the page still hangs."""
 
 _DIALOG_TIMEOUT = 0.03
 
 _RELEASE_TIMEOUT = 1.0
-"""Seconds to close a dialog from before the engine's time. Measured: 0.05 s."""
+"""Seconds to close a dialog that opened before the connection. Measured: 0.05 s."""
 
 _WAIT = 0.02
-"""Seconds more that the caller waits for a reload or closing; then it goes on without it."""
+"""Additional seconds for which the caller waits for a reload or close."""
 
 _SLOW_TIMEOUT = 5.0
-"""Seconds for a reload or a closing, to its end."""
+"""Maximum duration of a reload or close, in seconds."""
 
 _RELOAD_PROBE_TIMEOUT = 1.0
-"""Seconds of _SLOW that are kept for the probe after the reload."""
+"""Seconds of _SLOW_TIMEOUT reserved for the probe after the reload."""
 
 _STOP_LOADING_TIMEOUT = 0.5
 
 _CLOSE_AGAIN_AFTER = 1.0
-"""Seconds until Chrome is asked again to close: it takes 0.5 s on a hung page, and starts anew when asked again
-(measured)."""
+"""Seconds before the close command is repeated.
+
+Closing takes 0.5 s on a hung page, and starts again when repeated (measured).
+"""
 
 _ELSEWHERE = "data:text/html,"
-"""A document of a site of its own: Chrome leaves the old process, and what hangs in it, behind."""
+"""A document of another site: Chrome then abandons the old process with its hanging scripts."""
 
 _HUNG_BEFORE = (
-    'it hung before this program connected, and takes no termination: allow="reload" or "close" helps'
+    'it hung before this program connected, and does not accept terminations: use allow="reload" or "close"'
 )
 
 
@@ -124,16 +126,15 @@ async def recover(
     extra_wait: float = 0,
     reported: bool = False,
 ) -> RecoveryReport:
-    """Do the recovery steps as far as `allow`, until the page answers. Shielded; takes at most QUICK + _WAIT.
+    """Do the recovery steps up to `allow`, until the page answers. Shielded; takes at most QUICK + _WAIT.
 
-    With `extra_wait`, what answers later is waited for: first for as long once, and once more after the
-    termination.
+    `extra_wait` is added to the first probe and again to the steps after it.
 
-    `session` is the one that evaluated (None: the page's own). `sent`: a script of the caller's may be running, so
-    it is terminated in any case; else nothing is done to a page that answers. `call` is that script's: while it
-    has not ended, it is terminated again, since what was terminated first may have been one of another page in the
-    same process. `reported`: the caller hands the report on, so no warning is logged. Never raises for what
-    the page or the browser does: the report says what happened.
+    `session` is the one that evaluated (None: the page's own). With `sent`, a script of the caller may be running,
+    and is terminated in any case; otherwise a responsive page is left unchanged. `call` is that script's call:
+    until it ends, the termination is repeated, because the first one may have hit a script of another page in the
+    process. With `reported`, the caller uses the report, so no warning is logged. Never raises for failures of the
+    page or the browser: the report contains them.
     """
     with trio.CancelScope(shield=True):
         target_id = page.target_id if session is None else session.target_id or page.target_id
@@ -146,7 +147,7 @@ async def recover(
             if allow != "terminate":
                 report = await _slow(page, allow, report)
             elif call is not None:
-                if not page.running.is_terminated_by(target_id):  # one is enough for all that wait for it
+                if not page.running.is_terminated_by(target_id):  # one task is enough for all waiting callers
                     page.running.begin_termination(target_id)
                     page.nursery.start_soon(_go_on_terminating, page, target_id, name="terminate further")
                 report = attrs.evolve(report, under_way=True)
@@ -155,14 +156,14 @@ async def recover(
 
 
 def extra_wait_for(seconds: float) -> float:
-    """Return how long a recovery waits for slow answers, when its caller gives it `seconds` in all."""
+    """Return how long a recovery waits for slow answers, out of its caller's `seconds`."""
     return min(_EXTRA_WAIT, seconds / _SHARE)
 
 
 async def recover_page(page: PageTarget, *, allow: Recovery, extra_wait: float) -> RecoveryReport:
-    """Recover the page's main frame, then each frame that runs in a process of its own.
+    """Recover the page's main frame, then each out-of-process frame.
 
-    As `recover`, for each.
+    See `recover`.
     """
     report = await recover(page, None, allow=allow, sent=False, extra_wait=extra_wait, reported=True)
     for target_id, evaluation_session in list(page.evaluation_sessions.items()):
@@ -183,9 +184,9 @@ async def recover_page(page: PageTarget, *, allow: Recovery, extra_wait: float) 
 def _take_terminations(
     page: PageTarget, sessions: Sequence[Session], unanswered: Sequence[SharedCall]
 ) -> None:
-    """Make the page's next action wait until the terminations are over: they would hit its script otherwise.
+    """Let the page's next action wait until the terminations are over. Otherwise they would end its script.
 
-    Where nothing runs, V8 keeps a termination for the script that comes next: so scripts of ours take it.
+    V8 keeps a termination for the next script if none is running, so the engine runs scripts to absorb it.
     """
     pending = [call for call in unanswered if not call.done]
     if not pending:
@@ -222,7 +223,7 @@ async def _quick(
     end = trio.current_time() + QUICK
     if not sent and await _probe(sessions, trio.current_time() + _FIRST_PROBE_TIMEOUT + extra_wait):
         return RecoveryReport(sent=sent, responsive=True)
-    # What the probe had of the extra wait is not taken from the steps, which get as much once more.
+    # The probe's extra wait does not reduce the time of the steps, which get the same extra wait.
     end = max(end, trio.current_time() + QUICK - _FIRST_PROBE_TIMEOUT) + extra_wait
     if page.running.dialog_is_open:
         started, done = trio.current_time(), False
@@ -232,7 +233,7 @@ async def _quick(
     elif _hung_before(page):
         started = trio.current_time()
         if await _release(page, sessions):
-            detail = "it opened before this program connected, and was closed"
+            detail = "it opened before this program connected, and is closed now"
             steps.append(RecoveryStep("dialog", True, detail, _since(started)))
             return RecoveryReport(sent=sent, steps=tuple(steps), responsive=True)
         end += trio.current_time() - started
@@ -245,12 +246,15 @@ async def _quick(
 
 
 def _hung_before(page: PageTarget) -> bool:
-    """Whether the page has not answered since the engine came: then its process hears no session of ours."""
+    """Return whether the page has never answered, so that its process handles none of the engine's sessions."""
     return not page.running.is_set_up and not page.closed and not page.session.crashed
 
 
 async def _release(page: PageTarget, sessions: Sequence[Session]) -> bool:
-    """Close a dialog from before the engine came, which Chrome does not report. True if the page answers then."""
+    """Close a dialog that opened before the connection, which Chrome does not report.
+
+    Return whether the page answers.
+    """
     with trio.move_on_after(_RELEASE_TIMEOUT):
         await release_page(page.session, lambda: True)
     return await _probe(sessions, trio.current_time() + _EXTRA_WAIT)
@@ -264,10 +268,10 @@ async def _wait_for_answer(
     *,
     again: bool,
 ) -> bool:
-    """Tell whether the page answers by then. While it does not, terminate again if the script of `call` goes on.
+    """Return whether the page answers in time. Until then, repeat the termination while the script of `call` runs.
 
-    Where there is no call, `again` says whether to. The page is asked twice then: Chrome runs the timers that are
-    due between the two, and one of them may hang.
+    Without a call, `again` is whether to repeat it. The page is probed twice, because Chrome runs due timers
+    between the two probes, and one of them may hang.
     """
     if not sessions:
         return False
@@ -287,13 +291,13 @@ async def _wait_for_answer(
                 await terminate(sessions, unanswered)
                 pause = _TERMINATE_AGAIN_AFTER + 2 * (
                     trio.current_time() - started
-                )  # a busy machine takes longer for all of it
+                )  # a busy machine is slower
         return True
     return False
 
 
 async def _go_on_terminating(page: PageTarget, target_id: str) -> None:
-    """Go on after the call has returned, until the page answers. The page's next action waits for it."""
+    """Continue after the call has returned, until the page answers. The page's next action waits for it."""
     started, sessions = trio.current_time(), page.recovery_sessions(target_id)
     done = responsive = False
     unanswered: list[SharedCall] = []
@@ -319,7 +323,7 @@ def _why_not(page: PageTarget, sessions: Sequence[Session]) -> str:
         return "the page has crashed"
     if _hung_before(page):
         return _HUNG_BEFORE
-    return "" if sessions else "no session to send it on"
+    return "" if sessions else "no session for the termination"
 
 
 async def _probe(sessions: Sequence[Session], deadline: float) -> bool:
@@ -331,11 +335,12 @@ async def _probe(sessions: Sequence[Session], deadline: float) -> bool:
     return False
 
 
-# --- what takes longer -------------------------------------------------------------------------------------------
+# --- slow steps
+# ---------------------------------------------------------------------------------------------------
 
 
 async def _slow(page: PageTarget, allow: Recovery, report: RecoveryReport) -> RecoveryReport:
-    if not page.running.recovery_under_way:  # one is enough: a second caller waits for the first one's
+    if not page.running.recovery_under_way:  # a second caller waits for the first caller's recovery
         page.running.begin_recovery()
         page.nursery.start_soon(_go_on, page, allow, report, name=f"recovery by {allow}")
     with trio.move_on_after(_WAIT):
@@ -372,11 +377,11 @@ async def _reload(page: PageTarget) -> str:
     with budget.scope():
         url = page.frames.main.url
         if page.navigation.under_way and not page.session.crashed and await _stop_loading(page):
-            return "a navigation that held it up was stopped; nothing was loaded again"
-        if _hung_before(page):  # nor would its process take a command to end
+            return "a blocking navigation was stopped; the page was not reloaded"
+        if _hung_before(page):  # its process would not accept a command to end
             await go_to(page, _ELSEWHERE, "commit", budget)
             await go_to(page, url, "domcontentloaded", budget)
-            return "it was loaded in another process"
+            return "the page was reloaded in another process"
         before = _list_crashed(page)
         if page.session.crashed or await _crash(page):
             await reload(page, False, "domcontentloaded", budget)
@@ -384,18 +389,18 @@ async def _reload(page: PageTarget) -> str:
             return f"crashed with it: {', '.join(sorted(hit))}" if hit else ""
         await go_to(page, _ELSEWHERE, "commit", budget)
         await go_to(page, url, "domcontentloaded", budget)
-        return "Chrome refused to end its process, so it went by another site"
+        return "Chrome refused to end its process, so the page was reloaded through another site"
     raise budget.exceeded()
 
 
 def _list_crashed(page: PageTarget) -> set[str]:
-    """Return the other targets whose renderer is dead: those that lived in the same process die with it."""
+    """Return the other targets whose renderer crashed, because they shared the process."""
     sessions = page.session.connection.targets.sessions.values()
     return {other.describe() for other in sessions if other.crashed and other.target_id != page.target_id}
 
 
 async def _crash(page: PageTarget) -> bool:
-    """End the page's process. False when Chrome refuses, as it does while a navigation is under way."""
+    """End the page's process. Return False if Chrome refuses, as during a navigation."""
     session = page.session
     for _ in range(2):
         try:
@@ -411,7 +416,7 @@ async def _crash(page: PageTarget) -> bool:
 
 
 async def _stop_loading(page: PageTarget) -> bool:
-    """Stop the navigation that is under way. True when the page answers then."""
+    """Stop the current navigation. Return whether the page then answers."""
     with trio.move_on_after(_STOP_LOADING_TIMEOUT), suppress(RemoteError, ProtocolError):
         await page.session.call("Page.stopLoading")
         await answers(page.session)
@@ -422,7 +427,7 @@ async def _stop_loading(page: PageTarget) -> bool:
 async def _close(page: PageTarget) -> str:
     root = page.session.connection.root
     while not page.closed:
-        with suppress(RemoteError):  # no target with that id: it is going
+        with suppress(RemoteError):  # no target with that id: it is closing
             await root.call("Target.closeTarget", targetId=page.target_id)
         with trio.move_on_after(_CLOSE_AGAIN_AFTER):
             await page.changes.wait_for(lambda: page.closed)
@@ -431,7 +436,7 @@ async def _close(page: PageTarget) -> str:
 
 def _log(page: PageTarget, report: RecoveryReport, *, reported: bool = False) -> None:
     if not report.steps:
-        return  # it answered, and nothing was done
+        return  # the page answered without any step
     known = reported or report.responsive or report.closed or report.under_way
     logger.log(
         logging.INFO if known else logging.WARNING,
@@ -449,14 +454,14 @@ def _since(started: float) -> float:
 # --- the watchdog --------------------------------------------------------------------------------------------
 
 _PARTS = 4
-"""Questions in the time that a page may be silent, so that a hang is noticed early in it."""
+"""Pings within `recover_after`, so that a hang is detected early."""
 
 _SHORTEST, _LONGEST = 0.5, 2.0
-"""Bounds for the seconds between two questions."""
+"""Bounds for the seconds between two pings."""
 
 
 async def watch_pages(tabs: Tabs, recover_after: float) -> None:
-    """Watch every page there is and will be. Ends with the connection, or when it is cancelled."""
+    """Watch all current and future pages. Ends with the connection, or by cancellation."""
     watched: set[str] = set()
 
     def unwatched() -> list[PageTarget] | None:
@@ -483,11 +488,11 @@ async def _watch(page: PageTarget, recover_after: float, watched: set[str]) -> N
                 silence = await page.ping.unresponsive_time(pause)
                 if silence and page.navigation.under_way:
                     await page.wait_for(lambda: not page.navigation.under_way)
-                    page.ping.forget()  # it was held back, and did not hang
+                    page.ping.forget()  # the page was paused and did not hang
                 elif silence >= recover_after:
                     report = await recover(page, None, sent=True)
                     if not report.responsive:
-                        await trio.sleep(recover_after)  # what did not help is not repeated at once
+                        await trio.sleep(recover_after)  # wait before repeating a failed recovery
                 elif not silence:
                     await trio.sleep(pause)
             except TargetCrashedError:
@@ -495,6 +500,6 @@ async def _watch(page: PageTarget, recover_after: float, watched: set[str]) -> N
             except (SessionGoneError, ConnectionLostError):
                 await trio.sleep(
                     pause
-                )  # the page's end, or only its evaluation session's: then there is a new one soon
+                )  # the page ended, or only its evaluation session: then a new one follows soon
     finally:
         watched.discard(page.target_id)

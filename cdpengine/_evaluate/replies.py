@@ -1,9 +1,9 @@
-"""Replies: what a script gave, as a value, or as what it threw.
+"""Replies of scripts, as values or exceptions.
 
-Rule: a script is asked for its value by reference, so a primitive comes with the reply, at no cost. Anything else
-is read in one more call, where it is: plain JSON data comes as JSON text, everything else by V8's deep
-serialization, which keeps types and identity whatever the page did to its built-ins. JSON text counts only where
-JSON.stringify is V8's own, which V8 itself is asked for in the same round trip.
+Rule: a script's value is requested by reference, so a primitive arrives with the reply, at no cost. Any other
+value is read in one more call, in the page: plain JSON data as JSON text, other values by V8's deep serialization,
+which keeps types and identity whatever the page did to its built-ins. JSON text is accepted only if JSON.stringify
+is V8's own function, which V8 confirms in the same round trip.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _ENDED = {
 
 
 def to_python(reply: EvaluateReply) -> Any:
-    """Return the value of a reply that was asked for by value. Raises EvaluationFailedError when the script threw.
+    """Return the value of a reply by value. Raises EvaluationFailedError if the script threw.
 
-    undefined and null are None, a BigInt is an int, NaN, the infinities and -0 are floats.
+    undefined and null become None, a BigInt an int, NaN, the infinities and -0 floats.
     """
     if reply.exception_details is not None:
         raise _explain_exception(reply.exception_details)
@@ -60,20 +60,18 @@ def to_python(reply: EvaluateReply) -> Any:
 
 
 _DIGITS = 600
-"""Digits that Python always reads at once (sys.set_int_max_str_digits takes no less than 640)."""
+"""Digits that Python always converts in one step (sys.set_int_max_str_digits allows no less than 640)."""
 
 
 def explain_refusal(error: RemoteError) -> EngineError:
-    """Turn Chrome's refusal of an evaluation into what it means; one not known here stays as it is."""
+    """Return the engine's error for Chrome's refusal of an evaluation; an unknown one is returned unchanged."""
     if reason := _ENDED.get(error.message):
         return EvaluationTerminatedError(reason=reason)
     if "same JavaScript world" in error.message:
         expected = "nodes of one document"
         return InvalidArgumentError(what="nodes", given="nodes of several frames", expected=expected)
     if error.message == "Promise was collected":
-        return EvaluationFailedError(
-            text="its promise can never settle: nothing holds it any more", threw=False
-        )
+        return EvaluationFailedError(text="its promise can never settle: no code refers to it", threw=False)
     if error.message.startswith(("Object reference chain", "Object couldn't be returned")):
         return EvaluationFailedError(
             text=f"{error.message} (a cycle, or nested too deeply). Return the parts that you need",
@@ -83,22 +81,22 @@ def explain_refusal(error: RemoteError) -> EngineError:
 
 
 LARGEST_VALUE = 64 * 2**20
-"""Characters of a value's serialization, roughly. Chrome itself answers with up to 256 MB and no more."""
+"""Approximate maximum size of a serialized value, in characters. Chrome's own limit is 256 MB."""
 
 _JSON_LEVELS = 500
-"""Levels of plain data; as many as an argument may have."""
+"""Maximum depth of plain data, the same as for an argument."""
 
 _DEEP_LEVELS = 90
-"""Levels of anything else. Chrome gives up at 300 levels of JSON, and an object level takes three of them."""
+"""Maximum depth of other values. Chrome's limit is 300 JSON levels, and an object level takes three of them."""
 
 _MAYBE_JSON = (None, "array", "proxy")
-"""Subtypes of what can be plain data; V8 knows them whatever prototype the page gave to the object."""
+"""Subtypes of possible plain data; V8 determines them independently of the object's prototype."""
 
 _DEEP = deep(1000)
 
 
 def holds_objects(reply: EvaluateReply) -> bool:
-    """Tell whether Chrome keeps something under the reply's object group, which must then be released."""
+    """Return whether Chrome keeps an object of the reply in its object group, which must then be released."""
     return reply.result.object_id is not None or reply.exception_details is not None
 
 
@@ -114,15 +112,15 @@ class _ReadReply(msgspec.Struct, rename="camel"):
 async def receive_value(
     session: Session, reply: EvaluateReply, group: ObjectGroup, *, largest: int = LARGEST_VALUE
 ) -> Any:
-    """Return the value of a reply that was asked for with `returnByValue` false, as `values` says.
+    """Return the value of a reply requested with `returnByValue` false, converted as in `values`.
 
-    What Chrome keeps for it is in the object group `group`; the caller releases that, however this ends.
+    The object group `group` has the objects that Chrome keeps for it; the caller releases it in any case.
 
-    Reading runs in the page: getters and the traps of a Proxy are called, more than once, and may never end. So
-    this belongs into the same budget as the script.
+    Reading runs in the page: it calls getters and the traps of a Proxy, more than once, and they may never end. So
+    the budget of the script must include it.
 
-    Raises EvaluationFailedError when the script threw, or a getter did; ValueTooLargeError;
-    EvaluationTerminatedError when the page went away before the value was read.
+    Raises EvaluationFailedError if the script or a getter threw, ValueTooLargeError, EvaluationTerminatedError if
+    the page navigated before the value was read.
     """
     result = reply.result
     if result.object_id is None or reply.exception_details is not None:
@@ -147,7 +145,7 @@ async def receive_value(
 
 _STRINGIFY = own("function () { return JSON.stringify; }")
 _NATIVE_STRINGIFY = "function stringify() { [native code] }"
-"""V8's own description of its JSON.stringify. No function of a page's can have it, and no page can change it."""
+"""V8's description of its JSON.stringify. No function of a page can have it, and no page can change it."""
 
 
 def _post_read(value: RemoteHandle, group: ObjectGroup, largest: int, *, may_be_json: bool) -> PendingCall:
@@ -157,7 +155,7 @@ def _post_read(value: RemoteHandle, group: ObjectGroup, largest: int, *, may_be_
         "jsonLevels": _JSON_LEVELS,
         "deepLevels": _DEEP_LEVELS,
     }
-    # Not noted as the engine's own script: what it returns is the user's.
+    # Not marked as the engine's own script, because its value is the user's.
     return value.post(script("_evaluate/value"), request, how=_DEEP, group=group)
 
 
@@ -169,7 +167,7 @@ async def _answer_of(reading: PendingCall) -> Any:
 
 
 def _read_integer(digits: str) -> int:
-    # In pieces: Python refuses to read large numbers in base 10 at once.
+    # In pieces, because Python refuses to read large numbers in base 10.
     sign, digits = (-1, digits[1:]) if digits.startswith("-") else (1, digits)
     value = 0
     for start in range(0, len(digits), _DIGITS):
@@ -229,7 +227,7 @@ def _read_answer(answer: Any, largest: int) -> Any:
             raise _too_large_error(largest)
         case {"value": [{"value": "nested"}]}:
             raise _too_deep_error()
-    raise ProtocolError("Runtime.callFunctionOn answered without the value that it was asked for")
+    raise ProtocolError("Runtime.callFunctionOn answered without the requested value")
 
 
 def _read_json(text: str) -> Any:
@@ -237,23 +235,23 @@ def _read_json(text: str) -> Any:
         return _json.decode(text)
     except msgspec.DecodeError:
         raise EvaluationFailedError(
-            text="its value cannot be read: the page replaced JSON.stringify"
+            text="cannot read the result: the page overrides JSON.stringify"
         ) from None
 
 
 def _explain_unread(error: RemoteError) -> Exception:
     if "deep serialization" in error.message:
-        return EvaluationFailedError(text="its value cannot be read: a getter threw")
+        return EvaluationFailedError(text="cannot read the result: a getter threw")
     if "stack limit" in error.message:
         return _too_deep_error()
     return explain_refusal(error)
 
 
 def _too_large_error(largest: int) -> ValueTooLargeError:
-    return ValueTooLargeError(text=f"it takes more than {largest} characters")
+    return ValueTooLargeError(text=f"its size exceeds {largest} characters")
 
 
 def _too_deep_error() -> ValueTooLargeError:
     return ValueTooLargeError(
-        text=f"it is nested more than {_DEEP_LEVELS} levels deep ({_JSON_LEVELS} where all of it is plain data)"
+        text=f"it is nested more than {_DEEP_LEVELS} levels deep ({_JSON_LEVELS} for plain data)"
     )

@@ -1,8 +1,8 @@
-"""Script: what a user has evaluated, a function or an expression. What it gave is read by `replies`.
+"""A user's script: the expression to evaluate. `replies` decodes its result.
 
-Rule: arguments travel as literals inside the evaluated source, because `Runtime.evaluate` alone honours a timeout;
-`Runtime.callFunctionOn` ignores it. A text is a function when it is one arrow function or one `function` from its
-first to its last token. That is decided by reading the text, never by trying it: a script must not run twice.
+Rule: arguments are literals inside the evaluated source, because only `Runtime.evaluate` honours a timeout, and
+`Runtime.callFunctionOn` ignores it. A source is a function if it is exactly one arrow function or one `function`,
+from its first to its last token. Reading the source decides this, not a trial run: a script must not run twice.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _DETACHED = "cdpengine: detached node "
 _THIS = re.compile(r"\bthis\b|\beval\b")
 
 _SETS_OFF = re.compile(r"\b(?:click|submit|requestSubmit|dispatchEvent|setTimeout|postMessage)\b")
-"""Names in a script that can set off a navigation in a later task, after the script has ended."""
+"""Names in a script that can cause a navigation in a later task, after the script has ended."""
 
 _READ_FOR_THAT = 10_000
-"""Characters of a script that are searched for such names."""
+"""Maximum length of the part of a script that is searched for such names, in characters."""
 
 _LONG_ENOUGH = 6
-"""Characters from which on a text that a script was given is taken out of what it throws."""
+"""Minimum length of an argument that is redacted from error messages, in characters."""
 
 
 @not_picklable("the value: evaluate without a handle")
 @attrs.frozen(eq=False)
 class JSHandle:
-    """A value that stays in the page. `description` is Chrome's own, such as "Array(3)" or "HTMLDivElement"."""
+    """A value that stays in the page. `description` is Chrome's, such as "Array(3)" or "HTMLDivElement"."""
 
     remote: RemoteHandle = attrs.field(repr=False)
     description: str
@@ -61,11 +61,11 @@ class JSHandle:
 
 @attrs.frozen(eq=False)
 class Script:
-    """What is to be evaluated: an expression, or a function and its arguments.
+    """An expression, or a function with its arguments.
 
-    A Node or a JSHandle among the arguments is passed as what it is in the page. `frame` None is the frame of the
-    first node, else the main frame. With `own`, the engine asks and not its user: in the world that the engine has
-    for itself, whatever `world` says. Checked when made: raises InvalidArgumentError.
+    A Node or a JSHandle among the arguments is passed as its object in the page. The default `frame` is that of
+    the first node, else the main frame. With `own`, the script belongs to the engine and runs in the engine's
+    world, whatever `world` is. Raises InvalidArgumentError on construction.
     """
 
     source: str
@@ -94,7 +94,7 @@ class Script:
 
     @property
     def may_set_off(self) -> bool:
-        """Whether the script can have set off something in the page that begins after its end."""
+        """Whether the script can cause an effect in the page that begins after its end."""
         return not self.own and _may_set_off(self.source[:_READ_FOR_THAT])
 
     def expression(self) -> str:
@@ -105,7 +105,7 @@ class Script:
         return f"({source}\n)({','.join(to_literal(arg) for arg in self.args)})"
 
     def function(self) -> str:
-        """Return a function of the objects alone, which first sees that each node is still in its document."""
+        """Return a function of the objects only, which first checks that each node is still in its document."""
         objects = self.objects
         nodes = [number for number, each in enumerate(objects) if isinstance(each, Node)]
         numbers = itertools.count()
@@ -113,18 +113,17 @@ class Script:
             f"arguments[{next(numbers)}]" if isinstance(arg, (Node, JSHandle)) else to_literal(arg)
             for arg in self.args
         ]
-        # `arguments` and not a parameter: a name of ours must not hide one that the function means. What the
-        # caller passes stands behind the last "\n)(", as in `expression`.
-        # The page may have replaced what loops, and `bind`: only `this` of a function needs that. A form may hide
-        # its `isConnected` behind a field of that name.
+        # `arguments` instead of a parameter, whose name could hide one of the function's. The last "\n)(" precedes
+        # the caller's values, as in `expression`. The page may have replaced iterators and `bind`, which is needed
+        # only for the `this` of a function. A form may hide its `isConnected` behind a field of that name.
         checks = "".join(f"if (arguments[{i}].isConnected === false) throw '{_DETACHED}{i}'; " for i in nodes)
         bound = ".bind(this)" if _THIS.search(self.source) else ""
         return f"function() {{ {checks}return (({self.source}\n){bound}\n)({','.join(args)}) }}"
 
     def explain(self, failed: EvaluationFailedError) -> EngineError:
-        """Return what the script's failure means: StaleRefError where its own check of the nodes threw.
+        """Return the error for the script's failure: StaleRefError if its own check of the nodes threw.
 
-        Texts that the script was given are taken out: they may be secrets, and the message is shown.
+        Redacts string arguments, since they may be secrets and the message is displayed.
         """
         _hide_given(failed, self.args)
         found = re.search(rf"{_DETACHED}(\d+)", failed.text)
@@ -143,7 +142,7 @@ def _may_set_off(source: str) -> bool:
     return _SETS_OFF.search(source) is not None
 
 
-# --- whether a text is a function ----------------------------------------------------------------------------
+# --- recognizing functions -----------------------------------------------------------------------------------
 
 _SPACE_AND_COMMENTS = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _FUNCTION = re.compile(r"(?:async\b\s*)?function\b")
@@ -151,8 +150,8 @@ _ASYNC = re.compile(r"async\b(?=\s*[\w$(])")
 _NAME = re.compile(r"[\w$]+")
 _ARROW = re.compile(r"\s*=>")
 
-# What is between brackets, quotes and slashes is passed over in one piece: it matters only before a slash, which
-# begins a regular expression or divides.
+# The content of brackets, quotes and slashes is skipped in one piece. It matters only before a slash, which begins
+# a regular expression or divides.
 _TOKEN = re.compile(
     r"""
       (?P<plain>[^"'`(){}\[\]/]+)
@@ -173,11 +172,14 @@ _REGEX_AFTER_WORD = frozenset(
 
 
 _LONGEST_KEPT = 100_000
-"""Characters of a text of which it is remembered what it is: most are evaluated again and again."""
+"""Maximum length of a script whose classification is cached, in characters.
+
+Most scripts are evaluated repeatedly.
+"""
 
 
 def is_function(source: str) -> bool:
-    """Whether `source` is exactly one function, which is then called; otherwise it is evaluated as it is."""
+    """Return whether `source` is exactly one function, which is then called instead of evaluated."""
     return _is_known_function(source) if len(source) <= _LONGEST_KEPT else _is_function(source)
 
 
@@ -192,7 +194,7 @@ def _is_function(source: str) -> bool:
         brace = _end_of_parameters(source, found.end())
         end = _find_closing(source, brace) if brace is not None else None
         if end is None:
-            return True  # it never ends: V8 says what is wrong with it
+            return True  # unterminated: let V8 report the syntax error
         return _skip(source, end) == len(source)
     return _is_arrow(source, start)
 
@@ -216,7 +218,7 @@ def _skip(source: str, start: int) -> int:
 
 
 def _end_of_parameters(source: str, start: int) -> int | None:
-    """Return where the body's brace opens, after the name and the parameters."""
+    """Return the index of the body's brace, after the name and the parameters."""
     parenthesis = source.find("(", start)
     end = _find_closing(source, parenthesis) if parenthesis >= 0 else None
     if end is None:
@@ -226,7 +228,7 @@ def _end_of_parameters(source: str, start: int) -> int | None:
 
 
 def _find_closing(source: str, start: int) -> int | None:
-    """Return the index after the bracket that closes the one at `start`, None when there is none."""
+    """Return the index after the bracket that closes the one at `start`, or None."""
     depth, position, value_before, plain = 0, start, False, ""
     while found := _TOKEN.match(source, position):
         position = found.end()
@@ -258,7 +260,7 @@ def _find_closing(source: str, start: int) -> int | None:
 
 
 def _ends_value(plain: str) -> bool:
-    """Whether a value ends where this text does, so that a slash behind it divides."""
+    """Return whether a value ends at the end of `plain`, so that a following slash divides."""
     begin = len(plain)
     while begin and (plain[begin - 1].isalnum() or plain[begin - 1] in "_$"):
         begin -= 1
@@ -266,7 +268,7 @@ def _ends_value(plain: str) -> bool:
 
 
 def _end_of_template(source: str, position: int) -> int | None:
-    """Return the index after the backtick that ends the template whose text begins at `position`."""
+    """Return the index after the backtick that ends the template whose content begins at `position`."""
     while found := _IN_TEMPLATE.search(source, position):
         if found[0] == "`":
             return found.end()
@@ -278,10 +280,10 @@ def _end_of_template(source: str, position: int) -> int | None:
 
 
 _IN_TEMPLATE = re.compile(r"`|\$\{|\\.", re.DOTALL)
-"""What means something in a template: its end, an expression, what is escaped."""
+"""Significant parts of a template: its end, an expression, an escape sequence."""
 
 
-# --- secrets in what it throws -------------------------------------------------------------------------------
+# --- redaction of arguments in exceptions --------------------------------------------------------------------
 
 
 def _hide_given(failed: EvaluationFailedError, given: object) -> None:

@@ -1,11 +1,11 @@
-// Prepares a value for its way out of the page: an array whose first element says what follows.
+// Prepares a value for its way out of the page: an array whose first element is the kind of the rest.
 //   "json", text             plain JSON data (also read through a Proxy), as its JSON text
-//   "deep", value, details   anything else, to be serialized by V8; details: object, detail, object, detail, ...
-//   "large" or "nested"      too many characters, too many levels: nothing is sent
-// Called on the value, in the value's own world, with { mayBeJSON, size, jsonLevels, deepLevels }. There the page may have
-// changed every built-in, so what V8 tells by itself is left to V8; details add only what V8 leaves out. Built-ins that do
-// not do what they should are not used: the value goes without details then. Whether JSON.stringify is V8's own cannot be
-// seen from here: the caller asks for that (see replies.py).
+//   "deep", value, details   any other value, to be serialized by V8; details: object, detail, object, detail, ...
+//   "large" or "nested"      too many characters or levels: no value is sent
+// Called on the value, in the value's own world, with { mayBeJSON, size, jsonLevels, deepLevels }. The page may have
+// changed every built-in there, so V8 does the serialization, and details add only the data that V8 omits. Built-ins
+// that misbehave are not used: the value is then sent without details. This script cannot detect whether JSON.stringify
+// is V8's own: the caller checks that (see replies.py).
 (function (request) {
   "use strict";
 
@@ -17,15 +17,15 @@
   const NESTED = {};
   let room = request.size;
 
-  // The built-ins that decide what a value is; none where one of them was replaced by something that does not do the same.
-  // What is syntax cannot be replaced: literals, loops, `in`.
+  // The built-ins that classify a value, or none if the page replaced one of them with a different behaviour.
+  // Syntax cannot be replaced: literals, loops, `in`.
   function builtins() {
     try {
       const { isArray } = Array;
       const { getPrototypeOf } = Object;
       const plain = getPrototypeOf({});
       const isOwn = plain.hasOwnProperty;
-      // The own name of a typed array's class, also of a subclass; undefined for a DataView.
+      // The name of a typed array's class, also of a subclass; undefined for a DataView.
       const type = Object.getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
       const probe = { key: 1, nested: {} };
       const seen = new Set();
@@ -50,26 +50,26 @@
     }
   }
 
-  // The rough size that a value takes in the reply; throws when there is no room left.
+  // Reserves the approximate size of a value in the reply; throws if it exceeds the limit.
   function take(characters) {
     room -= characters;
     if (room < 0) throw LARGE;
   }
 
-  // Objects with a shape of their own, or with a say in how they are written, are not plain. What cannot even
-  // be asked (a window of another origin) is not, either.
+  // Objects with a shape of their own, or with their own serialization, are not plain, and neither are objects
+  // that cannot be inspected (a window of another origin).
   function looksPlain(object) {
     try {
-      if (object.toJSON !== undefined) return false; // JSON.stringify would ask it
+      if (object.toJSON !== undefined) return false; // JSON.stringify would call it
       if (isArray(object)) return true;
-      // No prototype is no proof: a Date can be robbed of its own. V8 knows.
+      // A missing prototype proves nothing: a Date can lose its prototype. V8 knows the type.
       return prototypeOf(object) === plainPrototype && object[Symbol.toStringTag] === undefined;
     } catch {
       return false;
     }
   }
 
-  // Whether JSON text holds all of it. `above` is the chain of containers around it: a cycle is not JSON.
+  // Whether JSON text represents the whole value. `above` is the chain of its containers: a cycle is not JSON.
   function isJSON(item, above, level) {
     switch (typeof item) {
       case "string":
@@ -77,7 +77,7 @@
         return true;
       case "number":
         take(4);
-        // Not NaN, not infinite, not beyond what JSON's readers take for exact, not -0.
+        // Not NaN, not infinite, not above the exact range of JSON readers, not -0.
         return item <= 2 ** 53 && item >= -(2 ** 53) && (item !== 0 || 1 / item > 0);
       case "boolean":
         take(5);
@@ -99,7 +99,7 @@
     if (isArray(item)) {
       for (let index = 0; index < item.length; index++) {
         const element = item[index];
-        // JSON.stringify makes null of undefined here, and both are the same to the receiver.
+        // JSON.stringify writes undefined as null here; the receiver treats both as None.
         if (element === undefined) take(5);
         else if (!isJSON(element, here, level + 1)) return false;
       }
@@ -116,7 +116,7 @@
     try {
       return JSON.stringify(value);
     } catch {
-      return undefined; // it is not V8's own
+      return undefined; // JSON.stringify is not V8's own
     }
   }
 
@@ -133,7 +133,7 @@
     return "";
   }
 
-  // A class that extends Error and sets no name goes by its own.
+  // The name of an error; a class that extends Error without a name uses the class's name.
   function errorName(error) {
     const name = text(error.name);
     return name === "Error" ? className(error) || name : name;
@@ -154,7 +154,7 @@
     return encoded;
   }
 
-  // Own enumerable properties whose values are primitive.
+  // The own enumerable properties with primitive values.
   function primitives(object) {
     const found = { __proto__: null };
     for (const key of Object.keys(object)) {
@@ -167,7 +167,7 @@
     return found;
   }
 
-  // What the receiver needs to know of an object beyond what V8 says; undefined when that is enough.
+  // The data of an object that V8's serialization omits, or undefined.
   function describe(object, brand) {
     if (typeof object === "function") return ["function", text(object.name)];
     if (ArrayBuffer.isView(object)) {
@@ -194,11 +194,11 @@
     }
     const tag = text(object[Symbol.toStringTag]);
     if (tag === "") {
-      // A plain object, perhaps of another realm, or an instance of one of the page's classes.
+      // A plain object, perhaps of another realm, or an instance of a class of the page.
       const name = className(object);
       return name === "" || name === "Object" ? undefined : ["object", name];
     }
-    const isOfPage = object.toJSON === plainPrototype.toJSON; // or there is none
+    const isOfPage = object.toJSON === plainPrototype.toJSON; // or both are missing
     if (typeof object.toJSON !== "function" || isOfPage) return ["object", tag, primitives(object)];
     const json = object.toJSON();
     if (typeof json === "string") return ["text", tag, text(json)];
@@ -210,7 +210,7 @@
     details[details.length] = detail;
   }
 
-  // Walks as V8 will, and gathers details. Getters may throw: that is the script's error.
+  // Walks in V8's order and collects details. A getter that throws fails the script.
   function gather(item, seen, details, level) {
     take(45);
     if (typeof item === "string") take(item.length);
@@ -235,7 +235,7 @@
         add(details, item, detail);
       }
     } catch (error) {
-      // An object that does not let itself be described is told by V8 alone.
+      // For an object that cannot be described, V8's serialization must do.
       if (error === LARGE) throw error;
     }
     if (brand === "[object Map]") {

@@ -1,7 +1,7 @@
-"""Values: from V8's deep serialization to Python, and what Python lacks as small frozen classes. Pure.
+"""Python values from V8's deep serialization, and frozen classes for values that Python lacks. Pure.
 
-Rule: a value comes back as the Python value that means the same, or as one of the classes here, which says what
-it was. Never as something near it.
+Rule: a value becomes the Python value with the same meaning, or an instance of a class here that identifies it. It
+never becomes an approximation.
 
     JavaScript                               Python
     -----------------------------------------------------------------------------------------------
@@ -21,14 +21,14 @@ it was. Never as something near it.
     RegExp, Error, function, symbol          JSRegExp, JSError (also DOMException), JSFunction, JSSymbol
     node, window                             JSNode, JSWindow
     class instance, platform object          JSObject: class name, and the properties that are its data
-    promise, proxy, WeakMap, anything else   JSValue: its type, and a description if there is one
+    promise, proxy, WeakMap, other values    JSValue: its type, and a description if it has one
 
-One JavaScript object is one Python object, wherever it occurs: cycles stay cycles. Only plain JSON data is
-copied at each place where it occurs. A Proxy that shows plain JSON data is that data, unless something that is
-not plain stands beside it. Properties of arrays, Maps and Dates other than their elements are left out.
+One JavaScript object becomes one Python object, wherever it occurs: cycles stay cycles. Only plain JSON data is
+copied at each occurrence. A Proxy of plain JSON data becomes that data, unless the value also contains other data.
+Properties of arrays, Maps and Dates other than their elements are left out.
 
-Decoding is total and iterative. A type that is not known becomes a JSValue that names it; a value that is no
-serialization at all raises ProtocolError and nothing else; nesting costs no Python stack.
+Decoding is total and iterative. An unknown type becomes a JSValue with its name; an invalid serialization raises
+ProtocolError and no other error; nesting costs no Python stack.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from cdpengine.errors import ProtocolError
 
 @attrs.frozen
 class JSDate:
-    """A Date that datetime cannot hold. `text` is ISO 8601 with a six-digit year, or "Invalid Date"."""
+    """A Date outside of datetime's range. `text` is ISO 8601 with a six-digit year, or "Invalid Date"."""
 
     text: str
 
 
 @attrs.frozen
 class JSRegExp:
-    """A regular expression: `/source/flags`. JavaScript's syntax is not quite that of `re`."""
+    """A regular expression: `/source/flags`. JavaScript's syntax differs from that of `re`."""
 
     source: str
     flags: str = ""
@@ -70,7 +70,7 @@ class JSError:
 
 @attrs.frozen
 class JSFunction:
-    """A function or class; `name` is empty when it has none."""
+    """A function or class; `name` is "" for an anonymous one."""
 
     name: str
 
@@ -106,9 +106,9 @@ class JSTypedArray:
 class JSNode:
     """A DOM node.
 
-    `backend_node_id` names it in the renderer process of the session that evaluated, as long as the document
-    `loader_id` is there. `type` is the DOM's nodeType (1 element, 3 text, 9 document, ...); `name` is the local
-    name of an element or attribute.
+    `backend_node_id` identifies it in the renderer process of the evaluating session, while the document
+    `loader_id` exists. `type` is the DOM's nodeType (1 element, 3 text, 9 document, ...); `name` is the local name
+    of an element or attribute.
     """
 
     backend_node_id: int
@@ -129,24 +129,25 @@ class JSWindow:
 
 @attrs.frozen
 class JSMap:
-    """A Map whose keys a dict cannot hold: objects, or keys that are equal in Python such as 1 and true."""
+    """A Map whose keys do not fit a dict: objects, or keys that are equal in Python, such as 1 and true."""
 
     entries: list[tuple[Any, Any]]
 
 
 @attrs.frozen
 class JSSet:
-    """A Set whose members a set cannot hold, in their order."""
+    """A Set whose members do not fit a Python set, in their order."""
 
     members: list[Any]
 
 
 @attrs.frozen
 class JSObject:
-    """An instance of a class, the page's own or the platform's, with the properties that are its data.
+    """An instance of a class of the page or the platform, with its data properties.
 
-    Of an instance of the page's classes these are the own enumerable ones; of a platform object what its toJSON
-    gives (DOMRect, PerformanceTiming, ...), else its own enumerable primitive ones (DOMStringMap, Storage, ...).
+    For the page's classes, these are its own enumerable properties. For a platform object they are the result of
+    toJSON (DOMRect, PerformanceTiming, ...), else its own enumerable primitive properties (DOMStringMap, Storage,
+    ...).
     """
 
     class_name: str
@@ -155,7 +156,7 @@ class JSObject:
 
 @attrs.frozen
 class JSValue:
-    """Anything else: `type` is V8's word for it ("promise", "proxy", "weakmap", ...) or the class's own."""
+    """Any other value: `type` is V8's name for it ("promise", "proxy", "weakmap", ...) or that of its class."""
 
     type: str
     description: str = ""
@@ -192,27 +193,27 @@ _FORMATS = {
 _PLAIN_BYTES = frozenset({"Uint8Array", "Uint8ClampedArray"})
 
 LARGEST_EXACT = 2**53
-"""From here on a JavaScript number cannot hold every integer."""
+"""The largest exact JavaScript integer."""
 
 _Child = tuple[Callable[[Any], object], Any]
-"""Where a decoded value goes, and the value as it came."""
+"""A callback that stores a decoded value, and the encoded value."""
 
 
 def deserialize(value: object, details: Sequence[object] = ()) -> Any:
     """Return the Python value of a deep-serialized one.
 
-    `details` are serialized values, by twos: an object, which names itself by its weakLocalObjectReference, and an
-    array of a word and what it means, as _evaluate/value.js makes them. They complete what V8 leaves out; they
-    never change what V8 reports. Raises ProtocolError when this is not a deep serialization.
+    `details` are pairs of serialized values from _evaluate/value.js: an object, identified by its
+    weakLocalObjectReference, and an array of a word and its data. They add only the data that V8 omits, and never
+    change V8's own. Raises ProtocolError for an invalid deep serialization.
     """
     try:
         return _Deserializer(details).run(value)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise ProtocolError(f"a value came back in an unknown shape ({type(error).__name__})") from None
+        raise ProtocolError(f"a value has an unknown shape ({type(error).__name__})") from None
 
 
 def number(value: float | str) -> int | float:
-    """Return the number that JavaScript means: an integer beyond 2^53 was rounded, so it is a float."""
+    """Return the number that JavaScript means. An integer beyond 2^53 was rounded, so it becomes a float."""
     if isinstance(value, str):
         return _NUMBERS[value]
     if isinstance(value, int) and abs(value) > LARGEST_EXACT:
@@ -221,7 +222,7 @@ def number(value: float | str) -> int | float:
 
 
 class _Deserializer:
-    """Decodes one reply. Containers are opened on a stack of iterators, depth first, as V8 wrote them."""
+    """Decodes one reply. Keeps open containers on a stack of iterators, depth first, in V8's order."""
 
     def __init__(self, details: Sequence[object]) -> None:
         self._seen: dict[int, Any] = {}
@@ -244,7 +245,10 @@ class _Deserializer:
         return root[0]
 
     def _open(self, encoded: Serialized, add: Callable[[Any], object]) -> Iterator[_Child] | None:
-        """Pass the value on to `add`, a container still empty; return what is to be put into it."""
+        """Pass the value on to `add`, with containers still empty.
+
+        Return an iterator over a container's children.
+        """
         kind = encoded["type"]
         if kind in _PRIMITIVES:
             add(_primitive(encoded))
@@ -314,7 +318,7 @@ def _set(members: list[Any]) -> tuple[Any, Iterator[_Child] | None]:
 def _make_described(
     kind: str, words: list[Any], last: Any, value: Any
 ) -> tuple[Any, Iterator[_Child] | None]:
-    """Return what V8 names only by its kind, from its detail: some words, and a last part that may be nested."""
+    """Return a value that V8 only classifies, from its detail: some words, and a last part that may be nested."""
     match words, _mapping(last)["type"]:
         case ["function"], "string":
             return JSFunction(_plain(last)), None
@@ -334,7 +338,7 @@ def _make_described(
             properties, children = _object(value or ())
             return JSObject(_plain(last), properties), children
         case ["object", name], "object":
-            # V8's own answer first; it has none for what the platform made.
+            # V8's own answer comes first; it is missing for platform objects.
             properties, children = _object(value or last["value"])
             return JSObject(name, properties), children
     return JSValue(kind), None
@@ -395,7 +399,7 @@ def _plain(encoded: Any) -> Any:
 
 
 def _serialize_key(key: Any) -> Serialized:
-    """Return a Map's key as any value: V8 writes a string key as the string itself."""
+    """Return a Map's key in the form of other values: V8 writes a string key as a bare string."""
     return {"type": "string", "value": key} if isinstance(key, str) else _mapping(key)
 
 
@@ -424,4 +428,4 @@ _LISTS = frozenset({"array", "nodelist", "htmlcollection"})
 _DESCRIBED = frozenset(
     {"object", "platformobject", "function", "symbol", "error", "typedarray", "arraybuffer"}
 )
-"""What V8 names without its content. Of all other types it sends everything that is kept."""
+"""Types that V8 names without content. It sends the complete content of all others."""

@@ -150,7 +150,7 @@ async def test_an_evaluate_that_another_termination_hits_says_so(page: cdpengine
         nursery.start_soon(hit)
         await trio.testing.wait_all_tasks_blocked()
         with pytest.raises(
-            cdpengine.EvaluationTimeoutError, match=r"(?s)never sent.* was sent before and keeps"
+            cdpengine.EvaluationTimeoutError, match=r"(?s)never sent.* earlier evaluation that keeps"
         ):
             await page.evaluate("1", timeout=0.3)
         assert (await page.recover()).terminated

@@ -66,7 +66,7 @@ async def test_recovery_of_a_page_that_hung_before(
             assert [(step.name, step.done) for step in report.steps] == [("dialog", True)]
         else:
             assert not report.responsive
-            assert 'allow="reload" or "close" helps' in str(report)
+            assert 'use allow="reload" or "close"' in str(report)
             report = await page.recover(allow="reload", timeout=20)
             assert report.responsive
             assert report.did("reload")
