@@ -1,1 +1,1 @@
-"""What a browser is made to pretend: devices, places, user agents, proxies, permissions."""
+"""Device, locale, geolocation and user-agent emulation; proxies and permissions."""

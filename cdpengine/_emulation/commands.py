@@ -1,7 +1,6 @@
-"""The commands of the protocol that emulate settings, by group. Pure.
+"""The protocol's commands for emulated settings, by group. Pure.
 
-Rule: a group is one command, which several settings can share. It is sent whole, and has one command that takes it
-back.
+Rule: a group is one command, which several settings can share. It is sent as a whole, and one command undoes it.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from cdpengine._emulation.devices import UserAgent, metadata, navigator_platform
 from cdpengine._emulation.options import Geolocation, Settings
 
 PROCESS_WIDE = frozenset({"timezone", "locale"})
-"""Groups of which Chrome has one for each process: the first session has it, and it ends with that session."""
+"""Groups that Chrome has once per process: the first session owns it, and its end resets it."""
 
 
 @attrs.frozen
@@ -26,9 +25,11 @@ class Command:
 
 
 EVALUATION_SESSION = "evaluation session"
-"""In place of a target's type: the second session that a page or frame has. A new document gets what each
-session wants, in the order in which they came, and of some groups the last one wins that way, even where it wants
-nothing: so they are sent to both."""
+"""The target type for the second session of a page or frame.
+
+A new document gets the settings of each session, in the order of the sessions. In some groups the last session
+wins, even without a setting, so these groups are sent to both sessions.
+"""
 
 UNDO = {
     "metrics": Command("Emulation.clearDeviceMetricsOverride"),
@@ -39,10 +40,10 @@ UNDO = {
     "geolocation": Command("Emulation.clearGeolocationOverride"),
     "media": Command("Emulation.setEmulatedMedia", {"media": "", "features": []}),
 }
-"""For each group, in the order in which they are sent, what takes it back."""
+"""The command that undoes each group, in the order of sending."""
 
 SETTING_OF = {"metrics": "viewport"}
-"""Which setting a group is called by in messages, where that is another name."""
+"""Groups that messages call by another name."""
 
 _FEATURES = {
     "color_scheme": "prefers-color-scheme",
@@ -55,10 +56,10 @@ _TOUCH_POINTS = 5
 
 
 def commands(settings: Settings, target_type: str) -> dict[str, Command]:
-    """Return what a target of that type is sent, by group."""
+    """Return the commands for a target of that type, by group."""
     made = {"user_agent": _user_agent(settings)}
     if target_type == EVALUATION_SESSION and settings.get("media") is not None:
-        # Not the features: each session has its own, and forced colours that two have had stay on.
+        # Not the features: each session has its own, and forced colors set by two sessions would remain.
         made["media"] = Command("Emulation.setEmulatedMedia", {"media": settings["media"], "features": []})
     if target_type in ("page", "iframe"):
         made["touch"] = _touch(settings)
@@ -76,7 +77,7 @@ def _metrics(settings: Settings) -> Command | None:
     scale, mobile = settings.get("device_scale_factor"), settings.get("mobile")
     if viewport is None and screen is None and scale is None and mobile is None:
         return None
-    width, height = viewport or (0, 0)  # 0: as it is
+    width, height = viewport or (0, 0)  # 0: unchanged
     params: dict[str, Any] = {
         "width": width,
         "height": height,
@@ -106,7 +107,7 @@ def _user_agent(settings: Settings) -> Command | None:
     locale: str | None = settings.get("locale")
     if agent is None and locale is None:
         return None
-    params: dict[str, Any] = {"userAgent": "" if agent is None else agent.text}  # "": as it is
+    params: dict[str, Any] = {"userAgent": "" if agent is None else agent.text}  # "": unchanged
     if locale is not None:
         params["acceptLanguage"] = ",".join(dict.fromkeys([locale, locale.partition("-")[0]]))
     if agent is not None:

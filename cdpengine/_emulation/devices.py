@@ -1,8 +1,8 @@
 """Devices and user agents: the screen and the browser that pages see, as data. Pure.
 
-Rule: a row is a device as its maker ships it: its screen in CSS pixels, upright, and the scale. A Chrome's user
-agent has the version of the browser that runs. The user agent string, `navigator.userAgentData` and the Sec-CH-UA
-headers agree. Browsers that send no client hints (Safari, Firefox) send none here either.
+Rule: a row is a device as its maker ships it: its upright screen in CSS pixels, and the scale. A Chrome user agent
+has the version of the running browser. The user agent string, `navigator.userAgentData` and the Sec-CH-UA headers
+agree. Browsers without client hints (Safari, Firefox) send none here either.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 {mobile}S
 
 @attrs.frozen
 class Device:
-    """One device. `width` and `height` are its screen, upright, in CSS pixels; `system` its system's version.
+    """One device. `width` and `height` are its upright screen, in CSS pixels; `system` is its system's version.
 
-    `bars` is how many of them the browser itself takes of the height.
+    `bars` is the height of the browser's bars, in CSS pixels.
     """
 
     name: str
@@ -40,11 +40,11 @@ class Device:
 
     @property
     def mobile(self) -> bool:
-        """Whether its browser lays pages out as mobile browsers do."""
+        """Whether its browser uses the layout of mobile browsers."""
         return self.kind in ("iphone", "ipad", "android phone", "android tablet")
 
     def user_agent(self, chrome_version: str) -> UserAgent:
-        """Return its browser's user agent; `chrome_version` is that of the browser that runs, "140.0.7339.80"."""
+        """Return its browser's user agent; `chrome_version` is the running browser's, such as "140.0.7339.80"."""
         major = chrome_version.partition(".")[0]
         brands = {"Chromium": chrome_version, "Google Chrome": chrome_version, "Not=A?Brand": "24.0.0.0"}
         match self.kind:
@@ -58,7 +58,7 @@ class Device:
             case "android phone" | "android tablet":
                 phone = self.kind == "android phone"
                 chrome = _CHROME.format(major=major, mobile="Mobile " if phone else "")
-                # Chrome says of every Android device that it is a "K" with Android 10; the hints know better.
+                # Chrome calls every Android device "K" with Android 10; the hints have the real values.
                 return UserAgent(
                     f"Mozilla/5.0 (Linux; Android 10; K) {chrome}",
                     brands=brands,
@@ -202,7 +202,7 @@ DEVICES: dict[str, Device] = {device.name: device for device in _ALL}
 
 
 def find_device(name: object) -> Device:
-    """Return the device of that name, in whatever case. Raises InvalidArgumentError, which names what is near."""
+    """Return the device of that name, in any case. Raises InvalidArgumentError, which lists similar names."""
     if isinstance(name, Device):
         return name
     if isinstance(name, str):
@@ -229,10 +229,11 @@ _LONGEST = 1000
 
 @attrs.frozen
 class UserAgent:
-    """A user agent: `text` is the string; the rest are client hints, None where they follow from the string.
+    """A user agent: `text` is the string; the rest are client hints, or None to derive them from the string.
 
-    `brands` maps names to versions, {"Google Chrome": "140.0.7339.80", ...}; `platform` is the hint's ("Windows",
-    "Android"), `navigator_platform` what `navigator.platform` says ("Win32"). With `hints=False` none are sent.
+    `brands` maps names to versions, {"Google Chrome": "140.0.7339.80", ...}. `platform` is the hint's ("Windows",
+    "Android"), `navigator_platform` the value of `navigator.platform` ("Win32"). With `hints=False`, none are
+    sent.
     """
 
     text: str
@@ -248,7 +249,7 @@ class UserAgent:
 
 
 def check_user_agent(given: object) -> UserAgent:
-    """Return a user agent, given as such or as its string. Raises InvalidArgumentError."""
+    """Return the user agent, passed as an object or as its string. Raises InvalidArgumentError."""
     if not isinstance(given, str | UserAgent):
         kind = f"a {type(given).__name__}"
         raise InvalidArgumentError(what="user_agent", given=kind, expected="a str or a UserAgent")
@@ -275,7 +276,7 @@ def check_user_agent(given: object) -> UserAgent:
 
 
 def metadata(agent: UserAgent) -> dict[str, Any] | None:
-    """Return the client hints as `Emulation.UserAgentMetadata`; None where the browser would send none."""
+    """Return the client hints as `Emulation.UserAgentMetadata`, or None if the browser would send none."""
     text = agent.text
     chrome = _CHROMIUM.search(text)
     if not agent.hints or (chrome is None and agent.brands is None):
@@ -302,7 +303,7 @@ def metadata(agent: UserAgent) -> dict[str, Any] | None:
 
 
 def navigator_platform(agent: UserAgent) -> str | None:
-    """Return what `navigator.platform` is to say; None: what it says anyway."""
+    """Return the value for `navigator.platform`, or None to keep it."""
     if agent.navigator_platform is not None:
         return agent.navigator_platform
     text = agent.text
@@ -328,7 +329,7 @@ def _check_text(what: str, text: object, *, required: bool = False) -> None:
     fine = isinstance(text, str) and len(text) <= _LONGEST and (text != "" or not required)
     if not fine or not str(text).isascii() or (not str(text).isprintable() and text != ""):
         given = f"a {type(text).__name__}" if not isinstance(text, str) else f"{text[:40]!r}"
-        expected = f"printable ASCII text of at most {_LONGEST} characters"
+        expected = f"printable ASCII characters, at most {_LONGEST}"
         raise InvalidArgumentError(what=what, given=given, expected=expected)
 
 
@@ -359,7 +360,7 @@ def _brands(text: str) -> dict[str, str]:
         brands["Microsoft Edge"] = _four(edge[1] + edge[2])
     else:
         brands["HeadlessChrome" if "HeadlessChrome" in text else "Google Chrome"] = full
-    # A brand that does not exist, as browsers add one, so that servers do not count on a closed list.
+    # A brand that does not exist; browsers add one so that servers do not rely on a closed list.
     return {**brands, "Not=A?Brand": "24.0.0.0"}
 
 

@@ -1,9 +1,10 @@
-"""Emulation of the device, the place and the person that pages see, in layers.
+"""Emulation of the device, place and user that pages see, in layers.
 
-Rule: a layer belongs to one page and the popups it opens, or to a context. It holds from before the first script
-of every document and frame that comes while it is there. What is in effect for a page is what its layers say, the
-nearest last. When one ends, its pages get what is left. A page without layers is as Chrome makes it, but for the
-default viewport of pages that this program opened. A layer that Chrome refuses leaves nothing behind.
+Rule: a layer belongs to one page and its popups, or to a context. While it exists, it applies before the first
+script of every new document and frame. A page's effective settings are the merged settings of its layers; the
+nearest layer wins. When a layer ends, its pages get the remaining settings. A page without layers has Chrome's
+defaults, except for the default viewport of pages that this program opened. A layer that Chrome refuses has no
+lasting effect.
 """
 
 from __future__ import annotations
@@ -40,32 +41,32 @@ from cdpengine.errors import (
 logger = get_logger("cdpengine.state")
 
 _UNDO_TIMEOUT = 0.5
-"""Seconds that taking back may wait for answers: what was sent is obeyed in order, by a stuck page too."""
+"""Seconds that undoing waits for replies. Commands are executed in order, even by a hanging page."""
 
 _OTHERS_TIMEOUT = 1.0
-"""Seconds that other pages than the caller's get to answer. They obey also when they answer later."""
+"""Seconds that other pages than the caller's get to reply. A later reply is fine too."""
 
 _KEPT_APART = 100
-"""Settings of one page or context that last and can still be ended alone; older ones are merged into one."""
+"""Maximum number of lasting settings per page or context that can still end separately; older ones are merged."""
 
 _TAKEN = "already in effect"
 
 _SIZES = frozenset({"viewport", "screen"})
-"""Settings that a popup with a size of its own does not take from its opener or its context."""
+"""Settings that a popup with a size of its own does not inherit from its opener or its context."""
 
 Applies = Callable[[PageTarget], bool]
 
 
 @attrs.define(eq=False)
 class Layer:
-    """Settings of a page (`page_id`, with its popups) or of the pages for which `applies` says so."""
+    """Settings of a page (`page_id`, with its popups) or of the pages that `applies` accepts."""
 
     settings: Settings
     page_id: str | None = None
     applies: Applies | None = None
 
     def holds_for(self, page: PageTarget) -> bool:
-        """Tell whether the layer is one of the page's."""
+        """Return whether the layer applies to the page."""
         if self.page_id is not None:
             return self.page_id in page.lineage
         return self.applies is not None and self.applies(page)
@@ -73,7 +74,7 @@ class Layer:
 
 @attrs.define(eq=False)
 class _Kept:
-    """What lasts under one key: one layer that is made of all that was given, each of which can end alone."""
+    """The lasting settings under one key: one layer merged from parts that can end separately."""
 
     whole: Layer
     base: Settings = attrs.field(factory=dict)
@@ -84,7 +85,7 @@ class _Kept:
         self._merge()
 
     def remove(self, part: Layer) -> bool:
-        """Take a part out again; False where it is not among them any more."""
+        """Remove a part. Return False if it was already removed."""
         if part not in self.parts:
             return False
         self.parts.remove(part)
@@ -112,9 +113,9 @@ class _Sent:
 
 
 class Emulations:
-    """What is emulated in one browser.
+    """The emulated settings of one browser.
 
-    `pages` are those that the engine knows; `post` is called for each new session of a page.
+    `pages` are the browser's pages; `post` is called for each new session of a page.
     """
 
     def __init__(self, pages: Mapping[str, PageTarget]) -> None:
@@ -126,9 +127,9 @@ class Emulations:
         self._touched: dict[Session, set[str]] = {}
 
     def post(self, page: PageTarget, session: Session) -> list[PendingCall]:
-        """Send to a new session, and its evaluation session, what holds for its page.
+        """Send the settings of a page to a new session and its evaluation session.
 
-        The answers are taken here.
+        The replies are processed here.
         """
         if session is page.session:
             session.on_end(self._forget_closed_pages)
@@ -141,16 +142,19 @@ class Emulations:
         return []
 
     def set_default_viewport(self, viewport: tuple[int, int] | None) -> None:
-        """Have all pages of this program's, and their popups without a size of their own, get that viewport.
+        """Set the viewport of all pages of this program, and of their popups without a size of their own.
 
-        None is the window's. Does not wait for answers.
+        None is the window's. Does not wait for replies.
         """
         self._default_viewport = viewport
         for page in list(self._pages.values()):
             self._post_to_new(page, page.session, page.session.target_type)
 
     def adopt(self, page: PageTarget) -> None:
-        """Give the default viewport to a page that this program opened in another one's browser. Does not wait."""
+        """Set the default viewport of a page that this program opened in another program's browser.
+
+        Does not wait.
+        """
         page.ours = True
         self._post_to_new(page, page.session, page.session.target_type)
 
@@ -161,9 +165,9 @@ class Emulations:
                     page.nursery.start_soon(self._log_answers, sent, name="emulate for a new target")
 
     def settings_of(self, page: PageTarget) -> dict[str, object]:
-        """Return what is in effect for a page."""
+        """Return the effective settings of a page."""
         layers = [layer for layer in self._layers if layer.holds_for(page)]
-        # A context's first, then those of the pages that it comes from, its own last.
+        # The context's layers first, then the layers of the page's openers, its own last.
         layers.sort(key=lambda layer: -1 if layer.page_id is None else page.lineage.index(layer.page_id))
         default = self._default_viewport if page.ours and not page.own_size else None
         merged: dict[str, object] = {} if default is None else {"viewport": default}
@@ -177,24 +181,24 @@ class Emulations:
         return merged
 
     async def begin(self, layer: Layer, page: PageTarget | None = None) -> None:
-        """Have a layer hold. `page` is the one that has to answer. Whatever this raises, call `end` after it.
+        """Apply a layer. `page` is the page whose reply is awaited. Call `end` afterwards, even if this raises.
 
-        Raises InvalidArgumentError or EmulationRefusedError where Chrome refuses, SessionGoneError,
+        Raises InvalidArgumentError or EmulationRefusedError if Chrome refuses, SessionGoneError,
         ConnectionLostError.
         """
         self._layers.append(layer)
         await self._take(self._spread(), page)
 
     async def end(self, layer: Layer) -> None:
-        """End a layer; one that never began is not an error. Shielded, and bounded."""
+        """End a layer. Ignores a layer that never began. Shielded and bounded."""
         if layer in self._layers:
             self._layers.remove(layer)
             await self._restore()
 
     async def keep(self, key: object, layer: Layer, page: PageTarget | None = None) -> None:
-        """Have settings hold from now on, beside those that `keep` was given before under the same key.
+        """Apply settings from now on, in addition to earlier settings of `keep` under the same key.
 
-        Raises as `begin`; then, and when cancelled, what was before holds.
+        Raises the errors of `begin`. After an error or a cancellation, the earlier settings apply.
         """
         kept = self._lasting.get(key)
         if kept is None:
@@ -208,7 +212,7 @@ class Emulations:
             raise
 
     async def release(self, key: object, layer: Layer) -> None:
-        """Take back one layer that `keep` was given under that key; it may be over. Shielded, and bounded."""
+        """Remove one layer that `keep` added under that key, if it still exists. Shielded and bounded."""
         kept = self._lasting.get(key)
         if kept is not None and kept.remove(layer):
             if kept.is_empty:
@@ -216,32 +220,32 @@ class Emulations:
             await self._restore()
 
     async def forget(self, key: object) -> None:
-        """Take back all that `keep` was given under that key."""
+        """Remove all settings of `keep` under that key."""
         if key in self._lasting:
             self.drop(key)
             await self._restore()
 
     def drop(self, key: object) -> None:
-        """Forget what `keep` was given under a key whose pages are gone."""
+        """Drop the settings of `keep` under a key whose pages are closed."""
         kept = self._lasting.pop(key, None)
         if kept is not None:
             self._layers.remove(kept.whole)
 
     def metrics(self, page: PageTarget) -> Command:
-        """Return the command that sets the page's viewport back, for a caller that changes it for a moment."""
+        """Return the command that restores the page's viewport, for a caller that changes it briefly."""
         return commands(self.settings_of(page), "page").get("metrics", UNDO["metrics"])
 
     def _forget_closed_pages(self) -> None:
-        """Drop what lasts for pages that are closed, and so are the popups that they opened."""
+        """Drop the lasting settings of closed pages whose popups are closed too."""
         if self._lasting:
             needed = {target_id for page in self._pages.values() for target_id in page.lineage}
             for key in [key for key in self._lasting if isinstance(key, str) and key not in needed]:
                 self.drop(key)
 
-    # --- telling ---------------------------------------------------------------------------------------------
+    # --- sending ---------------------------------------------------------------------------------------------
 
     def _spread(self) -> list[_Sent]:
-        """Post to every session what is new for it."""
+        """Post the changed settings to every session."""
         sent = []
         for page in list(self._pages.values()):
             for session in (*page.frame_sessions.values(), *page.worker_sessions.values()):
@@ -288,7 +292,7 @@ class Emulations:
         return sent
 
     def _claim(self, groups: set[str], former: Session) -> None:
-        """Send again what a process has only one of, to those that may have had it through `former` till now."""
+        """Send process-wide settings again to the sessions that may have had them through `former`."""
         if not groups:
             return
         for session, applied in self._applied.items():
@@ -303,7 +307,7 @@ class Emulations:
             self._claim(set(PROCESS_WIDE & applied.keys()), session)
 
     def _catch_up(self, page: PageTarget, session: Session, kind: str) -> None:
-        """Send everything anew to a page that a reload has brought back: what was sent as it crashed was lost."""
+        """Send all settings again to a page that was reloaded after a crash, which lost them."""
         wanted = commands(self.settings_of(page), kind)
         self._applied[session] = dict(wanted)
         with suppress(ConnectionLostError, SessionGoneError):
@@ -314,15 +318,15 @@ class Emulations:
                     session.post(command.method, **command.params)
 
     def _claim_again(self, session: Session) -> None:
-        """Send again to others what they had through a session which may be in another process now."""
+        """Send process-wide settings again to others that had them through a session that may have moved."""
         if len(self._applied) > 1:
             with suppress(ConnectionLostError, SessionGoneError):
                 self._claim(set(PROCESS_WIDE & self._applied.get(session, {}).keys()), session)
 
-    # --- what Chrome says to it ------------------------------------------------------------------------------
+    # --- replies ----------------------------------------------------------------------------------------------
 
     async def _take(self, sent: list[_Sent], page: PageTarget | None) -> None:
-        """Wait for the answers; those of other sessions than the page's own for a moment only."""
+        """Wait for the replies; for those of other sessions than the page's only for a moment."""
         sessions = () if page is None else (page.session, page.evaluation_session)
         own = [each for each in sent if each.session in sessions]
         for each in own:
@@ -345,7 +349,7 @@ class Emulations:
             logger.debug("%s got no emulation: %s", each.session.describe(), error)
 
     async def _log_answers(self, sent: list[_Sent]) -> None:
-        """Take the answers of a new session; what it refuses is logged, because no caller waits for it."""
+        """Process the replies of a new session. Refusals are logged, because no caller waits for them."""
         with suppress(ConnectionLostError):
             for each in sent:
                 try:
@@ -359,16 +363,18 @@ class Emulations:
         if error.message.endswith(_TAKEN):
             others = (applied for session, applied in self._applied.items() if session is not each.session)
             if any(applied.get(each.group) == each.command for applied in others):
-                return  # its process has it, through another session of ours
-            reason = "another page of the same process, or another client, has set another one"
+                return  # another session of this program has set it in the process
+            reason = "another page of the same process, or another client, has set another value"
             raise EmulationRefusedError(what=name, given=given, reason=reason) from None
         if error.message.startswith("Invalid"):
-            expected = f"what Chrome knows (it says {error.message!r})"
+            expected = f"a value that Chrome accepts (it answered {error.message!r})"
             raise InvalidArgumentError(what=name, given=given, expected=expected) from None
-        raise EmulationRefusedError(what=name, given=given, reason=f"Chrome says {error.message!r}") from None
+        raise EmulationRefusedError(
+            what=name, given=given, reason=f"Chrome answered {error.message!r}"
+        ) from None
 
     async def _restore(self) -> None:
-        """Send to every session what is left. Shielded, with a deadline; a session that is gone needs nothing."""
+        """Send the remaining settings to every session. Shielded, with a deadline; ended sessions are skipped."""
         with undoing(_UNDO_TIMEOUT), suppress(ConnectionLostError):
             for each in self._spread():
                 with suppress(SessionGoneError, RemoteError, ProtocolError):

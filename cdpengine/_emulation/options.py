@@ -1,8 +1,8 @@
-"""Emulation options and proxies: what can be emulated, checked and converted to plain settings. Pure.
+"""Emulation options and proxies, checked and converted to plain settings. Pure.
 
-Rule: everything that is wrong in itself is refused before anything is sent. None means as without emulation; an
-option that is not given stays as it was. Chrome accepts any text as a proxy, and then reaches nothing: a text that
-cannot be one is refused too.
+Rule: invalid values are refused before anything is sent. None means no emulation; an omitted option keeps its
+value. Chrome accepts any string as a proxy, and then reaches no server, so strings that cannot be a proxy are
+refused too.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ Media = Literal["screen", "print"]
 
 
 DefaultViewport = Literal["default"]
-"""In place of a viewport: the one that the browser was launched, or connected to, with."""
+"""Stands for the viewport that was passed to `launch` or `connect`."""
 
 DEFAULT_VIEWPORT = (1280, 720)
-"""CSS pixels of the viewport of pages that this program opens, where nothing else is given."""
+"""Default viewport of pages that this program opens, in CSS pixels."""
 
 
 @attrs.frozen
 class Geolocation:
-    """Where the device is: degrees, and metres."""
+    """The device's position: degrees, and metres."""
 
     latitude: float
     longitude: float
@@ -45,11 +45,11 @@ class Geolocation:
 
 
 class EmulationOptions(TypedDict, total=False):
-    """What `emulate` takes. None: as it is without emulation; left out: as it was.
+    """The options of `emulate`. None: no emulation; omitted: unchanged.
 
-    A `viewport` of None is the size of the window, "default" the one that `launch` or `connect` was given.
-    `device` is a name of `cdpengine.DEVICES`, and stands for the six settings below it, each of which can be
-    given besides. Sizes are CSS pixels.
+    A `viewport` of None is the size of the window, "default" the one passed to `launch` or `connect`. `device` is
+    a name of `cdpengine.DEVICES`. It sets the six settings below it, each of which can also be passed to override
+    it. Sizes are CSS pixels.
     """
 
     device: str | Device | None
@@ -73,11 +73,11 @@ class EmulationOptions(TypedDict, total=False):
 OF_A_DEVICE = ("viewport", "screen", "device_scale_factor", "mobile", "touch", "user_agent")
 
 Settings = Mapping[str, Any]
-"""Checked settings by name; a device is already taken apart."""
+"""Checked settings by name; a device is replaced by its settings."""
 
 
 def check_options(options: Mapping[str, Any], chrome_version: str) -> dict[str, Any]:
-    """Return checked settings. Raises InvalidArgumentError for an unknown name, and for a value that cannot be."""
+    """Return checked settings. Raises InvalidArgumentError for an unknown name or an invalid value."""
     if not options:
         raise InvalidArgumentError(what="emulate", given="nothing", expected=f"some of {', '.join(_NAMES)}")
     for name in options:
@@ -104,12 +104,12 @@ def check_options(options: Mapping[str, Any], chrome_version: str) -> dict[str, 
 
 
 def check_viewport(viewport: object) -> tuple[int, int] | None:
-    """Return a checked viewport; None is the window's own. Raises InvalidArgumentError."""
+    """Return a checked viewport; None is the window's. Raises InvalidArgumentError."""
     return None if viewport is None else _size("viewport", viewport)
 
 
 def parse_viewport(text: str) -> tuple[int, int] | None:
-    """Return the viewport that a string such as "1280x720" or "none" gives. Raises InvalidArgumentError."""
+    """Return the viewport of a string such as "1280x720" or "none". Raises InvalidArgumentError."""
     words = text.strip().lower()
     if words == "none":
         return None
@@ -180,7 +180,7 @@ def _timezone(name: str, value: object) -> str:
     shaped = isinstance(value, str) and re.fullmatch(
         r"[A-Za-z][A-Za-z0-9_+\-]*(?:/[A-Za-z0-9_+\-]+){0,2}", value
     )
-    # Where the system has no list of time zones, Chrome decides.
+    # If the system has no list of time zones, Chrome decides.
     if not shaped or (known and value not in known):
         expected = 'an IANA time zone, such as "Europe/Berlin"'
         raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
@@ -256,8 +256,8 @@ class Proxy:
     """A proxy: `server` is "http://host:port" ("https", "socks4", "socks5" likewise), or "direct://" for none.
 
     `bypass` are hosts that are reached without it ("*.example.com", "10.0.0.0/8", "localhost:3000"). Chrome never
-    uses a proxy for this machine itself (localhost, 127.0.0.1), unless `bypass` has "<-loopback>". `username` and
-    `password` are for a proxy that asks for them.
+    uses a proxy for this machine (localhost, 127.0.0.1), unless `bypass` has "<-loopback>". `username` and
+    `password` are for a proxy that requires them.
     """
 
     server: str
@@ -267,9 +267,9 @@ class Proxy:
 
 
 def check_proxy(given: object) -> Proxy:
-    """Return a proxy, given as such or as its server.
+    """Return the proxy, passed as an object or as its server.
 
-    Raises InvalidArgumentError; its message holds no password.
+    Raises InvalidArgumentError; its message contains no password.
     """
     if not isinstance(given, str | Proxy):
         raise InvalidArgumentError(
@@ -294,7 +294,7 @@ def check_proxy(given: object) -> Proxy:
                 what=f"proxy.{name}", given=f"a {type(text).__name__}", expected="a str"
             )
     if (proxy.username is None) != (proxy.password is None):
-        given = "one of them"
+        given = "one without the other"
         raise InvalidArgumentError(what="proxy.username, .password", given=given, expected="both or neither")
     return proxy
 
@@ -308,7 +308,9 @@ def _check_server(server: str) -> None:
         host, port, parts = None, None, urlsplit("")
     if "@" in parts.netloc:
         raise InvalidArgumentError(
-            what="proxy.server", given="one with a user", expected="Proxy(server, username=..., password=...)"
+            what="proxy.server",
+            given="a server with a user",
+            expected="Proxy(server, username=..., password=...)",
         )
     odd = parts.path not in ("", "/") or parts.query or parts.fragment or set(server) & set(" ,;=\t\r\n")
     if parts.scheme not in _SCHEMES or not host or port == 0 or odd or not server.isascii():
@@ -317,10 +319,10 @@ def _check_server(server: str) -> None:
 
 
 def context_params(proxy: Proxy) -> dict[str, str]:
-    """Return the parameters of `Target.createBrowserContext` for it."""
+    """Return the parameters of `Target.createBrowserContext` for the proxy."""
     params = {"proxyServer": proxy.server.rstrip("/") if proxy.server != "direct://" else proxy.server}
     if proxy.bypass:
-        # Of several rules for one host Chrome takes the last: what is named goes before "<-loopback>".
+        # Chrome uses the last of several rules for a host, so named hosts precede "<-loopback>".
         rules = sorted(proxy.bypass, key=lambda rule: rule != "<-loopback>")
         params["proxyBypassList"] = ",".join(rules)
     return params

@@ -1,8 +1,8 @@
-"""Permissions: what pages of a context may do without asking, or may not, in layers.
+"""Permissions of a context's pages, in layers.
 
-Rule: what is in effect for a context is what its layers say together, the latest last; Chrome prefers what is said
-of one origin to what is said of all. It can only reset all overrides of a context at once: when a layer ends, all
-are reset, and what is left is set again.
+Rule: a context's permissions are those of its layers, where the latest wins; Chrome prefers settings for one
+origin to settings for all. Chrome can only reset all overrides of a context together. So when a layer ends, all
+are reset, and the remaining ones are set again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteEr
 PermissionState = Literal["granted", "denied", "prompt"]
 
 _CLOSE_TIMEOUT = 2.0
-"""Seconds that taking back may take."""
+"""Maximum duration of the undoing, in seconds."""
 
 _DESCRIPTORS: dict[str, dict[str, object]] = {
     "clipboard-write": {"name": "clipboard-write", "allowWithoutSanitization": False},
@@ -31,7 +31,7 @@ _DESCRIPTORS: dict[str, dict[str, object]] = {
     "pan-tilt-zoom": {"name": "camera", "panTiltZoom": True},
     "push": {"name": "push", "userVisibleOnly": True},
 }
-"""Those that need more than their name."""
+"""Descriptors of permissions that need more than a name."""
 
 NAMES = (
     "accelerometer",
@@ -69,7 +69,7 @@ NAMES = (
     "top-level-storage-access",
     "window-management",
 )
-"""Names as `navigator.permissions.query` has them; "midi-sysex" and "pan-tilt-zoom" are our own."""
+"""Names of `navigator.permissions.query`; "midi-sysex" and "pan-tilt-zoom" are the engine's."""
 
 
 @attrs.define(eq=False)
@@ -82,7 +82,7 @@ class PermissionLayer:
 
 
 def check_permissions(states: object, origin: object, context_id: str | None) -> PermissionLayer:
-    """Return a layer, checked. Raises InvalidArgumentError, which says which name comes nearest."""
+    """Return a checked layer. Raises InvalidArgumentError, which suggests similar names."""
     if not isinstance(states, Mapping) or not states:
         given = "none" if isinstance(states, Mapping) else f"a {type(states).__name__}"
         raise InvalidArgumentError(what="permissions", given=given, expected="a mapping of names to states")
@@ -102,22 +102,25 @@ def check_permissions(states: object, origin: object, context_id: str | None) ->
 
 
 class Permissions:
-    """The permissions that were set through one browser's session."""
+    """The permissions that one browser's session has set."""
 
     def __init__(self, root: Session) -> None:
         self._root = root
         self._layers: list[PermissionLayer] = []
 
     async def begin(self, layer: PermissionLayer) -> None:
-        """Have a layer hold. Whatever this raises, call `end` after it.
+        """Apply a layer. Call `end` afterwards, even if this raises.
 
-        Raises InvalidArgumentError for what this Chrome does not know.
+        Raises InvalidArgumentError for permissions that this Chrome does not know.
         """
         self._layers.append(layer)
         await self._send(layer)
 
     async def keep(self, layer: PermissionLayer) -> None:
-        """Have a layer hold from now on. Raises as `begin`; then, and when cancelled, nothing has changed."""
+        """Apply a layer from now on.
+
+        Raises the errors of `begin`; after an error or cancellation, it has no effect.
+        """
         try:
             await self.begin(layer)
         except BaseException:
@@ -125,12 +128,12 @@ class Permissions:
             raise
 
     async def reset(self, context_id: str | None) -> None:
-        """Forget all that was set for a context."""
+        """Remove all permissions that were set for a context."""
         self._layers = [layer for layer in self._layers if layer.context_id != context_id]
         await self._root.call("Browser.resetPermissions", **_where(context_id))
 
     def forget(self, context_id: str | None) -> None:
-        """Note that a context is disposed of."""
+        """Forget a context that was disposed of."""
         self._layers = [layer for layer in self._layers if layer.context_id != context_id]
 
     async def _send(self, layer: PermissionLayer) -> None:
@@ -144,13 +147,13 @@ class Permissions:
             except RemoteError as error:
                 if "PermissionDescriptor" not in error.message and "ermission" not in error.message:
                     raise
-                expected = f"what this Chrome has (it says {error.message!r})"
+                expected = f"a permission of this Chrome (it answered {error.message!r})"
                 raise InvalidArgumentError(what="permissions", given=repr(name), expected=expected) from None
 
     async def end(self, layer: PermissionLayer) -> None:
-        """End a layer; one that never began is not an error. Shielded, and bounded."""
+        """End a layer. Ignores a layer that never began. Shielded and bounded."""
         if layer not in self._layers:
-            return  # all were reset meanwhile
+            return  # `reset` removed it meanwhile
         self._layers.remove(layer)
         with undoing(_CLOSE_TIMEOUT), suppress(ConnectionLostError, RemoteError):
             calls = [self._root.post("Browser.resetPermissions", **_where(layer.context_id))]

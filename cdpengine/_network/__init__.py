@@ -1,1 +1,1 @@
-"""Network: requests intercepted, answered and slowed down."""
+"""Interception, mocking and throttling of requests."""

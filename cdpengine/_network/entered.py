@@ -1,7 +1,7 @@
-"""What the answer to a stopped request enters: values of the program's own that may be secrets. Pure.
+"""Possible secrets that a program enters with its answer to an intercepted request. Pure.
 
-Rule: a value counts if the program made it up. Values that the page asked with, or that the server sent, are
-passed on and do not count, so that a page cannot have its own texts redacted.
+Rule: only values that the program made count. Values of the page's request or the server's response do not count,
+so that a page cannot cause redaction of its own strings.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from cdpengine._urls import credentials_in
 def entered_by(
     params: Mapping[str, Any], asked: InterceptedRequest, response: InterceptedResponse | None
 ) -> list[str]:
-    """Return what the parameters of an answer hold that can be secret.
+    """Return the possible secrets in the parameters of an answer.
 
-    `asked` is the request as the page made it, `response` the server's, if it has begun.
+    `asked` is the page's request, `response` the server's response, if it has begun.
     """
     foreign = set(asked.headers.values())
     if response is not None:

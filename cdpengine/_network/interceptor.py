@@ -1,13 +1,13 @@
-"""Interceptor: what Chrome stops on one session, and what answers it: the routes in effect, the credentials.
+"""Interception on one session: the routes in effect, and the credentials.
 
-Rule: Chrome stops only what a route or credentials may want; a request that none of them takes goes on at once, in
-the reader. Without routes and credentials, the Fetch domain is off. The latest route is asked first. Credentials
-go only to the server or proxy that they are for, once for each request: one that asks again has refused them, and
-then the page sees that refusal. No message and no log holds them.
+Rule: Chrome pauses only requests that a route or credentials may match. A request that none of them takes
+continues immediately, in the reader. Without routes and credentials, the Fetch domain is off. The latest route is
+tried first. Credentials are sent only to their server or proxy, once for each request. A second challenge means a
+refusal, which the page then sees. No message and no log contains them.
 
-A route's handler is foreign code. One that raises, hangs or gives no answer fails its own request, by name, on
-record and in the log; never the page, another request or the program. When the route ends, the requests that its
-handlers hold go on to the next route, as if this one had not existed.
+A route's handler is user code. If it raises, hangs or gives no answer, its own request fails, and the failure is
+recorded and logged; the page, other requests and the program are not affected. When the route ends, the requests
+of its handlers continue to the next route, as if this one had not existed.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from cdpengine.errors import (
 logger = get_logger("cdpengine.network")
 
 _MOST_CHALLENGED = 1000
-"""Remembered challenges that were answered with credentials. The same challenge again means a refusal."""
+"""Maximum number of remembered challenges that were answered. The same challenge again means a refusal."""
 
 
 class Interceptor:
-    """The Fetch domain of one session. Get it from `interceptor_of`."""
+    """The Fetch domain of one session. Obtain it with `interceptor_of`."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -58,11 +58,11 @@ class Interceptor:
         self._challenged: OrderedDict[tuple[str, str, str], Credentials] = OrderedDict()
         self._listening = False
         self._not_understood = RepeatedWarning(
-            logger, "an intercepted request was not understood, and goes on: %s", level=logging.ERROR
+            logger, "an undecodable intercepted request continues: %s", level=logging.ERROR
         )
 
     def add(self, part: RouteRegistration | Credentials) -> list[PendingCall]:
-        """Have a route, or credentials, from now on."""
+        """Add a route or credentials."""
         if isinstance(part, RouteRegistration):
             self._routes.append(part)
         else:
@@ -71,7 +71,10 @@ class Interceptor:
         return self._update()
 
     def remove(self, part: RouteRegistration | Credentials) -> list[PendingCall]:
-        """Take it out again. What its handlers hold is continued before: `RouteRegistration._close`."""
+        """Remove a route or credentials.
+
+        The requests of its handlers are continued before: `RouteRegistration._close`.
+        """
         if isinstance(part, RouteRegistration):
             known = part in self._routes
             self._routes = [route for route in self._routes if route is not part]
@@ -81,14 +84,14 @@ class Interceptor:
         return self._update() if known else []
 
     async def renew(self) -> None:
-        """Have Chrome stop the requests of a document that it had prerendered."""
+        """Let Chrome pause the requests of a document that it had prerendered."""
         for call in self._update():
             await call.raw()
 
     def _update(self) -> list[PendingCall]:
         if not (self._routes or self._credentials):
             self._listen(False)
-            # Chrome continues by itself what is still stopped then.
+            # Chrome then continues all paused requests.
             return [self._session.post("Fetch.disable")]
         self._listen(True)
         patterns: list[dict[str, str]] = []
@@ -135,8 +138,8 @@ class Interceptor:
         asked = event.decode(AuthRequired)
         challenge = asked.auth_challenge
         answer: dict[str, str] = {"response": "CancelAuth"}
-        # Chrome repeats a challenge, with the same id, after a refusal; the page gets the refusal then. A proxy
-        # and the server behind it challenge the same request, one after the other.
+        # After a refusal, Chrome repeats a challenge with the same id; the page then gets the refusal. A proxy and
+        # the server behind it challenge the same request one after the other.
         key = (asked.request_id, challenge.source or "", challenge.origin)
         if key not in self._challenged:
             found = next(
@@ -164,7 +167,7 @@ _INTERCEPTORS: dict[Session, Interceptor] = {}
 
 
 def interceptor_of(session: Session) -> Interceptor:
-    """Return the one interceptor of a session, for as long as the session lives."""
+    """Return the interceptor of a session, the same for the whole life of the session."""
     found = _INTERCEPTORS.get(session)
     if found is None:
         found = Interceptor(session)
@@ -180,7 +183,7 @@ def interceptor_of(session: Session) -> Interceptor:
 
 @attrs.frozen(eq=False)
 class Credentials:
-    """`origin` ("https://example.com:8443"): the server that they are for; None: any. `proxy`: for a proxy."""
+    """Credentials for the server `origin` ("https://example.com:8443"; None: any), or for a proxy (`proxy`)."""
 
     username: str = attrs.field(repr=False)
     password: str = attrs.field(repr=False)
@@ -189,7 +192,7 @@ class Credentials:
     _refused: RepeatedWarning = attrs.field(
         init=False,
         repr=False,
-        factory=lambda: RepeatedWarning(logger, "%s refused the credentials that it was given"),
+        factory=lambda: RepeatedWarning(logger, "%s refused the credentials"),
     )
 
     @classmethod
@@ -201,18 +204,18 @@ class Credentials:
         return cls(username, password, None if origin is None else _check_origin(origin), bool(proxy))
 
     def fit(self, origin: str, source: str) -> bool:
-        """Whether they are for the one that asks: the server or proxy (`source`) at `origin`."""
+        """Return whether they are for the challenger: the server or proxy (`source`) at `origin`."""
         if self.proxy != (source == "Proxy"):
             return False
         return self.origin is None or self.origin == _normalize_origin(origin)
 
     def patterns(self) -> list[dict[str, str]]:
-        """Return what Chrome has to stop: it asks for credentials only where a request may be stopped."""
-        # A request anywhere can be redirected to the origin, or go by the proxy.
+        """Return Chrome's interception patterns: it asks for credentials only for requests that may be paused."""
+        # A request to any URL can be redirected to the origin, or use the proxy.
         return [{"urlPattern": "*", "requestStage": "Request"}]
 
     def note_refusal(self, origin: str) -> None:
-        """Note that a server, or proxy, does not take them."""
+        """Note that a server or proxy refused them."""
         self._refused.tell(origin)
 
 
@@ -241,7 +244,7 @@ def _normalize_origin(origin: str) -> str:
 # --- routes in effect ----------------------------------------------------------------------------------------
 
 RouteHandler: TypeAlias = Callable[[Route], Awaitable[object]]
-"""An async function that is given the Route, and answers it."""
+"""An async function that receives the Route, and answers it."""
 
 Stage: TypeAlias = Literal["request", "response"]
 
@@ -250,7 +253,10 @@ _LONGEST_REASON = 300
 
 @attrs.frozen
 class RouteFailure:
-    """A request that failed because of a route's handler. `reason` says how; `handler` and `pattern` name it."""
+    """A request that failed because of a route's handler.
+
+    `reason` describes how; `handler` and `pattern` name it.
+    """
 
     url: str
     method: str
@@ -263,9 +269,9 @@ class RouteFailure:
 
 @attrs.frozen
 class RouteMatch:
-    """Which requests a route is for.
+    """The condition of a route.
 
-    `test` says whether a URL matches; empty `types` are all; `words` name the route.
+    `test` is a predicate for URLs; empty `types` mean all; `words` name the route.
     """
 
     test: Callable[[str], bool]
@@ -275,7 +281,7 @@ class RouteMatch:
     chrome_url: str = "*"
 
     def patterns(self) -> list[dict[str, str]]:
-        """Return what Chrome is to stop, as `Fetch.RequestPattern`s: at least what matches."""
+        """Return Chrome's `Fetch.RequestPattern`s, which cover at least the matching requests."""
         stage = self.stage.capitalize()
         if not self.types:
             return [{"urlPattern": self.chrome_url, "requestStage": stage}]
@@ -285,16 +291,16 @@ class RouteMatch:
         ]
 
     def matches(self, request: InterceptedRequest, stage: Stage) -> bool:
-        """Whether the request is meant. Raises what a function of the user's raises."""
+        """Return whether the request matches. Raises the errors of a user's function."""
         if stage != self.stage or (self.types and request.resource_type not in self.types):
             return False
         return bool(self.test(request.url))
 
 
 def chrome_url_of(pattern: object) -> str:
-    """Return the widest of Chrome's own patterns that a route's URL pattern fits into. Pure.
+    """Return the narrowest pattern of Chrome that covers a route's URL pattern. Pure.
 
-    For globs it is the same; in Chrome's, "?" is a character of any kind, and a backslash escapes.
+    For globs it is the same, but Chrome's "?" is any single character, and a backslash escapes.
     """
     if not isinstance(pattern, str):
         return "*"
@@ -303,9 +309,11 @@ def chrome_url_of(pattern: object) -> str:
 
 @not_picklable("a list of its failures")
 class RouteRegistration:
-    """One route in effect. Handlers run in `nursery`, each for at most `limit` seconds; failures go to `log`, too.
+    """One route in effect.
 
-    `match` is what it is for; `seen` counts the requests that its handler was given.
+    Handlers run in `nursery`, each for at most `limit` seconds; failures are added to `log` too.
+
+    `match` is its condition; `seen` counts the requests of its handler.
     """
 
     def __init__(
@@ -333,12 +341,12 @@ class RouteRegistration:
         return f"<route of {self.match.words}: {self.seen} requests, {len(self.failures)} failures>"
 
     def _take(self, exchange: Exchange) -> bool:
-        """Give the exchange to the handler. False when it is not for this route, or the route has ended."""
+        """Pass the exchange to the handler. Return False if it does not match or the route has ended."""
         if self._closed:
             return False
         stage: Stage = "request" if exchange.response is None else "response"
         try:
-            # A changed URL is a later route's to see, not to be matched by.
+            # Match the page's URL. Later routes see a changed URL but are not matched by it.
             if not self.match.matches(exchange.asked, stage):
                 return False
         except Exception as error:  # noqa: BLE001 - the user's function: as for the handler
@@ -352,7 +360,7 @@ class RouteRegistration:
         return True
 
     def _close(self) -> None:
-        """End the route: what its handlers hold goes on, and they are cancelled."""
+        """End the route: the requests of its handlers continue, and the handlers are cancelled."""
         self._closed = True
         for route in list(self._at_work):
             exchange, scope = self._at_work[route]
@@ -378,7 +386,7 @@ class RouteRegistration:
             if reason:
                 self._fail(exchange, reason, raised)
                 if not route.answered:
-                    route._closed = "the request was failed, because " + reason
+                    route._closed = "the request failed: " + reason
                     exchange.abort("Failed")
         finally:
             self._release(route, exchange, "the handler was cancelled")

@@ -1,12 +1,11 @@
-"""Intercepted requests and responses, their headers, and the answers that a handler gives in place of a server's.
+"""Intercepted requests and responses, their headers, and the answers of handlers.
 
-Rule: frozen; names of headers are as Chrome writes them, and are looked up in any case. A header that no server
-could read is refused before anything is sent; order and repetition are kept where Chrome keeps them. An answer is
-complete, or it is refused with what was wrong. Nothing that a server would have to say is guessed, except the type
-of a body.
+Rule: frozen. Header names are Chrome's and are matched in any case. A header that no server could read is refused
+before anything is sent; order and repetition are kept where Chrome keeps them. An answer is complete, or it is
+refused with the reason. Only the type of a body is guessed, and no other header of a server.
 
-The words for types of resources and for reasons of failures are Chrome's own. Case does not matter where one is
-given; an unknown word is refused with the list of the known ones.
+Resource types and failure reasons have Chrome's names, in any case; an unknown name is refused with the list of
+known names.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ _CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
 
 @attrs.frozen
 class InterceptedRequest:
-    """A request that waits for its answer.
+    """A paused request.
 
-    `url` is without fragment. `headers` are those that the page set; what Chrome adds later (cookies, for one) is
-    not among them. `post_data` is the whole body, never a part. It is None if there is none, and if Chrome does
-    not report all of it (files on disk, streams): `post_data_missing` gives the reason then, and is "" otherwise.
-    `resource_type` is Chrome's word; `fetch()` is "XHR". `frame_id` is the frame that asks, `target_id` the page,
-    or frame with a process of its own, that reported it. `redirected`: an earlier request was redirected here.
+    `url` has no fragment. `headers` are those of the page; headers that Chrome adds later, such as cookies, are
+    missing. `post_data` is the whole body, never a part. It is None if the request has no body, and if Chrome does
+    not report all of it (files on disk, streams): then `post_data_missing` is the reason, otherwise "".
+    `resource_type` is Chrome's name; `fetch()` is "XHR". `frame_id` is the requesting frame, `target_id` the page
+    or out-of-process frame that reported it. `redirected`: an earlier request was redirected here.
     """
 
     url: str
@@ -56,23 +55,23 @@ class InterceptedRequest:
 
     @property
     def has_post_data(self) -> bool:
-        """Whether the request has a body, also one that `post_data` lacks."""
+        """Whether the request has a body, even if `post_data` lacks it."""
         return self.post_data is not None or bool(self.post_data_missing)
 
     @property
     def is_navigation(self) -> bool:
-        """Whether it is for a document: the page's own, or a frame's."""
+        """Whether the request is for a document of the page or a frame."""
         return self.resource_type == "Document"
 
     def header(self, name: str) -> str | None:
-        """Return a header's value, None where there is none. Case does not matter."""
+        """Return a header's value, or None. The name's case does not matter."""
         wanted = name.casefold()
         return next((value for key, value in self.headers.items() if key.casefold() == wanted), None)
 
     def json(self) -> Any:
         """Return the posted body, as JSON.
 
-        Raises BodyUndecodableError (a ValueError) when it is not JSON, or missing.
+        Raises BodyUndecodableError (a ValueError) if it is not JSON, or missing.
         """
         if self.post_data is None:
             reason = self.post_data_missing or "the request has no body"
@@ -86,10 +85,10 @@ class InterceptedRequest:
 @not_picklable("its status, its headers, or its body")
 @attrs.define(eq=False)
 class InterceptedResponse:
-    """A response of which the page knows nothing yet.
+    """A response that the page has not received yet.
 
-    `header_list` has every header, in order; `headers` one of each name. `failure` is Chrome's reason where there
-    is no response at all ("ConnectionRefused"); `status` is 0 then.
+    `header_list` has every header, in order; `headers` one of each name. `failure` is Chrome's reason if the
+    request failed ("ConnectionRefused"); `status` is then 0.
     """
 
     url: str
@@ -102,30 +101,30 @@ class InterceptedResponse:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers; of those that come more than once (Set-Cookie), the last."""
+        """The headers; the last one of a repeated name (Set-Cookie)."""
         return dict(self.header_list)
 
     def header(self, name: str) -> str | None:
-        """Return a header's value, None where there is none. Case does not matter."""
+        """Return a header's value, or None. The name's case does not matter."""
         wanted = name.casefold()
         return next((value for key, value in self.header_list if key.casefold() == wanted), None)
 
     async def body(self) -> bytes:
-        """Return the body, whole, as it is after decompression; before the route is answered.
+        """Return the whole body, after decompression. Call it before the route is answered.
 
-        Waits for the server. Raises InterceptedBodyUnavailableError for a redirect, for a request that failed, and
-        once the route is answered.
+        Waits for the server. Raises InterceptedBodyUnavailableError for a redirect, for a failed request, and
+        after the route was answered.
         """
         if self._body is None:
             if self._read is None or self.failure:
                 raise InterceptedBodyUnavailableError(
-                    url=self.url, reason=f"there was no response ({self.failure})"
+                    url=self.url, reason=f"the request has no response ({self.failure})"
                 )
             self._body = await self._read()
         return self._body
 
     async def text(self) -> str:
-        """Return the body as text, in the charset that it says it has (else UTF-8). Raises as `body`."""
+        """Return the body as text, in the charset of its header (else UTF-8). Raises the errors of `body`."""
         body = await self.body()
         found = _CHARSET.search(self.header("content-type") or "")
         try:
@@ -136,7 +135,7 @@ class InterceptedResponse:
     async def json(self) -> Any:
         """Return the body as JSON.
 
-        Raises as `body`, and BodyUndecodableError (a ValueError) when it is not JSON.
+        Raises the errors of `body`, and BodyUndecodableError (a ValueError) if it is not JSON.
         """
         body = await self.body()
         try:
@@ -146,12 +145,12 @@ class InterceptedResponse:
 
 
 def is_at_response(paused: RequestPaused) -> bool:
-    """Tell whether the response has begun, or the request failed."""
+    """Return whether the response has begun, or the request failed."""
     return paused.response_error_reason is not None or paused.response_status_code is not None
 
 
 def to_request(paused: RequestPaused, target_id: str) -> InterceptedRequest:
-    """Return the request that is held."""
+    """Return the paused request."""
     request, posted = paused.request, posted_data(paused.request)
     return InterceptedRequest(
         url=request.url,
@@ -167,7 +166,7 @@ def to_request(paused: RequestPaused, target_id: str) -> InterceptedRequest:
 
 
 def to_response(paused: RequestPaused, read: Callable[[], Awaitable[bytes]]) -> InterceptedResponse:
-    """Return the response that is held, whose body `read` reads."""
+    """Return the paused response, whose body `read` reads."""
     return InterceptedResponse(
         url=paused.request.url,
         status=paused.response_status_code or 0,
@@ -182,7 +181,7 @@ _LEAST_STATUS, _MOST_STATUS = 200, 599
 
 
 def check_status(status: int) -> int:
-    """Return the status. Raises InvalidArgumentError for what is not the status of an answer (1xx are not)."""
+    """Return the status. Raises InvalidArgumentError for an invalid response status (1xx are invalid)."""
     if isinstance(status, bool) or not isinstance(status, int) or not _LEAST_STATUS <= status <= _MOST_STATUS:
         raise InvalidArgumentError(
             what="status", given=repr(status)[:80], expected=f"{_LEAST_STATUS} to {_MOST_STATUS}"
@@ -191,7 +190,7 @@ def check_status(status: int) -> int:
 
 
 def phrase_of(status: int) -> str:
-    """Return the words for a status; Chrome wants some for those that it does not know."""
+    """Return the reason phrase of a status; Chrome requires one for unknown statuses."""
     try:
         return http.HTTPStatus(status).phrase
     except ValueError:
@@ -233,14 +232,14 @@ def fulfil_params(
 
 
 async def read_file(path: str | Path) -> bytes:
-    """Return a file's bytes. Raises InvalidArgumentError when it cannot be read."""
+    """Return a file's bytes. Raises InvalidArgumentError if it cannot be read."""
     place = trio.Path(to_path("path", path))
     try:
         return await place.read_bytes()
     except OSError as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InvalidArgumentError(
-            what="path", given=repr(str(path))[:200], expected=f"a file that can be read ({reason})"
+            what="path", given=repr(str(path))[:200], expected=f"a readable file ({reason})"
         ) from None
 
 
@@ -250,7 +249,9 @@ def _content(body: bytes | str | None, json: Any, file_name: str | None) -> tupl
             return "application/json", _json.encode(json)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise InvalidArgumentError(
-                what="json", given=f"a {type(json).__name__}", expected=f"what JSON can hold ({error})"
+                what="json",
+                given=f"a {type(json).__name__}",
+                expected=f"values that JSON can represent ({error})",
             ) from None
     if isinstance(body, str):
         return "text/plain; charset=utf-8", body.encode()
@@ -269,7 +270,7 @@ def _pairs(
         return check_headers(headers)
     if response is None:
         return []
-    # Chrome hands over the body as it is after decompression, and so it goes on.
+    # Chrome passes the body after decompression, and it is sent in this form.
     return [
         pair for pair in response.header_list if not replaced or pair[0].casefold() not in OF_THE_BODY_AS_SENT
     ]
@@ -278,7 +279,7 @@ def _pairs(
 # --- headers -------------------------------------------------------------------------------------------------
 
 Headers: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]]
-"""Names and values; pairs where a name comes more than once (Set-Cookie)."""
+"""Names and values; pairs for repeated names (Set-Cookie)."""
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BREAKS = re.compile(r"[\r\n\0]")
@@ -299,17 +300,19 @@ _HARMLESS = frozenset({
     "x-requested-with", "x-xss-protection",
 })  # fmt: skip
 _HARMLESS_BEGINNINGS = ("accept", "access-control-", "sec-", "x-forwarded-")
-"""Standard headers whose values are not secret. The values of others are taken for secrets:
-Authorization, Cookie, X-Api-Key."""
+"""Beginnings of standard headers whose values are not secret.
+
+The values of other headers are treated as secrets: Authorization, Cookie, X-Api-Key.
+"""
 
 OF_THE_BODY_AS_SENT = frozenset({"content-length", "content-encoding", "transfer-encoding"})
-"""Headers that are true of a body as it came over the wire, and not of one that was read and perhaps changed."""
+"""Headers that describe the body as sent over the wire, not a body that was read and perhaps changed."""
 
 
 def check_headers(headers: object) -> list[tuple[str, str]]:
     """Return the headers as pairs.
 
-    Raises InvalidArgumentError; the message holds no value, as it may be a secret.
+    Raises InvalidArgumentError; the message contains no value, as it may be a secret.
     """
     if isinstance(headers, Mapping):
         pairs = list(headers.items())
@@ -336,9 +339,9 @@ def check_headers(headers: object) -> list[tuple[str, str]]:
 
 
 def secret_values(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the values of headers that a program gives and that can be secrets: of all but the harmless ones.
+    """Return the possible secrets among a program's header values: all but the values of harmless headers.
 
-    Of "Bearer abc" and the like it is what follows the scheme.
+    For "Bearer abc" and similar values, it is the part after the scheme.
     """
     found = []
     for name, value in pairs:
@@ -349,12 +352,12 @@ def secret_values(pairs: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def header_entries(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
-    """Return headers as the Fetch domain takes them."""
+    """Return headers in the form of the Fetch domain."""
     return [{"name": name, "value": value} for name, value in pairs]
 
 
 def merge_headers(layers: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Return the headers of all layers; a later one wins, however its name is written."""
+    """Return the headers of all layers; a later one wins, whatever the case of its name."""
     found: dict[str, tuple[str, str]] = {}
     for layer in layers:
         for name, value in layer.items():
@@ -365,7 +368,7 @@ def merge_headers(layers: Iterable[Mapping[str, str]]) -> dict[str, str]:
 _EXPECTED = "a mapping of names to values, or pairs of them"
 
 
-# --- Chrome's words for requests ------------------------------------------------------------------------------
+# --- Chrome's names for types and reasons ---------------------------------------------------------------------
 
 ResourceType: TypeAlias = Literal[
     "Document",
@@ -388,8 +391,10 @@ ResourceType: TypeAlias = Literal[
     "FedCM",
     "Other",
 ]
-"""What a request is for, in Chrome's words. Where it intercepts, Chrome calls `fetch()` "XHR" as well, and the
-script of a worker "Other" (measured)."""
+"""The resource type of a request, with Chrome's names.
+
+In intercepted requests, Chrome calls `fetch()` "XHR" too, and the script of a worker "Other" (measured).
+"""
 
 RESOURCE_TYPES: tuple[ResourceType, ...] = get_args(ResourceType)
 
@@ -409,7 +414,7 @@ AbortReason: TypeAlias = Literal[
     "BlockedByClient",
     "BlockedByResponse",
 ]
-"""Why a request fails, in Chrome's words."""
+"""The reason why a request fails, with Chrome's names."""
 
 ABORT_REASONS: Mapping[AbortReason, str] = {
     "Failed": "net::ERR_FAILED",
@@ -427,16 +432,16 @@ ABORT_REASONS: Mapping[AbortReason, str] = {
     "BlockedByClient": "net::ERR_BLOCKED_BY_CLIENT",
     "BlockedByResponse": "net::ERR_BLOCKED_BY_RESPONSE",
 }
-"""Each reason, and the error that a navigation then ends with."""
+"""Each reason, and the error of a navigation that fails for it."""
 
 _TYPE_OF = {name.casefold(): name for name in RESOURCE_TYPES}
 _REASON_OF = {name.casefold(): name for name in ABORT_REASONS}
 
 
 def check_resource_types(given: object) -> frozenset[str]:
-    """Return the types that the given words mean; without words none, which stands for all.
+    """Return the resource types for the given names, or an empty set, which stands for all.
 
-    "Fetch" means "XHR" too: Chrome calls both so where it intercepts. Raises InvalidArgumentError.
+    "Fetch" means "XHR" too, because Chrome calls both so in intercepted requests. Raises InvalidArgumentError.
     """
     if not isinstance(given, str) and not isinstance(given, Collection):
         raise _no_type(given)
@@ -451,7 +456,7 @@ def check_resource_types(given: object) -> frozenset[str]:
 
 
 def check_reason(given: str) -> AbortReason:
-    """Return Chrome's own word for a reason. Raises InvalidArgumentError."""
+    """Return Chrome's spelling of a reason. Raises InvalidArgumentError."""
     known = _REASON_OF.get(given.casefold()) if isinstance(given, str) else None
     if known is None:
         expected = f"one of {', '.join(ABORT_REASONS)}"

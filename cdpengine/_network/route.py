@@ -1,9 +1,9 @@
-"""Route: one intercepted request, given to one handler. Exchange: that request as Chrome holds it, and its answer.
+"""Route: one intercepted request for one handler. Exchange: the paused request in Chrome, and its answer.
 
-Chrome stops a request before it is sent, or when its response has begun. Rule: an exchange is answered once, by
-the first answer: a handler's, or, when all handlers have passed it on, by continuing as without interception. An
-invalid answer is refused before anything is sent, and the route can still be answered then. An answer is sent to
-Chrome as a whole, even when its sender is cancelled. A request that the page no longer wants is not an error.
+Chrome pauses a request before it is sent, or when its response has begun. Rule: an exchange is answered once, by
+the first answer of a handler. If all handlers pass it on, it continues as without interception. An invalid answer
+is refused before anything is sent, and the route can still be answered. An answer is sent to Chrome as a whole,
+even if its sender is cancelled. A request that the page no longer needs is not an error.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _METHODS_LONGEST = 40
 
 @not_picklable("its `request`")
 class Route:
-    """What a handler is given: look at `request` (and `response`), and answer it, once.
+    """The argument of a handler: read `request` (and `response`), and answer it once.
 
     `continue_`, `fulfill` and `abort` are answers; `fallback` leaves the answer to the next route. `fetch` is not
     an answer: it sends the request to the server, and waits for the response.
@@ -66,17 +66,17 @@ class Route:
 
     @property
     def request(self) -> InterceptedRequest:
-        """The request, with what earlier routes changed of it."""
+        """The request, with the changes of earlier routes."""
         return self._exchange.request
 
     @property
     def response(self) -> InterceptedResponse | None:
-        """The response; None while the request has not been sent."""
+        """The response, or None before the request is sent."""
         return self._exchange.response
 
     @property
     def answered(self) -> str:
-        """The name of the answer that was given; "" while there is none."""
+        """The name of the answer, or "" before it."""
         return self._closed or self._exchange.answered
 
     async def continue_(
@@ -88,13 +88,13 @@ class Route:
         post_data: bytes | str | None = None,
         status: int | None = None,
     ) -> None:
-        """Let the request go to the server, or the response to the page, with these changes.
+        """Continue the request to the server, or the response to the page, with these changes.
 
-        `headers` replace all that are there: `{**route.request.headers, "X-Test": "1"}` adds one. The page does
-        not see a changed `url`. Of a response, `status` and `headers` can be changed; `fulfill` replaces its body.
-        Earlier routes are not asked. It is not an error that the page no longer wants the request.
+        `headers` replace all headers: `{**route.request.headers, "X-Test": "1"}` adds one. The page does not see a
+        changed `url`. Of a response, `status` and `headers` can be changed; `fulfill` replaces its body. Earlier
+        routes are not called. A request that the page no longer needs is not an error.
 
-        Raises InvalidArgumentError, RemoteError when Chrome refuses, RouteAnsweredError.
+        Raises InvalidArgumentError, RemoteError if Chrome refuses, RouteAnsweredError.
         """
         self._check_open("continue_")
         overrides = self._overrides(url, method, headers, post_data, status).over(self._exchange.overrides)
@@ -110,13 +110,13 @@ class Route:
         path: str | Path | None = None,
         content_type: str | None = None,
     ) -> None:
-        """Answer the page instead of the server, with one of `body`, `json`, or the file at `path`, or nothing.
+        """Answer the page instead of the server, with one of `body`, `json`, the file at `path`, or an empty body.
 
-        `status` is 200 and there are no other headers, unless given; where the route has a response, both are
-        that one's. `content_type` is "application/json" for `json`, known from the ending of `path`, and
-        "text/plain; charset=utf-8" for a text without one. A body takes at most some 70 MB.
+        The default `status` is 200, without other headers; if the route has a response, the defaults are its
+        status and headers. The default `content_type` is "application/json" for `json`, derived from the extension
+        of `path`, and "text/plain; charset=utf-8" for a string. The maximum body is about 70 MB.
 
-        Raises InvalidArgumentError (a file that cannot be read, too), RemoteError when Chrome refuses,
+        Raises InvalidArgumentError (also for an unreadable file), RemoteError if Chrome refuses,
         RouteAnsweredError.
         """
         self._check_open("fulfill")
@@ -140,7 +140,7 @@ class Route:
         await self._answer("fulfill", "Fetch.fulfillRequest", params)
 
     async def abort(self, reason: AbortReason = "Failed") -> None:
-        """Fail the request, for one of the reasons in `cdpengine.ABORT_REASONS`.
+        """Fail the request, with one of the reasons in `cdpengine.ABORT_REASONS`.
 
         Raises InvalidArgumentError, RouteAnsweredError.
         """
@@ -157,10 +157,10 @@ class Route:
         post_data: bytes | str | None = None,
         status: int | None = None,
     ) -> None:
-        """Leave the answer to the next route, the one that was made before this; without one, the request goes on.
+        """Leave the answer to the next route, which was added before this one. Without one, the request continues.
 
-        The changes are as in `continue_`, and the next route sees them. Which routes match was settled by the URL
-        that the page asked for. Raises InvalidArgumentError, RouteAnsweredError.
+        The changes are as in `continue_`, and the next route sees them. The page's original URL decides which
+        routes match. Raises InvalidArgumentError, RouteAnsweredError.
         """
         self._check_open("fallback")
         self._exchange.override(self._overrides(url, method, headers, post_data, status))
@@ -178,10 +178,10 @@ class Route:
     ) -> InterceptedResponse:
         """Send the request, with changes as in `continue_`, and return the response as soon as it has begun.
 
-        The route then is one with a `response`, still to be answered: `continue_()` gives it to the page as it is,
-        `fulfill(body=...)` with another body. A redirect is such a response; a request that failed has a
-        `failure`, and so has one that the page cancelled ("Aborted"); an answer has no effect then. Raises
-        InvalidArgumentError, RemoteError when Chrome refuses, RouteAnsweredError.
+        The route then has a `response` and must still be answered: `continue_()` passes it to the page unchanged,
+        `fulfill(body=...)` replaces its body. A redirect is such a response. A failed request has a `failure`, and
+        so has a request that the page cancelled ("Aborted"), for which an answer has no effect. Raises
+        InvalidArgumentError, RemoteError if Chrome refuses, RouteAnsweredError.
         """
         self._check_open("fetch")
         exchange = self._exchange
@@ -192,7 +192,7 @@ class Route:
         overrides = self._overrides(url, method, headers, post_data, None).over(exchange.overrides)
         name, params = exchange.continuing(overrides)
         exchange.override(overrides)
-        exchange.overrides = Overrides()  # what was changed is sent; what follows is the response's
+        exchange.overrides = Overrides()  # the changes are sent; later changes apply to the response
         response = await exchange.fetch(name, params)
         self._check_open("fetch")
         return response
@@ -209,7 +209,7 @@ class Route:
             await self._exchange.answer(name, method, params)
         finally:
             if not self._exchange.answered:
-                self._closed = ""  # it was refused
+                self._closed = ""  # Chrome refused the answer
 
     def _overrides(
         self,
@@ -225,7 +225,7 @@ class Route:
                     what="status", given=repr(status)[:80], expected="none before a response"
                 )
         elif not (url is None and method is None and post_data is None):
-            expected = "status and headers: the request was sent already"
+            expected = "status and headers, because the request was already sent"
             raise InvalidArgumentError(what="changes", given="url, method or post_data", expected=expected)
         return Overrides(
             url=_check_url(url),
@@ -261,20 +261,22 @@ def _check_data(data: bytes | str | None) -> bytes | None:
     return None if data is None else bytes(data)
 
 
-# --- what Chrome holds, and its answer -----------------------------------------------------------------------
+# --- the paused request, and its answer ----------------------------------------------------------------------
 
 _GONE = ("Invalid InterceptionId", "Fetch domain is not enabled")
-"""Chrome's words for a request that is not stopped any more: the page dropped it, or it was continued."""
+"""Chrome's messages for a request that is no longer paused: the page dropped it, or it was continued."""
 
 _SESSION_LOST = (SessionGoneError, TargetCrashedError, ConnectionLostError)
 _FIRST_PROBE, _LONGEST_PROBE = 0.1, 1.0
-"""Seconds between the questions whether the page still wants a request that `fetch` has sent. Chrome reports no
-event when a page cancels one while the Network domain is off."""
+"""Seconds between probes whether the page still needs a request that `fetch` has sent.
+
+Chrome reports no event when a page cancels a request while the Network domain is off.
+"""
 
 
 @attrs.frozen
 class Overrides:
-    """What is changed of a request, or (status and headers) of a response, before it goes on. None: as it is."""
+    """Changes of a request, or (status and headers) of a response, before it continues. None: unchanged."""
 
     url: str | None = None
     method: str | None = None
@@ -283,7 +285,7 @@ class Overrides:
     status: int | None = None
 
     def over(self, earlier: Overrides) -> Overrides:
-        """Return both together, this one first."""
+        """Return the merged changes, where this one wins."""
         given = {name: value for name in _OVERRIDDEN if (value := getattr(self, name)) is not None}
         return attrs.evolve(earlier, **given)
 
@@ -292,14 +294,14 @@ _OVERRIDDEN = ("url", "method", "headers", "post_data", "status")
 
 
 Taker: TypeAlias = "Callable[[Exchange], bool]"
-"""Takes charge of an exchange, to answer it or to pass it on. Returns False when it is not wanted (any more)."""
+"""Takes an exchange, to answer it or pass it on. Returns False if it does not take it."""
 
 
 class Exchange:
-    """One stopped request. `takers` are asked one after the other. `response` is None while it has not been sent.
+    """One paused request. `takers` are tried one after the other. `response` is None before the request is sent.
 
-    `asked` is the request as the page made it, `request` with what was
-    changed. `fetching` are the exchanges of the session that `fetch` sent on, by request id, shared by all.
+    `asked` is the page's request, `request` the changed one. `fetching` are the session's exchanges that `fetch`
+    sent, by request id, shared by all exchanges.
     """
 
     def __init__(
@@ -320,15 +322,15 @@ class Exchange:
         self.overrides = Overrides()
         self.answered = ""
         self.dropped = False
-        """Whether the page was found to have cancelled the request."""
+        """Whether the page has cancelled the request."""
         self._fetching = fetching
         self._reason: AbortReason = "Failed"
         self._responded: trio.Event | None = None
 
     def pass_on(self) -> None:
-        """Let the next taker have it; where there is none, it goes on, with what was changed so far."""
+        """Pass the request to the next taker. Without one, it continues, with the changes so far."""
         if self._responded is not None:
-            # It is on its way to the server: the routes of responses get it from there.
+            # The request is on its way to the server: the response routes get it from there.
             self._forget_fetch()
             self.answered = "continued"
             return
@@ -339,7 +341,7 @@ class Exchange:
         self.send(*self.continuing(self.overrides))
 
     def override(self, overrides: Overrides) -> None:
-        """Change what goes on in the end, and what the takers that follow see of the request."""
+        """Change the request that is sent in the end, and that later takers see."""
         self.overrides = overrides.over(self.overrides)
         if self.response is None:
             seen: dict[str, Any] = {
@@ -353,15 +355,15 @@ class Exchange:
                 seen["post_data_missing"] = ""
             self.request = attrs.evolve(self.request, **seen)
 
-    # --- what is sent to Chrome ------------------------------------------------------------------------------
+    # --- commands to Chrome ----------------------------------------------------------------------------------
 
     def continuing(self, overrides: Overrides) -> tuple[str, dict[str, Any]]:
-        """Return the command that continues it, changed or not."""
+        """Return the command that continues it, with changes or without."""
         params: dict[str, Any] = {}
         if self.response is not None:
             if overrides.status is None and overrides.headers is None:
                 return "Fetch.continueRequest", params
-            # Chrome wants both where one is changed.
+            # Chrome requires both if one is changed.
             status = self.response.status if overrides.status is None else overrides.status
             headers = self.response.header_list if overrides.headers is None else overrides.headers
             return "Fetch.continueResponse", {
@@ -379,7 +381,7 @@ class Exchange:
         return "Fetch.continueRequest", params
 
     def abort(self, reason: AbortReason) -> None:
-        """Fail the request; one that is on its way to the server, when its response begins. Not waited for."""
+        """Fail the request, or its response if it is on its way to the server. Does not wait."""
         self.answered = "abort"
         self._reason = reason
         if self._responded is not None:
@@ -387,7 +389,7 @@ class Exchange:
         self.send("Fetch.failRequest", {"errorReason": reason})
 
     def send(self, method: str, params: dict[str, Any]) -> SharedCall | None:
-        """Send an answer; None when its session is gone. Cancelling the caller does not take it back."""
+        """Send an answer, or return None if the session has ended. Cancelling the caller does not withdraw it."""
         if self.session.error(method) is not None:
             return None
         connection = self.session.connection
@@ -399,7 +401,10 @@ class Exchange:
             return None
 
     async def answer(self, name: str, method: str, params: dict[str, Any]) -> None:
-        """Send an answer and wait for Chrome's word. Raises RemoteError where it is refused: none is given."""
+        """Send an answer and wait for Chrome's reply.
+
+        Raises RemoteError if Chrome refuses; the request stays paused.
+        """
         self.answered = name
         call = None if self.dropped else self.send(method, params)
         try:
@@ -410,10 +415,10 @@ class Exchange:
                 self.answered = ""
                 raise
         except (SessionGoneError, ConnectionLostError):
-            pass  # and with it the page that wanted an answer
+            pass  # the page ended too, and needs no answer
 
     async def fetch(self, method: str, params: dict[str, Any]) -> InterceptedResponse:
-        """Send the request, and return the response when it has begun. Raises RemoteError when it is refused.
+        """Send the request, and return the response when it has begun. Raises RemoteError if Chrome refuses.
 
         For a request that the page cancelled, before or meanwhile, the response has the failure "Aborted".
         """
@@ -425,7 +430,7 @@ class Exchange:
                 await call.wait()
                 await self._wait_for(responded)
         except _SESSION_LOST:
-            pass  # and with it the page that wanted a response
+            pass  # the page ended too, and needs no response
         except RemoteError as error:
             if not error.message.startswith(_GONE):
                 self._forget_fetch()
@@ -437,14 +442,14 @@ class Exchange:
         return self.response
 
     async def _wait_for(self, responded: trio.Event) -> None:
-        """Wait for the response. Raises RemoteError (`_GONE`) or `_SESSION_LOST` when the page wants none."""
+        """Wait for the response. Raises RemoteError (`_GONE`) or `_SESSION_LOST` if the page does not need it."""
         pause = _FIRST_PROBE
         while True:
             with trio.move_on_after(pause):
                 await responded.wait()
                 return
             try:
-                # Refused in one way while the request is on its way, and in another when it is gone.
+                # Chrome's refusal shows whether the request is still on its way or gone.
                 await self.session.call("Fetch.getResponseBody", requestId=self.request_id)
             except RemoteError as error:
                 if error.message.startswith(_GONE) and not responded.is_set():
@@ -456,18 +461,18 @@ class Exchange:
         self._fetching.pop(self.request_id, None)
 
     def respond(self, response: InterceptedResponse, takers: Sequence[Taker]) -> None:
-        """Take the response to what `fetch` sent; `takers` are those who intercept responses."""
+        """Accept the response of a request of `fetch`; `takers` intercept responses."""
         self.response, self.takers = response, list(takers)
         responded, self._responded = self._responded, None
         if self.answered:
-            self.abort(self._reason)  # the handler was given up meanwhile
+            self.abort(self._reason)  # the handler was cancelled meanwhile
         elif responded is not None:
             responded.set()
 
-    # --- what Chrome is asked --------------------------------------------------------------------------------
+    # --- queries to Chrome -----------------------------------------------------------------------------------
 
     def body_reader(self) -> Callable[[], Awaitable[bytes]]:
-        """Return what reads the body of the response, for as long as this is stopped at it."""
+        """Return a reader for the response body. It is valid while the request is paused."""
         return self._read_body
 
     async def _read_body(self) -> bytes:
@@ -480,9 +485,9 @@ class Exchange:
             reason = error.message
             if error.message.startswith(_GONE):
                 self.dropped = not self.answered
-                reason = "the route was answered, or the page does not want it any more"
+                reason = "the route was answered, or the page cancelled the request"
             elif "headers received" in error.message:
                 reason = "a redirect has none"
             raise InterceptedBodyUnavailableError(url=self.request.url, reason=reason) from None
         except binascii.Error:
-            raise ProtocolError("Fetch.getResponseBody answered with a text that is not base64") from None
+            raise ProtocolError("Fetch.getResponseBody answered with invalid base64") from None

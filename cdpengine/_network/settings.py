@@ -1,9 +1,9 @@
-"""Settings of sessions that several scopes may want at once: headers, network conditions, processor speed.
+"""Settings of sessions that several scopes can set together: headers, network conditions, processor speed.
 
-Rule: what holds is made of all values that are wanted, in the order in which they came; a scope that ends leaves
-the others as they are, and the last one takes Chrome back to where it was, its domain included. Headers of all
-scopes go together, the latest winning by name; of conditions and speed the latest holds. Networks have names; case
-does not matter, and an unknown name is refused with the list of the known ones.
+Rule: the effective setting combines all values, in the order of their scopes. When a scope ends, the others stay;
+after the last one, Chrome's previous setting returns, and its domain is disabled. Headers of all scopes are
+merged, where the latest wins by name; of conditions and speed, the latest applies. Networks have names, in any
+case; an unknown name is refused with the list of known names.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ T = TypeVar("T")
 
 @attrs.frozen
 class NetworkConditions:
-    """What a network is like. `latency`: least seconds from request to response; the others bytes a second.
+    """The conditions of a network.
 
-    None is no limit. `offline`: no request gets through.
+    `latency`: minimum seconds from request to response; the others are bytes per second.
+
+    None is no limit. `offline`: every request fails.
     """
 
     offline: bool = False
@@ -39,7 +41,7 @@ class NetworkConditions:
 
 
 _KBIT = 1000 / 8
-"""Bytes of a kilobit."""
+"""Bytes per kilobit."""
 
 NETWORKS: Mapping[str, NetworkConditions] = {
     "offline": NetworkConditions(offline=True),
@@ -48,11 +50,11 @@ NETWORKS: Mapping[str, NetworkConditions] = {
     "slow 4g": NetworkConditions(latency=0.17, download=8100 * _KBIT, upload=1350 * _KBIT),
     "wifi": NetworkConditions(latency=0.01, download=30_000 * _KBIT, upload=15_000 * _KBIT),
 }
-"""Networks with a name."""
+"""Named networks."""
 
 
 def check_conditions(given: object) -> NetworkConditions:
-    """Return conditions, given by name or as they are. Raises InvalidArgumentError."""
+    """Return conditions, passed by name or as an object. Raises InvalidArgumentError."""
     if isinstance(given, str):
         found = NETWORKS.get(given.casefold())
         if found is None:
@@ -72,11 +74,11 @@ def check_conditions(given: object) -> NetworkConditions:
 
 
 def check_cpu_rate(rate: float) -> float:
-    """Return by how much processors are slowed down.
+    """Return the slowdown factor of processors.
 
-    Raises InvalidArgumentError for less than 1, and for what is not a number.
+    Raises InvalidArgumentError for numbers below 1, and for other types.
     """
-    _check_number("rate", rate, "1 (as it is) or more: 4 is four times slower", least=1.0)
+    _check_number("rate", rate, "1 (normal speed) or more: 4 is four times slower", least=1.0)
     return float(rate)
 
 
@@ -92,9 +94,11 @@ class _Wanted(Generic[T]):
 
 @attrs.define(eq=False)
 class Setting(Generic[T]):
-    """One kind of setting. `post` sends a session what these values (oldest first; none: as before) make together.
+    """One kind of setting.
 
-    `domain` is kept enabled on each session of which something is wanted.
+    `post` sends a session the combination of values (oldest first; none: the previous setting).
+
+    `domain` is kept enabled on each session that has a value.
     """
 
     post: Callable[[Session, Sequence[T]], PendingCall]
@@ -102,7 +106,7 @@ class Setting(Generic[T]):
     _wanted: WeakKeyDictionary[Session, list[_Wanted[T]]] = attrs.field(factory=WeakKeyDictionary, init=False)
 
     def want(self, value: T) -> tuple[PostCommands, PostCommands]:
-        """Return the two functions that begin to want `value` of a session, and end it."""
+        """Return two functions that set `value` on a session, and remove it."""
         wanted = _Wanted(value)
 
         def begin(session: Session) -> list[PendingCall]:
@@ -125,11 +129,11 @@ class Setting(Generic[T]):
         return begin, end
 
     async def renew(self, session: Session) -> None:
-        """Send what is wanted to a session whose document Chrome had prerendered."""
+        """Send the current values to a session whose document Chrome had prerendered."""
         await self.post(session, self.values(session)).raw()
 
     def values(self, session: Session) -> list[T]:
-        """Return what is wanted of a session now, oldest first."""
+        """Return the current values of a session, oldest first."""
         return [wanted.value for wanted in self._wanted.get(session, [])]
 
 
@@ -149,7 +153,7 @@ def _post_conditions(session: Session, layers: Sequence[NetworkConditions]) -> P
         "uploadThroughput": -1 if conditions.upload is None else conditions.upload,
     }
     if session.target_type == "worker":
-        # Workers take them as rules alone; what `navigator` says there cannot be changed.
+        # Workers accept conditions only as rules; `navigator` cannot be changed there.
         rules = [{"urlPattern": "", **limits}] if layers else []
         return session.post("Network.emulateNetworkConditionsByRule", matchedNetworkConditions=rules)
     for later in later_sessions(session):

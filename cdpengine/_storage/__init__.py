@@ -1,1 +1,1 @@
-"""What a browser keeps: cookies, local storage, databases, and a state file of them."""
+"""Cookies, local storage, databases, and state files with them."""

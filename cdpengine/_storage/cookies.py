@@ -1,10 +1,10 @@
-"""Cookies: one cookie as data, checked; and those of one browser context: read, set and deleted.
+"""Checked cookies, and reading, setting and deleting the cookies of one browser context.
 
-Rule: what Chrome would refuse or drop silently is refused here, by name, as far as the standard says it (RFC
-6265bis), before anything is sent. A cookie that came from Chrome goes back as it was. All cookies that are set
-together are there afterwards, or none of them; what Chrome drops silently is found by reading again. The browser
-itself is asked: no page is needed, and no page can notice. The instruments of the connection know the values that
-are set as secrets before the first message that holds them.
+Rule: cookies that Chrome would refuse or silently drop are refused here with a reason, as far as the standard
+defines it (RFC 6265bis), before anything is sent. A cookie from Chrome can be set again unchanged. Cookies that
+are set together are set all or not at all; reading again finds the ones that Chrome silently dropped. The browser
+process does the work: no page is needed, and no page can notice it. The connection's instruments learn the values
+as secrets before the first message that contains them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from cdpengine.errors import (
 )
 
 _UNDO_TIMEOUT = 2.0
-"""Seconds that putting cookies back may take."""
+"""Maximum duration of the restoring of cookies, in seconds."""
 
 
 def _where(context_id: str | None) -> dict[str, str]:
@@ -42,9 +42,9 @@ def _where(context_id: str | None) -> dict[str, str]:
 
 
 async def read_cookies(root: Session, context_id: str | None) -> list[Cookie]:
-    """Return all cookies of a context (None: the default one). Raises as `Session.request`.
+    """Return all cookies of a context (None: the default one). Raises the errors of `Session.request`.
 
-    Those of opaque partitions are left out: they cannot be set again, or deleted one by one.
+    Cookies of opaque partitions are left out, because they cannot be set again or deleted individually.
     """
     reply = await root.request("Storage.getCookies", _where(context_id), CookiesReply)
     return [from_chrome(cookie) for cookie in reply.cookies if not cookie.partition_key_opaque]
@@ -53,14 +53,14 @@ async def read_cookies(root: Session, context_id: str | None) -> list[Cookie]:
 async def write_cookies(
     root: Session, creations: RemoteResources, context_id: str | None, cookies: Sequence[Cookie]
 ) -> None:
-    """Set cookies that were checked. Raises CookieRefusedError when one is not there afterwards; then none is.
+    """Set checked cookies. Raises CookieRefusedError if one is missing afterwards; then none is set.
 
-    Cancelled, or when the browser refuses, what was there before is put back.
+    After a cancellation or a refusal, the previous cookies are restored.
     """
     if not cookies:
         await trio.lowlevel.checkpoint()
         return
-    for each in cookies:  # before what is there is read: it may be the same
+    for each in cookies:  # before reading: an existing cookie may have the same value
         root.connection.instruments.add_secret(each.value)
     before = {cookie.key: cookie for cookie in await read_cookies(root, context_id)}
     try:
@@ -68,9 +68,7 @@ async def write_cookies(
         after = await read_cookies(root, context_id)
         for cookie in {each.key: each for each in cookies}.values():
             if not is_expired(cookie) and not any(_is_stored_as(cookie, each) for each in after):
-                reason = (
-                    "Chrome dropped it: a cookie that is secure may be in its way, or the site's settings"
-                )
+                reason = "Chrome dropped it: a secure cookie or the site's settings may prevent it"
                 raise CookieRefusedError(name=cookie.name, domain=cookie.domain, reason=reason)
     except BaseException:
 
@@ -82,7 +80,7 @@ async def write_cookies(
 
 
 async def delete_cookies(root: Session, context_id: str | None, doomed: Callable[[Cookie], bool]) -> int:
-    """Delete the cookies for which `doomed` says so; return how many there were."""
+    """Delete the cookies for which `doomed` is true; return their number."""
     found = [cookie for cookie in await read_cookies(root, context_id) if doomed(cookie)]
     if found:
         await _set(root, context_id, [_make_expired(cookie) for cookie in found])
@@ -101,14 +99,14 @@ async def _set(root: Session, context_id: str | None, cookies: Sequence[Cookie])
         if "cookie" not in error.message.lower():
             raise
         worst = await _find_refused(root, context_id, cookies)
-        reason = f"Chrome says {error.message!r}"
+        reason = f"Chrome answered {error.message!r}"
         raise CookieRefusedError(name=worst.name, domain=worst.domain, reason=reason) from None
 
 
 async def _find_refused(root: Session, context_id: str | None, cookies: Sequence[Cookie]) -> Cookie:
-    """Return the cookie that Chrome refused. It set none of them, and does not say which it was: each is tried.
+    """Return the cookie that Chrome refused. Chrome set none and does not name it, so each is tried.
 
-    The caller puts back what was there.
+    The caller restores the previous cookies.
     """
     for cookie in cookies:
         try:
@@ -128,7 +126,7 @@ async def _put_back(
         trio.move_on_after(_UNDO_TIMEOUT, shield=True),
         suppress(
             ConnectionLostError, RemoteError, SessionGoneError, CookieRefusedError
-        ),  # gone, and the cookies with it
+        ),  # the context ended, and its cookies too
     ):
         touched = [each for each in await read_cookies(root, context_id) if _is_any(cookies, each)]
         new = [_make_expired(cookie) for cookie in touched if cookie.key not in before]
@@ -142,7 +140,7 @@ def _make_expired(cookie: Cookie) -> Cookie:
 
 
 def _is_any(cookies: Sequence[Cookie], there: Cookie) -> bool:
-    """Tell whether a cookie of the browser's may come from one that was to be set."""
+    """Return whether a cookie of the browser may come from one of `cookies`."""
     host = there.domain.removeprefix(".")
     return any(
         (each.name, each.domain.removeprefix(".").lower(), each.path) == (there.name, host, there.path)
@@ -151,10 +149,10 @@ def _is_any(cookies: Sequence[Cookie], there: Cookie) -> bool:
 
 
 def _is_stored_as(wanted: Cookie, there: Cookie) -> bool:
-    """Tell whether a cookie of the browser's is the one that was set.
+    """Return whether a cookie of the browser is the one that was set.
 
-    Chrome keeps an address without a leading dot, and of a partition only the site. (It also keeps ".com" without
-    the dot: that is another cookie than the one that was asked for.)
+    Chrome stores an address without a leading dot, and of a partition only the site. (It also stores ".com"
+    without the dot, but that is a different cookie.)
     """
     host = wanted.domain.removeprefix(".")
     numeric = host.replace(".", "").isdigit() or host.startswith("[")
@@ -179,18 +177,18 @@ def _is_stored_as(wanted: Cookie, there: Cookie) -> bool:
 SameSite = Literal["Strict", "Lax", "None"]
 
 _LARGEST = 4096
-"""Bytes that a name and its value may have together."""
+"""Maximum size of a name and its value together, in bytes."""
 
 _LATEST = 253402300799.0
-"""Seconds since 1970 of the end of the year 9999."""
+"""The end of the year 9999, in seconds since 1970."""
 
 
 @attrs.frozen
 class CookiePartition:
-    """Where a partitioned cookie (CHIPS) belongs: the site at the top, as "https://example.com".
+    """The partition of a partitioned cookie (CHIPS): the top-level site, as "https://example.com".
 
-    `cross_site_ancestor`: whether a frame of another site is between the top and the one that the cookie is of;
-    true for a frame of another site than the top's itself.
+    `cross_site_ancestor`: whether a frame of another site is between the top and the cookie's frame; true if the
+    cookie's frame itself is of another site than the top.
     """
 
     top_level_site: str
@@ -199,11 +197,10 @@ class CookiePartition:
 
 @attrs.frozen
 class Cookie:
-    """One cookie. Of `url` and `domain`, one says whose it is.
+    """One cookie. Either `url` or `domain` determines its site.
 
-    A `domain` with a leading dot is for all hosts below it too, one without it for that host alone. `expires` is
-    seconds since 1970, None for a cookie that ends with the browser's session. `partition` is None for a cookie
-    that is not partitioned.
+    A `domain` with a leading dot includes all subdomains; without it, only that host. `expires` is seconds since
+    1970, None for a session cookie. `partition` is None for an unpartitioned cookie.
     """
 
     name: str
@@ -222,12 +219,12 @@ class Cookie:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What identifies it: name, domain, path, partition."""
+        """Its identity: name, domain, path, partition."""
         return (self.name, self.domain.lower(), self.path, self.partition)
 
 
 def from_chrome(cookie: ChromeCookie) -> Cookie:
-    """Return a cookie of Chrome's as ours."""
+    """Return Chrome's cookie as a Cookie."""
     key = cookie.partition_key
     expires = cookie.expires
     return Cookie(
@@ -238,7 +235,7 @@ def from_chrome(cookie: ChromeCookie) -> Cookie:
         expires=None if cookie.session or expires is None or expires < 0 else expires,
         http_only=cookie.http_only,
         secure=cookie.secure,
-        same_site=cookie.same_site,  # type: ignore[arg-type] # Chrome's own words
+        same_site=cookie.same_site,  # type: ignore[arg-type] # Chrome's values
         partition=None if key is None else CookiePartition(key.top_level_site, key.has_cross_site_ancestor),
         priority=cookie.priority,  # type: ignore[arg-type]
         source_scheme=cookie.source_scheme,  # type: ignore[arg-type]
@@ -264,7 +261,7 @@ def to_chrome(cookie: Cookie) -> dict[str, Any]:
         params["expires"] = cookie.expires
     if cookie.same_site is not None:
         params["sameSite"] = cookie.same_site
-    # Of a local page, a secure cookie can come by http; Chrome says so, and does not take it so.
+    # A local page can get a secure cookie over http; Chrome reports it so, but does not accept it so.
     if cookie.source_scheme != "Unset" and not (cookie.secure and cookie.source_scheme == "NonSecure"):
         params["sourceScheme"] = cookie.source_scheme
         params["sourcePort"] = cookie.source_port
@@ -277,9 +274,9 @@ def to_chrome(cookie: Cookie) -> dict[str, Any]:
 
 
 def checked_cookies(given: object) -> list[Cookie]:
-    """Return cookies, given as Cookie objects or as mappings with the same names, with their domain filled in.
+    """Return cookies, passed as Cookie objects or as mappings with the same names, with their domain filled in.
 
-    Raises InvalidArgumentError, which names the first that is wrong, for what cannot be a cookie.
+    Raises InvalidArgumentError, which names the first invalid cookie.
     """
     if isinstance(given, str | bytes | Mapping | Cookie) or not isinstance(given, Iterable):
         raise InvalidArgumentError(
@@ -368,7 +365,7 @@ def _check_types(cookie: Cookie, what: str) -> None:
 
 
 def _fill_domain(cookie: Cookie, what: str) -> Cookie:
-    """Return the cookie with its domain, which `url` may say."""
+    """Return the cookie with its domain, which may come from `url`."""
     if bool(cookie.domain) == bool(cookie.url):
         given = "both" if cookie.domain else "neither"
         raise InvalidArgumentError(what=f"{what}.url, .domain", given=given, expected="one of them")
@@ -395,7 +392,7 @@ def _fill_domain(cookie: Cookie, what: str) -> Cookie:
 
 
 _OF_A_PATH = "".join(chr(code) for code in range(0x80))
-"""What of a path Chrome leaves as it is."""
+"""Characters of a path that Chrome does not change."""
 
 
 def _check_words(cookie: Cookie, what: str) -> None:
@@ -409,18 +406,22 @@ def _check_words(cookie: Cookie, what: str) -> None:
         text: str = getattr(cookie, name)
         bad = next((sign for sign in text if sign in forbidden or sign < " " or sign == "\x7f"), None)
         if bad is not None:
-            expected = f"text without {' '.join(forbidden)} and control characters"
-            raise InvalidArgumentError(what=f"{what}.{name}", given=f"text with {bad!r}", expected=expected)
-        if text != text.strip(" \t") and name != "path":
-            expected = "text without white space around it"
+            expected = f"a string without {' '.join(forbidden)} and control characters"
             raise InvalidArgumentError(
-                what=f"{what}.{name}", given="text with white space around it", expected=expected
+                what=f"{what}.{name}", given=f"a string with {bad!r}", expected=expected
+            )
+        if text != text.strip(" \t") and name != "path":
+            expected = "a string without surrounding white space"
+            raise InvalidArgumentError(
+                what=f"{what}.{name}", given="a string with surrounding white space", expected=expected
             )
     try:
         size = len(cookie.name.encode()) + len(cookie.value.encode())
     except UnicodeEncodeError:
-        expected = "text without unpaired surrogates"
-        raise InvalidArgumentError(what=what, given="text without one", expected=expected) from None
+        expected = "a string without unpaired surrogates"
+        raise InvalidArgumentError(
+            what=what, given="a string with an unpaired surrogate", expected=expected
+        ) from None
     if size > _LARGEST:
         expected = f"at most {_LARGEST} bytes of name and value"
         raise InvalidArgumentError(what=what, given=f"{size} bytes", expected=expected)
@@ -446,7 +447,7 @@ def _check_rules(cookie: Cookie, what: str) -> None:
 
 
 def goes_to(cookie: Cookie, url: str) -> bool:
-    """Tell whether a cookie, partitioned or not, is one that is sent to `url`."""
+    """Return whether a cookie, partitioned or not, is sent to `url`."""
     parts = urlsplit(url)
     path = parts.path or "/"
     host = parts.hostname or ""
@@ -458,5 +459,5 @@ def goes_to(cookie: Cookie, url: str) -> bool:
 
 
 def is_expired(cookie: Cookie) -> bool:
-    """Tell whether the cookie's time is over: setting it deletes the cookie."""
+    """Return whether the cookie has expired: setting it deletes it."""
     return cookie.expires is not None and cookie.expires <= time.time()

@@ -1,10 +1,10 @@
-"""Local and session storage: the items of one storage key, for any origin; and the databases beside them.
+"""The items of one local or session storage, for any origin; and the databases of an origin.
 
-Rule: no script runs in the page for it; the page sees writes as it sees those of another tab. Storages can be
-reached only from a frame of their origin. Where no page has one, an empty document is opened in no window
-(OriginPage): what it loads is made here, so nothing goes to the network, no service worker is asked, and no script
-of the site runs. Databases (IndexedDB, caches, service workers) and the HTTP cache are listed and cleared, never
-opened by a script: a database that a page has open is closed by Chrome.
+Rule: no script runs in the page; the page sees writes like those of another tab. Storages are accessible only from
+a frame of their origin. If no page has one, an empty document is opened without a window (OriginPage). The engine
+provides its content, so it causes no network traffic, no service worker and no script of the site. Databases
+(IndexedDB, caches, service workers) and the HTTP cache are listed and cleared, never opened by a script; Chrome
+closes a database that a page has open.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from cdpengine.errors import (
 
 @attrs.frozen
 class StorageItems:
-    """The items of one storage, of the frames of `session` that have this key."""
+    """The items of one storage: that of the frames of `session` with this key."""
 
     session: Session
     storage_key: str
     local: bool
 
     async def read(self) -> dict[str, str]:
-        """Return all items. Raises StorageUnavailableError, and as `Session.request`."""
+        """Return all items. Raises StorageUnavailableError, and the errors of `Session.request`."""
         try:
             params = {"storageId": self._id}
             reply = await self.session.request("DOMStorage.getDOMStorageItems", params, DOMStorageItemsReply)
@@ -56,10 +56,10 @@ class StorageItems:
         return {entry[0]: entry[1] for entry in reply.entries if len(entry) == 2}
 
     async def write(self, items: Mapping[str, str], *, entered: bool = True) -> None:
-        """Set items; others stay. Raises StorageUnavailableError, also where they do not fit: none is set then.
+        """Set items; others stay. Raises StorageUnavailableError, also for lack of space; then none is set.
 
-        `entered`: the values come from this program, and are not the page's own that are put back. The
-        connection's instruments are given them as secrets before anything is asked of the storage.
+        With `entered`, the values come from this program and not from the page. The connection's instruments then
+        learn them as secrets before the first message about the storage.
         """
         if entered:
             for value in items.values():
@@ -72,13 +72,14 @@ class StorageItems:
             ]
             for call in calls:
                 await call.raw()
-            # Chrome answers as if all were well where there is no room.
+            # Chrome reports success even without space.
             after = await self.read()
             lost = next((key for key, value in items.items() if after.get(key) != value), None)
             if lost is not None:
                 size = len(items[lost])
                 reason = (
-                    f"an item of {size} characters was not kept: there is no room, or the page changed it"
+                    f"Chrome did not keep an item of {size} characters: "
+                    "the storage is full, or the page changed it"
                 )
                 raise StorageUnavailableError(origin=self.storage_key, reason=reason)
         except BaseException as error:
@@ -92,7 +93,7 @@ class StorageItems:
             raise
 
     async def delete(self, keys: Iterable[str]) -> None:
-        """Remove items; those that are not there are no error."""
+        """Remove items. Ignores missing keys."""
         calls = [
             self.session.post("DOMStorage.removeDOMStorageItem", storageId=self._id, key=key) for key in keys
         ]
@@ -118,29 +119,29 @@ class StorageItems:
             self.session.post(method, storageId=self._id, **params)
 
     def _unavailable_error(self, error: RemoteError) -> StorageUnavailableError:
-        return StorageUnavailableError(origin=self.storage_key, reason=f"Chrome says {error.message!r}")
+        return StorageUnavailableError(origin=self.storage_key, reason=f"Chrome answered {error.message!r}")
 
 
 def top_storage_key(origin: str) -> str:
-    """Return the storage key of a document of that origin which is in no frame."""
+    """Return the storage key of a top-level document of that origin."""
     return f"{origin}/"
 
 
 async def storage_key_of(session: Session, frame_id: str, url: str) -> str:
-    """Return the storage key of a frame's document. Raises StorageUnavailableError for one that has none."""
+    """Return the storage key of a frame's document. Raises StorageUnavailableError if it has none."""
     try:
         reply = await session.request("Storage.getStorageKey", {"frameId": frame_id}, StorageKeyReply)
     except RemoteError as error:
-        reason = f"its document has no storage of its own (Chrome says {error.message!r})"
+        reason = f"its document has no storage (Chrome answered {error.message!r})"
         raise StorageUnavailableError(origin=url[:200], reason=reason) from None
     if not reply.storage_key.startswith(("http://", "https://", "file://", "chrome-extension://")):
-        reason = "its document has no storage of its own"
+        reason = "its document has no storage"
         raise StorageUnavailableError(origin=url[:200], reason=reason)
     return reply.storage_key
 
 
 def check_items(items: object) -> dict[str, str]:
-    """Return items of a storage, checked. Raises InvalidArgumentError."""
+    """Return checked items of a storage. Raises InvalidArgumentError."""
     wrong = None if isinstance(items, Mapping) else f"a {type(items).__name__}"
     if isinstance(items, Mapping):
         for key, value in items.items():
@@ -153,7 +154,7 @@ def check_items(items: object) -> dict[str, str]:
 
 
 def check_keys(keys: tuple[object, ...]) -> list[str]:
-    """Return keys, checked. Raises InvalidArgumentError."""
+    """Return checked keys. Raises InvalidArgumentError."""
     wrong = next((key for key in keys if not isinstance(key, str)), None)
     if wrong is not None or not keys:
         given = "none" if not keys else f"a {type(wrong).__name__}"
@@ -162,24 +163,24 @@ def check_keys(keys: tuple[object, ...]) -> list[str]:
 
 
 _CLOSE_TIMEOUT = 2.0
-"""Seconds that closing may take when the block ends."""
+"""Maximum duration of closing at the block's end, in seconds."""
 
 _EMPTY = "PCFkb2N0eXBlIGh0bWw+"  # <!doctype html>
 
 
 @attrs.frozen(eq=False)
 class OriginPage:
-    """The unseen page; `session` is its own."""
+    """The hidden page and its `session`."""
 
     session: Session
 
     async def go(self, origin: str) -> StorageItems:
-        """Go to `origin`, and return its local storage. Raises StorageUnavailableError where Chrome refuses."""
-        # The reply comes before the document is there.
+        """Navigate to `origin`, and return its local storage. Raises StorageUnavailableError if Chrome refuses."""
+        # The reply precedes the document.
         async with self.session.subscribe("Page.frameNavigated", enable=False) as commits:
             reply = await self.session.request("Page.navigate", {"url": f"{origin}/"}, NavigateReply)
             if reply.error_text:
-                raise StorageUnavailableError(origin=origin, reason=f"Chrome says {reply.error_text}")
+                raise StorageUnavailableError(origin=origin, reason=f"Chrome answered {reply.error_text}")
             while (
                 frame := (await commits.receive()).decode(FrameNavigated).frame
             ).loader_id != reply.loader_id:
@@ -195,7 +196,10 @@ class OriginPage:
 async def open_origin_page(
     root: Session, creations: RemoteResources, context_id: str | None
 ) -> AsyncIterator[OriginPage]:
-    """Open an unseen page in a context, and close it with the block. Raises RemoteError, ConnectionLostError."""
+    """Open a hidden page in a context, and close it at the block's end.
+
+    Raises RemoteError, ConnectionLostError.
+    """
     params: dict[str, object] = {"url": "about:blank", "hidden": True, "background": True}
     if context_id is not None:
         params["browserContextId"] = context_id
@@ -216,7 +220,7 @@ async def open_origin_page(
             await call.raw()
         yield OriginPage(session)
     finally:
-        # Gone with the connection or the context: either way it is gone.
+        # If the connection or the context ended, the page is closed too.
         with undoing(_CLOSE_TIMEOUT), suppress(ConnectionLostError, RemoteError):
             await close(made)
 
@@ -232,7 +236,7 @@ async def _attach(root: Session, target_id: str) -> Session:
 
 
 def _answer(session: Session, event: Event) -> None:
-    """Give the document that was asked for; nothing else is loaded. In the reader: sent, not waited for."""
+    """Serve the requested document and block all other loads. Runs in the reader, so it sends without waiting."""
     paused = event.decode(RequestPaused)
     if session.error() is not None:
         return
@@ -278,7 +282,7 @@ class Database:
 
 
 async def list_databases(session: Session, storage_key: str) -> list[Database]:
-    """Return the databases of a storage key that a frame of `session` has. Raises as `Session.request`."""
+    """Return the databases of a storage key of a frame of `session`. Raises the errors of `Session.request`."""
     where = {"storageKey": storage_key}
     found = await session.request("IndexedDB.requestDatabaseNames", where, DatabaseNamesReply)
     databases = []
@@ -294,14 +298,14 @@ async def list_databases(session: Session, storage_key: str) -> list[Database]:
 
 
 async def list_caches(session: Session, storage_key: str) -> list[str]:
-    """Return the names of the caches (CacheStorage) of a storage key that a frame of `session` has."""
+    """Return the names of the caches (CacheStorage) of a storage key of a frame of `session`."""
     where = {"storageKey": storage_key}
     reply = await session.request("CacheStorage.requestCacheNames", where, CacheNamesReply)
     return [cache.cache_name for cache in reply.caches]
 
 
 def check_kinds(kinds: Sequence[object]) -> tuple[StorageKind, ...]:
-    """Return the kinds of storage that are meant; none given means all. Raises InvalidArgumentError."""
+    """Return the kinds of storage, by default all. Raises InvalidArgumentError."""
     for kind in kinds:
         if kind not in _KINDS:
             expected = f"some of {', '.join(_KINDS)}"
@@ -310,7 +314,7 @@ def check_kinds(kinds: Sequence[object]) -> tuple[StorageKind, ...]:
 
 
 async def clear_origin(session: Session, origin: str, kinds: Sequence[StorageKind]) -> None:
-    """Remove what an origin keeps, in the context of `session`'s page, also in partitions below other sites."""
+    """Remove an origin's data in the context of `session`'s page, including partitions of other sites."""
     await session.call("Storage.clearDataForOrigin", origin=origin, storageTypes=",".join(kinds))
 
 

@@ -1,13 +1,13 @@
-"""StorageState: a context's cookies and local storage, as data, JSON and a file; read from it and applied to it.
+"""A context's cookies and local storage as data, JSON and a file; read from a context and applied to it.
 
-Rule: the JSON is what Playwright writes and reads under that name, so files go both ways. A text is taken whole or
-not at all: types are not converted, every cookie and origin is checked, and an error names the place of what is
-wrong, not its value. A file is replaced only when the new one is whole on disk, and only its owner can read it.
-Reading and writing files blocks: call it in a thread.
+Rule: the JSON is Playwright's storage state format, so files work in both directions. A file is accepted as a
+whole or not at all: types are not converted, every cookie and origin is checked, and an error names the place of
+the fault, not its value. A file is replaced only by a complete new one, and only its owner can read it. Reading
+and writing files blocks: call it in a thread.
 
-A state is applied whole or not at all: when something fails, what was applied is removed again. Chrome lists no
-origins that have local storage, so the origins of pages and their frames are remembered (SeenOrigins): a few bytes
-each, bounded, and no page is asked.
+A state is applied as a whole or not at all: after a failure, the applied part is removed. Chrome does not list the
+origins with local storage, so the origins of pages and their frames are remembered (SeenOrigins): a few bytes
+each, bounded, without a query to any page.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class OriginState:
 
 @attrs.frozen
 class StorageState:
-    """What a context keeps of its sites: log-ins, mostly. Handle it as the secret that it is."""
+    """A context's cookies and local storage, which include log-ins. Treat it as a secret."""
 
     cookies: tuple[Cookie, ...] = ()
     origins: tuple[OriginState, ...] = ()
@@ -75,7 +75,7 @@ class StorageState:
         return f"<StorageState of {len(self.cookies)} cookies, {len(self.origins)} origins>"
 
     def to_json(self) -> str:
-        """Return it as JSON, in the format of Playwright's storage states."""
+        """Return the state as JSON, in the format of Playwright's storage states."""
         state = _FileState(
             cookies=[_to_file(cookie) for cookie in self.cookies],
             origins=[
@@ -87,7 +87,7 @@ class StorageState:
 
     @classmethod
     def from_json(cls, text: str) -> StorageState:
-        """Return the state that a JSON text holds. Raises ValueError, which says what is wrong where."""
+        """Return the state in a JSON string. Raises ValueError with the fault and its place."""
         plain = _json.decode_leniently(text)
         if not isinstance(plain, dict) or not ("cookies" in plain or "origins" in plain):
             raise ValueError('it is not an object with "cookies" and "origins"')
@@ -116,7 +116,7 @@ class StorageState:
 
 
 def check_state(state: StorageState) -> StorageState:
-    """Return a state that a program made, checked. Raises InvalidArgumentError."""
+    """Check a state that a program made, and return it. Raises InvalidArgumentError."""
     cookies = tuple(check_cookie(each, f"cookies[{n}]") for n, each in enumerate(state.cookies))
     origins = tuple(OriginState(check_origin(e.origin), check_items(e.local_storage)) for e in state.origins)
     return StorageState(cookies, origins)
@@ -213,9 +213,9 @@ def _strict_hook(*kinds: type) -> Any:
 
 
 @cache
-@shortages_named(partial(exhausted, "load what reads and writes storage states"))
+@shortages_named(partial(exhausted, "load the converter of storage states"))
 def _converter() -> cattrs.Converter:
-    """Make it when it is first needed: the package takes a while to load."""
+    """Create the converter on first use, because importing the package is slow."""
     import cattrs
     from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
@@ -258,11 +258,11 @@ def _converter() -> cattrs.Converter:
 
 
 _LARGEST = 256 * 1024 * 1024
-"""Bytes of a file that is read."""
+"""Maximum size of a file, in bytes."""
 
 
 def read_state(path: Path) -> StorageState:
-    """Return the state that a file holds. Raises StateFileInvalidError."""
+    """Return the state in a file. Raises StateFileInvalidError."""
     try:
         with path.open("rb") as file:
             raw = file.read(_LARGEST + 1)
@@ -279,7 +279,7 @@ def read_state(path: Path) -> StorageState:
 
 
 def write_state(path: Path, state: StorageState) -> None:
-    """Write a state to a private file. Raises StateFileNotWrittenError; the old file stays then."""
+    """Write a state to a private file. Raises StateFileNotWrittenError and then keeps the old file."""
     data = state.to_json().encode()
     try:
         write_private(path, data)
@@ -287,12 +287,12 @@ def write_state(path: Path, state: StorageState) -> None:
         raise StateFileNotWrittenError(path=str(path), reason=os_reason(error)) from error
 
 
-# --- reading a context, and applying a state to it -----------------------------------------------------------
+# --- reading a context, and applying a state -----------------------------------------------------------------
 
 logger = get_logger("cdpengine.state")
 
 _UNDO_TIMEOUT = 3.0
-"""Seconds that the removal of what was applied may take."""
+"""Maximum duration of undoing an application, in seconds."""
 
 
 async def collect_state(
@@ -302,10 +302,10 @@ async def collect_state(
     seen: Sequence[str],
     wanted: Sequence[str],
 ) -> StorageState:
-    """Return the cookies of a context, and the local storage of origins, where there is any.
+    """Return the cookies of a context, and the local storage of the origins that have one.
 
-    Raises StorageUnavailableError for one of `wanted`; one of `seen` that cannot be reached is passed over, with a
-    word in the log.
+    Raises StorageUnavailableError for an origin of `wanted`. An unreachable origin of `seen` is skipped and
+    logged.
     """
     cookies = await read_cookies(root, context_id)
     states = []
@@ -332,13 +332,13 @@ async def apply_state(
     origin_page: Callable[[], AbstractAsyncContextManager[OriginPage]],
     state: StorageState,
 ) -> None:
-    """Set what a checked state holds; what is there besides stays.
+    """Apply a checked state; other data of the context stays.
 
     Raises CookieRefusedError, StorageUnavailableError.
     """
     cookies = [cookie for cookie in state.cookies if not is_expired(cookie)]
     origins = [each for each in state.origins if each.local_storage]
-    for each in origins:  # before what is there is read: it may be the same
+    for each in origins:  # before reading: an existing item may have the same value
         for value in each.local_storage.values():
             root.connection.instruments.add_secret(value)
     for cookie in cookies:
@@ -360,11 +360,11 @@ async def apply_state(
 
 
 _MOST = 10_000
-"""Origins that are remembered of a context."""
+"""Maximum number of remembered origins per context."""
 
 
 class SeenOrigins:
-    """The origins of one browser. `set_up` is one of the set-ups of its pages."""
+    """The origins that one browser's pages have visited. `set_up` is one of the set-ups of its pages."""
 
     def __init__(self, pages: Mapping[str, PageTarget]) -> None:
         self._pages = pages
@@ -381,14 +381,14 @@ class SeenOrigins:
         return ()
 
     def of(self, context_id: str | None) -> list[str]:
-        """Return the origins of a context, in the order in which they came."""
+        """Return the origins of a context, in the order of their first visit."""
         for page in self._pages.values():
             for frame in page.frames:
                 self._note(page.context_id, frame.url)
         return list(self._seen.get(context_id, ()))
 
     def forget(self, context_id: str | None) -> None:
-        """Note that a context is disposed of."""
+        """Forget a context that was disposed of."""
         self._seen.pop(context_id, None)
 
     def _note(self, context_id: str | None, url: str) -> None:
@@ -403,7 +403,10 @@ async def _remove_applied(
 ) -> None:
     if not before:
         return
-    with trio.move_on_after(_UNDO_TIMEOUT, shield=True), suppress(EngineError):  # gone, and all with it
+    with (
+        trio.move_on_after(_UNDO_TIMEOUT, shield=True),
+        suppress(EngineError),
+    ):  # the context ended, and its data too
         async with origin_page() as page:
             for each, old in reversed(before):
                 items = await page.go(each.origin)
