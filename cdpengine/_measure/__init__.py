@@ -1,1 +1,4 @@
-"""What a page costs: traces, coverage, profiles, heap snapshots, metrics; each on a Session alone."""
+"""Performance measurements of a page: traces, coverage, profiles, heap snapshots, metrics.
+
+Each needs only a Session.
+"""

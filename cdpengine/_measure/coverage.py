@@ -1,8 +1,8 @@
-"""Coverage: what of a page's scripts and style sheets is used while a block runs, its navigations included.
+"""Coverage: the parts of a page's scripts and style sheets that are used during a block, across navigations.
 
-Rule: Chrome drops its counts with every document. They are read before each navigation of the engine's own, at
-intervals besides, and whenever Chrome sends them; the time between when a page left by itself is reported as a
-gap. All frames count, those in processes of their own from their first script on.
+Rule: Chrome drops its counts with every document. The counts are read before each navigation of the engine, at
+intervals, and when Chrome sends them. When a page navigates on its own, the unread time is reported as a gap. All
+frames are counted, out-of-process frames from their first script on.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ EVERY = 0.25
 """Seconds between two readings of the counts."""
 
 _LEISURE = 10
-"""The pause after a reading is at least this many times its duration, so that reading stays a small share."""
+"""Minimum ratio of the pause after a reading to the reading's duration, which limits the cost of reading."""
 
 _COVERED: set[tuple[str, str | None]] = set()
-"""Browsers and contexts with a page that is covered: Chrome counts for all pages of a process, or for none."""
+"""Browsers and contexts with a covered page. Chrome counts for all pages of a process, or for none."""
 
 
 @not_picklable("its `report`")
 @attrs.define(eq=False)
 class Coverage:
-    """Coverage under way. `report` is there once its block has ended."""
+    """A running coverage measurement. `report` is set after its block has ended."""
 
     report: CoverageReport | None = None
 
 
 @attrs.define(eq=False)
 class _Watched:
-    """What one session reported: its scripts and sheets by Chrome's ids, and when its counts were last read."""
+    """The state of one session: its scripts and sheets by Chrome's ids, and the time of its last reading."""
 
     session: Session
     url: str = ""
@@ -72,16 +72,14 @@ class _Watched:
 async def measure_coverage(
     tabs: Tabs, page: PageTarget, browser_key: str, *, javascript: bool, css: bool, timeout: float
 ) -> AsyncIterator[Coverage]:
-    """Count what is used while the body runs. `timeout` is for the beginning, and again for the end.
+    """Count the used parts while the body runs. `timeout` applies to the beginning, and again to the end.
 
-    Raises MeasurementBusyError when a page of the same browser context is covered already, DeadlineExceededError,
-    and as `Session.call`. A body that fails or is cancelled leaves no report.
+    Raises MeasurementBusyError if a page of the same browser context is already covered, DeadlineExceededError,
+    and the errors of `Session.call`. A body that fails or is cancelled leaves no report.
     """
     key = (browser_key, page.context_id)
     if key in _COVERED:
-        hint = (
-            "of a page in the same browser context, and their processes share the counts. End that one first"
-        )
+        hint = "of a page in the same browser context, whose processes share the counts. End that one first"
         raise MeasurementBusyError("coverage", hint)
     _COVERED.add(key)
     watch = _Watch(page, javascript, css)
@@ -129,7 +127,7 @@ class _Watch:
     # --- the sessions ---------------------------------------------------------------------------------------
 
     def begin(self, session: Session) -> list[PendingCall]:
-        """Have Chrome count in one session from now on."""
+        """Start counting in one session."""
         watched = self._watched[session] = _Watched(session, self._url_of(session))
         listeners: list[tuple[str, Callable[[Event], None]]] = [
             ("Page.frameNavigated", lambda event: self._note_navigation(watched, event)),
@@ -149,7 +147,7 @@ class _Watch:
         if self._javascript:
             session._hold("Profiler", "Debugger")
             calls += [
-                # Its `debugger` statements are not to stop the page: only the texts of scripts are wanted of it.
+                # Ignore `debugger` statements: the Debugger domain serves only to read script sources.
                 session.post("Debugger.setSkipAllPauses", skip=True),
                 session.post(
                     "Profiler.startPreciseCoverage", callCount=True, detailed=True, allowTriggeredUpdates=True
@@ -161,7 +159,7 @@ class _Watch:
         return calls
 
     def end(self, session: Session) -> list[PendingCall]:
-        """Have Chrome count no more in one session."""
+        """Stop counting in one session."""
         for method, listener in self._listeners.pop(session, []):
             session.off_event(method, listener)
         calls = []
@@ -237,7 +235,7 @@ class _Watch:
             self._leave(watched)
 
     def _leave(self, watched: _Watched) -> None:
-        """Note that a document is gone, and from when on its counts were not read."""
+        """Note that a document was replaced, and how long its counts had not been read."""
         if not watched.taken_leave and watched.url not in ("", "about:blank"):
             read_at = watched.read_at
             since = None if read_at is None else trio.current_time() - read_at
@@ -266,7 +264,7 @@ class _Watch:
     # --- reading --------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Look every now and then, and read the texts of what is new."""
+        """Read the counts at intervals, and the sources of new scripts and sheets."""
         async with open_body_nursery() as nursery:
             nursery.start_soon(self._read_texts)
             while True:
@@ -276,13 +274,16 @@ class _Watch:
                 await trio.sleep(max(EVERY, took * _LEISURE))
 
     async def read_before_leaving(self) -> None:
-        """Look once more, at a document that a navigation of the engine's own is about to replace."""
+        """Read the counts of a document that a navigation of the engine is about to replace."""
         await self.read_counts()
         for watched in self._watched.values():
             watched.taken_leave = True
 
     async def read_counts(self, *, final: bool = False) -> None:
-        """Take the counts of now. With `final`, raises why those of the page itself cannot be had."""
+        """Read the current counts.
+
+        With `final`, raises the error of a failed reading of the page's main session.
+        """
         async with self._reading:
             posted = [(watched, self._post_reading(watched)) for watched in list(self._watched.values())]
             for watched, calls in posted:
@@ -303,7 +304,8 @@ class _Watch:
         return calls
 
     async def _take(self, watched: _Watched, calls: list[PendingCall]) -> None:
-        # What is taken is gone in Chrome: once asked for, it is waited for, unless all of this ends.
+        # Chrome drops the counts when it sends them, so a pending reading is awaited unless the whole measurement
+        # ends.
         for call in calls:
             if call.call.method == "Profiler.takePreciseCoverage":
                 self._add_scripts(watched, await call.decoded(PreciseCoverage))
@@ -318,7 +320,7 @@ class _Watch:
             await self.texts_are_there()
 
     async def texts_are_there(self) -> None:
-        """Return when the texts of all scripts and sheets have come, as far as Chrome still has them."""
+        """Wait until all available sources of scripts and sheets have arrived."""
         async with self._reading:
             while self._asked:
                 seen, call, kind = self._asked.popleft()
@@ -330,7 +332,7 @@ class _Watch:
                     seen.text = reply.script_source if isinstance(reply, ScriptSourceReply) else reply.text
 
     def report(self) -> CoverageReport:
-        """Return what was used."""
+        """Return the coverage."""
         return CoverageReport(
             same_texts_once(self._scripts), same_texts_once(self._sheets), tuple(self._gaps)
         )

@@ -1,8 +1,9 @@
-"""CoverageReport: which parts of a page's scripts and style sheets were used, and the arithmetic of ranges. Pure.
+"""The report of used parts of scripts and style sheets, and the arithmetic of ranges. Pure.
 
-Rule: a text that was loaded several times, at the same place and with the same words, is one entry; what any of
-its documents used is used. What could not be observed is named in `gaps`. Chrome counts in UTF-16 units, Python in
-characters, files in bytes of UTF-8; they are converted here, so that `text[start:end]` is what Chrome meant.
+Rule: a source that was loaded several times, at the same place and with the same content, is one entry; a part
+counts as used if any of its documents used it. `gaps` lists the unobserved documents. Chrome counts in UTF-16
+units, Python in characters, files in UTF-8 bytes; this module converts them, so that `text[start:end]` is the part
+that Chrome reported.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ import attrs
 class CoveredText:
     """One script or style sheet. `used` and `unused` are ranges of characters: `text[start:end]`.
 
-    `line` and `column` (from 0) say where in its document an inline one begins. `text` is None where Chrome did
-    not give it any more; sizes are then in UTF-16 units. Sizes are bytes of UTF-8.
+    `line` and `column` (from 0) are the position of an inline one in its document. `text` is None if Chrome had
+    dropped it; sizes are then in UTF-16 units. Otherwise sizes are bytes of UTF-8.
     """
 
     url: str
@@ -34,13 +35,13 @@ class CoveredText:
 
     @property
     def unused_bytes(self) -> int:
-        """Bytes that nothing used."""
+        """Number of unused bytes."""
         return self.total_bytes - self.used_bytes
 
 
 @attrs.frozen
 class CoverageGap:
-    """A document that went away by itself: what it did in its last `seconds` is not counted (None: all of it)."""
+    """A document that navigated on its own: its last `seconds` are not counted (None: its whole life)."""
 
     url: str
     seconds: float | None
@@ -48,7 +49,7 @@ class CoverageGap:
 
 @attrs.frozen
 class CoverageReport:
-    """Scripts and style sheets, in the order in which they were loaded."""
+    """Scripts and style sheets, in the order of loading."""
 
     scripts: tuple[CoveredText, ...]
     sheets: tuple[CoveredText, ...]
@@ -61,13 +62,13 @@ class CoverageReport:
 
     @property
     def used_bytes(self) -> int:
-        """Bytes of them that were used."""
+        """Used bytes of all scripts and sheets."""
         return sum(entry.used_bytes for entry in (*self.scripts, *self.sheets))
 
 
 @attrs.define(eq=False)
 class SeenText:
-    """A script or sheet while it is being watched. `used` counts UTF-16 units, `length` too."""
+    """A script or sheet during the measurement. `used` and `length` count UTF-16 units."""
 
     url: str
     line: int
@@ -77,11 +78,11 @@ class SeenText:
     used: Ranges = ()
 
     def add(self, ranges: Iterable[tuple[int, int]]) -> None:
-        """Note that ranges were used."""
+        """Add used ranges."""
         self.used = unite_ranges(self.used, ranges)
 
     def entry(self) -> CoveredText:
-        """Return what is known of it."""
+        """Return the report's entry."""
         if self.text is None:
             used, total = clip_ranges(self.used, self.length), self.length
             used_size = sum(end - start for start, end in used)
@@ -95,9 +96,9 @@ class SeenText:
 
 
 def same_texts_once(seen: Iterable[SeenText]) -> tuple[CoveredText, ...]:
-    """Return one entry for each text, however often it was loaded.
+    """Return one entry for each source, however often it was loaded.
 
-    One whose text Chrome did not give any more is taken for another of its place and length, if there is one.
+    A source without text is merged with another one of its place and length, if one exists.
     """
     texts = list(seen)
     merged: dict[tuple[str, int, int, str | int], SeenText] = {}
@@ -121,7 +122,7 @@ _LAST_BMP = "\uffff"
 
 
 def counted_ranges(nested: Iterable[tuple[int, int, int]]) -> Ranges:
-    """Return where the count is above zero: of (start, end, count), the innermost range says."""
+    """Return the ranges with a count above zero. Of nested (start, end, count) ranges, the innermost counts."""
     ordered = sorted(nested, key=lambda entry: (entry[0], -entry[1]))
     used: list[tuple[int, int]] = []
     open_ranges: list[tuple[int, int]] = []  # (end, count), the innermost last
@@ -148,7 +149,7 @@ def counted_ranges(nested: Iterable[tuple[int, int, int]]) -> Ranges:
 
 
 def unite_ranges(*parts: Iterable[tuple[int, int]]) -> Ranges:
-    """Return what is in any of the parts."""
+    """Return the union of the parts."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(pair for part in parts for pair in part):
         if end <= start:
@@ -161,38 +162,38 @@ def unite_ranges(*parts: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def rest_of(ranges: Ranges, length: int) -> Ranges:
-    """Return what of [0, length) is in none of the ranges."""
+    """Return the parts of [0, length) outside of the ranges."""
     edges = [0, *(edge for pair in ranges for edge in pair), length]
     gaps = [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2)]
     return tuple((start, end) for start, end in gaps if start < end)
 
 
 def clip_ranges(ranges: Ranges, length: int) -> Ranges:
-    """Return the ranges as far as they are within [0, length)."""
+    """Return the intersection of the ranges with [0, length)."""
     return tuple((max(0, start), min(end, length)) for start, end in ranges if start < length and end > 0)
 
 
 def in_characters(text: str, ranges: Ranges) -> Ranges:
-    """Turn ranges that count UTF-16 units of the text into ranges that count its characters."""
+    """Convert ranges in UTF-16 units of the text into ranges of characters."""
     if not text or max(text) <= _LAST_BMP:
         return clip_ranges(ranges, len(text))
     ends = list(accumulate(2 if character > _LAST_BMP else 1 for character in text))
 
     def index(units: int) -> int:
-        return bisect_right(ends, units)  # an offset inside of a pair counts as before it
+        return bisect_right(ends, units)  # an offset inside a pair counts as before it
 
     return tuple((index(start), index(end)) for start, end in ranges if index(start) < index(end))
 
 
 def size_of(text: str, ranges: Ranges) -> int:
-    """Return how many bytes of UTF-8 the ranges of the text have."""
+    """Return the size of the text's ranges in bytes of UTF-8."""
     if text.isascii():
         return sum(end - start for start, end in ranges)
     return sum(len(text[start:end].encode("utf-8", "surrogatepass")) for start, end in ranges)
 
 
 def in_order(ranges: Sequence[tuple[int, int]]) -> bool:
-    """Say whether the ranges are in order, not empty, and neither touch nor overlap."""
+    """Return whether the ranges are in order, not empty, and neither touch nor overlap."""
     return all(start < end for start, end in ranges) and all(
         one[1] < next_[0] for one, next_ in pairwise(ranges)
     )

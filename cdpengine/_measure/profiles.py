@@ -1,9 +1,9 @@
-"""Figures of one page: Chrome's counters (metrics), where its JavaScript spends its time, and what is on its heap.
+"""Chrome's counters (metrics), CPU profiles and heap snapshots of one page.
 
-Rule: one CPU profile a page at a time; it is stopped in every case. Where the page goes to another process, Chrome
-begins anew, and the profile is of what came after. Pieces of a heap snapshot, of about a megabyte each, go from
-the wire to the disk as they are, a bounded number of them in between; compressing, where the file's name asks for
-it, comes after. Chrome's own tools open both files, and each is whole or not there.
+Rule: one CPU profile per page at a time; it is stopped in every case. If the page moves to another process, Chrome
+starts again, and the profile covers only the time after. Pieces of a heap snapshot, of about a megabyte each, are
+written to disk unchanged, with a bounded number in memory. Compression, if the file's name requests it, follows.
+Chrome's developer tools open both files, and each is complete or does not exist.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ DOMAIN = "Performance"
 
 
 class PageMetrics(Mapping[str, float]):
-    """Chrome's counters by Chrome's names ("JSHeapUsedSize"); the best known as attributes too.
+    """Chrome's counters by Chrome's names ("JSHeapUsedSize"); the best-known ones also as attributes.
 
-    Times are seconds, sizes bytes. Documents, frames, nodes, listeners and the heap are counted for all of the
-    page's process, other pages of its site included; frames in processes of their own are not in them. An
-    attribute is 0 where this Chrome does not count it; `metrics[name]` raises KeyError then.
+    Times are seconds, sizes bytes. Documents, frames, nodes, listeners and the heap are counted for the page's
+    whole process, including other pages of its site, but without out-of-process frames. If this Chrome lacks a
+    counter, its attribute is 0, and `metrics[name]` raises KeyError.
     """
 
     __slots__ = ("_values",)
@@ -67,74 +67,74 @@ class PageMetrics(Mapping[str, float]):
 
     @property
     def timestamp(self) -> float:
-        """When they were taken, on Chrome's monotonic clock."""
+        """The time of the reading, on Chrome's monotonic clock."""
         return self.get("Timestamp", 0.0)
 
     @property
     def documents(self) -> int:
-        """Documents that are alive."""
+        """Number of live documents."""
         return int(self.get("Documents", 0))
 
     @property
     def frames(self) -> int:
-        """Frames that are alive."""
+        """Number of live frames."""
         return int(self.get("Frames", 0))
 
     @property
     def nodes(self) -> int:
-        """DOM nodes that are alive, those included that are in no document."""
+        """Number of live DOM nodes, including detached ones."""
         return int(self.get("Nodes", 0))
 
     @property
     def event_listeners(self) -> int:
-        """Event listeners in JavaScript."""
+        """Number of event listeners in JavaScript."""
         return int(self.get("JSEventListeners", 0))
 
     @property
     def layouts(self) -> int:
-        """How often the page was laid out."""
+        """Number of layouts."""
         return int(self.get("LayoutCount", 0))
 
     @property
     def style_recalculations(self) -> int:
-        """How often styles were computed."""
+        """Number of style recalculations."""
         return int(self.get("RecalcStyleCount", 0))
 
     @property
     def layout_duration(self) -> float:
-        """Seconds spent on laying out."""
+        """Seconds of layout."""
         return self.get("LayoutDuration", 0.0)
 
     @property
     def style_duration(self) -> float:
-        """Seconds spent on computing styles."""
+        """Seconds of style recalculation."""
         return self.get("RecalcStyleDuration", 0.0)
 
     @property
     def script_duration(self) -> float:
-        """Seconds spent on running JavaScript."""
+        """Seconds of JavaScript execution."""
         return self.get("ScriptDuration", 0.0)
 
     @property
     def task_duration(self) -> float:
-        """Seconds spent on everything that the page's main thread did."""
+        """Seconds of all tasks on the page's main thread."""
         return self.get("TaskDuration", 0.0)
 
     @property
     def heap_used(self) -> int:
-        """Bytes of the JavaScript heap that are in use."""
+        """Used bytes of the JavaScript heap."""
         return int(self.get("JSHeapUsedSize", 0))
 
     @property
     def heap_size(self) -> int:
-        """Bytes that the JavaScript heap takes."""
+        """Total bytes of the JavaScript heap."""
         return int(self.get("JSHeapTotalSize", 0))
 
 
 async def page_metrics(session: Session) -> PageMetrics:
-    """Return the counters of now. Times count while the domain is enabled: hold it to measure durations.
+    """Return the current counters. Times count only while the domain is enabled: enable it to measure durations.
 
-    Raises as `Session.request`.
+    Raises the errors of `Session.request`.
     """
     async with session.enabled(DOMAIN):
         reply = await session.request("Performance.getMetrics", {}, MetricsReply)
@@ -144,16 +144,16 @@ async def page_metrics(session: Session) -> PageMetrics:
 # --- CPU profiles --------------------------------------------------------------------------------------------
 
 DEFAULT_INTERVAL = 0.001
-"""Seconds between two samples, as Chrome has it by default."""
+"""Seconds between two samples: Chrome's default."""
 
 _PROFILED: set[Session] = set()
 _STOP_TIMEOUT = 1.0
-"""Seconds that stopping may take when the profile is not wanted any more."""
+"""Maximum duration of stopping an abandoned profile, in seconds."""
 
 
 @attrs.frozen
 class CpuProfile:
-    """A profile that is whole: its JSON as Chrome wrote it, how many nodes and samples, how many seconds."""
+    """A complete profile: its JSON as Chrome wrote it, its number of nodes and samples, and its seconds."""
 
     data: bytes = attrs.field(repr=False)
     nodes: int
@@ -164,7 +164,7 @@ class CpuProfile:
 @not_picklable("its `profile`")
 @attrs.define(eq=False)
 class Profiling:
-    """A profile under way. `profile` is there once its block has ended."""
+    """A running profile. `profile` is set after its block has ended."""
 
     path: Path | None
     profile: CpuProfile | None = None
@@ -174,11 +174,11 @@ class Profiling:
 async def profile_cpu(
     session: Session, path: Path | None, interval: float, timeout: float, *, overwrite: bool
 ) -> AsyncIterator[Profiling]:
-    """Profile while the body runs; then write it to `path`, if one is given.
+    """Profile while the body runs; then write the profile to `path`, if one is given.
 
-    `interval` is seconds between samples. `timeout` is for the beginning, and again for the end. Raises
-    MeasurementBusyError, MeasurementFailedError, and as `Session.call`. A body that fails or is cancelled leaves
-    none.
+    `interval` is seconds between samples. `timeout` applies to the beginning, and again to the end. Raises
+    MeasurementBusyError, MeasurementFailedError, and the errors of `Session.call`. A body that fails or is
+    cancelled leaves no profile.
     """
     if session in _PROFILED:
         raise MeasurementBusyError("a CPU profile", "of this page, by this program. End that one first")
@@ -230,12 +230,12 @@ _CHUNK = "HeapProfiler.addHeapSnapshotChunk"
 _PROGRESS = "HeapProfiler.reportHeapSnapshotProgress"
 
 _BUFFER = 64
-"""Pieces that may wait for the disk. Chrome makes them of about a megabyte (measured)."""
+"""Maximum number of pieces that wait for the disk. Chrome's pieces have about a megabyte (measured)."""
 
 
 @attrs.frozen
 class HeapSnapshotProgress:
-    """How far a heap snapshot is: objects visited, of how many; and bytes written after that."""
+    """The progress of a heap snapshot: visited objects, all objects, and then written bytes."""
 
     done: int
     total: int
@@ -244,7 +244,7 @@ class HeapSnapshotProgress:
 
 @attrs.frozen
 class HeapSnapshotReport:
-    """A heap snapshot that is whole: its file, bytes before compression and on the disk, and how long it took."""
+    """A complete heap snapshot: its file, its bytes before and after compression, and its duration."""
 
     path: Path
     written: int
@@ -260,10 +260,10 @@ async def take_heap_snapshot(
     collect_garbage: bool = True,
     overwrite: bool = True,
 ) -> HeapSnapshotReport:
-    """Write a snapshot of the session's heap. The page stands still meanwhile, as Chrome has it.
+    """Write a snapshot of the session's heap. Chrome pauses the page meanwhile.
 
-    Raises MeasurementFailedError when the disk is too slow or cannot be written, and as `Session.call`. Cancelled,
-    it leaves no file; Chrome finishes what it has begun by itself.
+    Raises MeasurementFailedError if the disk is too slow or the file cannot be written, and the errors of
+    `Session.call`. If cancelled, it leaves no file; Chrome still completes its snapshot.
     """
     started = trio.current_time()
     async with (
@@ -281,7 +281,7 @@ async def take_heap_snapshot(
 
 
 class _Incoming:
-    """The events of one snapshot, until Chrome has said that it is whole."""
+    """The events of one snapshot, until Chrome reports its end."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -299,7 +299,7 @@ class _Incoming:
                 self._session.off_event(method, self._take_piece)
 
     async def take(self, report: bool) -> None:
-        # The pieces come before the reply: what waits then is all there is.
+        # The pieces arrive before the reply, so all pieces are buffered by then.
         await self._session.call("HeapProfiler.takeHeapSnapshot", reportProgress=report)
         self._sender.close()
 
@@ -316,7 +316,7 @@ async def _write(
     seen = HeapSnapshotProgress(0, 0, 0)
     async for event in incoming.events:
         if incoming.lost:
-            why = f"the disk is slower than Chrome, and {_BUFFER} pieces of about a megabyte wait already"
+            why = f"the disk is slower than Chrome, and {_BUFFER} pieces of about a megabyte are already waiting"
             raise MeasurementFailedError(file.what, str(file.path), why)
         if event.method == _CHUNK:
             await file.write(event.decode(HeapSnapshotChunk).chunk.encode())

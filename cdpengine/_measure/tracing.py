@@ -1,8 +1,8 @@
-"""Tracing: what the whole browser does, into a file that Perfetto and Chrome's own tools open.
+"""Tracing of the whole browser, into a file that Perfetto and Chrome's developer tools open.
 
-Rule: Chrome gathers the trace in a buffer of bounded size and hands it out piece by piece at the end. It is ended
-in every case; where the body is cancelled, the file is not kept. One trace at a time, as Chrome has it. The file's
-name says the format; options that Chrome would silently ignore are refused.
+Rule: Chrome collects the trace in a bounded buffer and sends it in pieces at the end. The trace is ended in every
+case; if the body is cancelled, the file is removed. Chrome makes one trace at a time. The file's name selects the
+format. Options that Chrome would silently ignore are refused.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _USAGE = "Tracing.bufferUsage"
 _BUSY = "already been started"
 
 _STOP_TIMEOUT = 5.0
-"""Seconds that ending a trace may take that is not wanted any more."""
+"""Maximum duration of ending an abandoned trace, in seconds."""
 
 
 @attrs.frozen
 class TraceProgress:
-    """How far a trace is: `seconds` since it began, how full Chrome's buffer is (0 to 1), bytes written."""
+    """The progress of a trace: `seconds` since its start, Chrome's buffer fill level (0 to 1), bytes written."""
 
     phase: Literal["recording", "writing"]
     seconds: float
@@ -58,9 +58,9 @@ class TraceProgress:
 
 @attrs.frozen
 class TraceReport:
-    """A trace that is whole: its file, bytes before compression and on the disk, and how long was traced.
+    """A complete trace: its file, its bytes before and after compression, and its duration.
 
-    `data_lost`: Chrome's buffer was too small, and some of what happened is missing.
+    `data_lost`: Chrome's buffer was too small, and some events are missing.
     """
 
     path: Path
@@ -74,7 +74,7 @@ class TraceReport:
 @not_picklable("its `report`")
 @attrs.define(eq=False)
 class Trace:
-    """A trace under way. `report` is there once its block has ended."""
+    """A running trace. `report` is set after its block has ended."""
 
     path: Path
     started: float
@@ -82,15 +82,16 @@ class Trace:
     report: TraceReport | None = None
 
     def progress(self, phase: Literal["recording", "writing"], written: int = 0) -> TraceProgress:
-        """Return how far it is."""
+        """Return the progress of the trace."""
         return TraceProgress(phase, trio.current_time() - self.started, self.buffer_full, written)
 
 
 @attrs.define(eq=False)
 class _Ends:
-    """The traces of one session whose end Chrome has not reported, in order: a report does not say which it is of.
+    """The traces of one session whose end is pending, in order, because Chrome's report does not name its trace.
 
-    One that nobody waits for any more stays until its end has come: no later trace is to take that for its own.
+    An abandoned trace stays until its end is reported, so that a later trace does not take that report for its
+    own.
     """
 
     session: Session
@@ -118,7 +119,7 @@ _ENDS: WeakKeyDictionary[Session, _Ends] = WeakKeyDictionary()
 
 @attrs.define(eq=False)
 class _Ending:
-    """Waits for the end of a trace, and gives the stream back when it is not read."""
+    """Waits for the end of a trace, and releases the stream if it is not read."""
 
     session: Session
     trace: Trace
@@ -138,7 +139,7 @@ class _Ending:
             self.forget()
 
     def forget(self) -> None:
-        """Expect no end any more: Chrome has said that there is nothing to end."""
+        """Stop expecting an end: Chrome reported that no trace is running."""
         _ENDS[self.session].discard(self)
 
     async def wait(self) -> TracingComplete:
@@ -153,7 +154,7 @@ class _Ending:
         self.trace.buffer_full = max(self.trace.buffer_full, event.decode(BufferUsage).percent_full)
 
     def finish(self, complete: TracingComplete) -> None:
-        """Take the end of this trace; its stream is given back where nobody reads it."""
+        """Accept the end of this trace; release its stream if it was abandoned."""
         self.complete = complete
         self.arrived.set()
         if self.abandoned:
@@ -170,11 +171,11 @@ async def trace_browser(
     *,
     overwrite: bool,
 ) -> AsyncIterator[Trace]:
-    """Trace while the body runs, then write the file. `timeout` is for the beginning, and again for the end.
+    """Trace while the body runs, then write the file. `timeout` applies to the beginning, and again to the end.
 
-    On the session of a page, Chrome can add screenshots of it. A body that raises leaves its trace too, a
-    cancelled one none. Raises MeasurementBusyError when another trace is under way, MeasurementFailedError when
-    the file cannot be written, DeadlineExceededError, and as `Session.call`.
+    On the session of a page, Chrome can add screenshots of it. A body that raises leaves its trace, a cancelled
+    one does not. Raises MeasurementBusyError if another trace is running, MeasurementFailedError if the file
+    cannot be written, DeadlineExceededError, and the errors of `Session.call`.
     """
     trace = Trace(path, trio.current_time())
     ending = _Ending(session, trace)
@@ -211,7 +212,7 @@ async def trace_browser(
 async def _report_progress(
     session: Session, trace: Trace, progress: Callable[[TraceProgress], None] | None
 ) -> AsyncIterator[None]:
-    """Call `progress` for each report of the buffer while the body runs; what it raises leaves the body."""
+    """Call `progress` for each buffer report while the body runs; its exceptions propagate from the body."""
     if progress is None:
         yield
         return
@@ -219,7 +220,7 @@ async def _report_progress(
 
         async def follow() -> None:
             while True:
-                with suppress(EventsLostError, TargetCrashedError):  # the next report says the same
+                with suppress(EventsLostError, TargetCrashedError):  # the next report replaces it
                     await usage.receive()
                     progress(trace.progress("recording"))
 
@@ -239,7 +240,7 @@ DEFAULT_CATEGORIES = (
     "toplevel",
     "v8.execute",
 )
-"""What the Performance panel of Chrome's own tools needs."""
+"""Categories of the Performance panel in Chrome's developer tools."""
 
 SCREENSHOTS = "disabled-by-default-devtools.screenshot"
 
@@ -250,7 +251,7 @@ _SMALLEST_BUFFER = 1 << 20
 
 @attrs.frozen
 class TraceOptions:
-    """`buffer_size` is in bytes; None for Chrome's own 200 MB."""
+    """Options of a trace. `buffer_size` is in bytes; None is Chrome's default of 200 MB."""
 
     categories: tuple[str, ...] = DEFAULT_CATEGORIES
     buffer_size: int | None = None
@@ -267,7 +268,7 @@ class TraceOptions:
         buffer_size: int | None,
         keep_latest: bool,
     ) -> TraceOptions:
-        """Return the options. Raises InvalidArgumentError."""
+        """Return checked options. Raises InvalidArgumentError."""
         chosen = DEFAULT_CATEGORIES if categories is None else _check_categories(categories)
         if screenshots and SCREENSHOTS not in chosen:
             chosen = (*chosen, SCREENSHOTS)
@@ -298,14 +299,14 @@ class TraceOptions:
 
 
 def format_of(path: Path) -> Literal["json", "proto"]:
-    """Return the format that a file's name asks for: Perfetto's own for ".pftrace", ".perfetto-trace", ".pb"."""
+    """Return the format for a file's name: Perfetto's for ".pftrace", ".perfetto-trace", ".pb", else JSON."""
     name = path.name.lower().removesuffix(".gz")
     return "proto" if name.endswith(_PROTO_NAMES) else "json"
 
 
 def _start_error(error: RemoteError) -> EngineError:
     if _BUSY in error.message:
-        hint = "Chrome makes one at a time, and this may be another connection's. End that one first"
+        hint = "Chrome makes one at a time, and this one may be another connection's. End that one first"
         return MeasurementBusyError("a trace", hint)
     return error
 
@@ -331,7 +332,7 @@ async def _finish(
     trace.report = TraceReport(trace.path, file.written, file.size, seconds, lost, trace.buffer_full)
     if lost:
         logger.warning(
-            "the trace %s lacks some of what happened: Chrome's buffer was full: give a larger buffer_size",
+            "the trace %s lacks some events because Chrome's buffer was full: give a larger buffer_size",
             trace.path,
         )
 
@@ -339,16 +340,16 @@ async def _finish(
 async def _finish_anyway(
     ending: _Ending, file: OutputFile, progress: Callable[[TraceProgress], None] | None, timeout: float
 ) -> None:
-    """Write the trace of a body that failed. The body's error leaves, whatever comes of the trace."""
+    """Write the trace of a body that failed. The body's error propagates, whether writing succeeds or not."""
     try:
         with within("write the trace", timeout):
             await _finish(ending, file, progress)
     except EngineError as error:
-        logger.warning("the trace of what failed could not be written: %s", error)
+        logger.warning("cannot write the trace of a failed block: %s", error)
 
 
 async def _give_up(ending: _Ending) -> None:
-    """End a trace that is not wanted any more; its stream is closed when Chrome reports it."""
+    """End an abandoned trace; its stream is closed when Chrome reports it."""
     with (
         undoing(_STOP_TIMEOUT),
         suppress(SessionGoneError, ConnectionLostError),
@@ -362,7 +363,7 @@ async def _give_up(ending: _Ending) -> None:
 
 
 async def _until_gone(follow: Callable[[], Awaitable[None]]) -> None:
-    with suppress(SessionGoneError, ConnectionLostError):  # the end of the trace will say so
+    with suppress(SessionGoneError, ConnectionLostError):  # the end of the trace raises it
         await follow()
 
 

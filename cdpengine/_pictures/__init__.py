@@ -1,1 +1,1 @@
-"""Pictures and paper: screenshots of any size, and PDF; each on a Session alone."""
+"""Screenshots of any size, and PDFs. Each needs only a Session."""

@@ -1,13 +1,13 @@
-"""Editing of pictures: their options and tiles; PNGs joined (PngColumn); other formats by Pillow.
+"""Options, tiles and editing of pictures; joining of PNGs (PngColumn); other formats with Pillow.
 
-Rule: PngColumn never unpacks a picture whole. It takes the lines as they are filtered; only the first of each
-picture, which may depend on a line above it, is made independent. In memory are one piece of a picture and the
-compressed result. Pillow, which is loaded when it is needed, unpacks pictures whole, so their number of pixels is
+Rule: PngColumn never unpacks a whole picture. It copies the filtered lines; only the first line of each picture,
+whose filter may depend on the line above, is changed to be independent. The memory has one piece of a picture and
+the compressed result. Pillow, which is imported on first use, unpacks whole pictures, so their number of pixels is
 bounded.
 
-A graphics processor draws up to the size of its largest texture, and silently repeats or leaves out what is beyond
-it (measured: 8,192 pixels with SwiftShader; 16,384 is usual). So a larger area is taken in tiles, cut where CSS
-pixels and the picture's pixels meet.
+A graphics processor draws up to its maximum texture size, and silently repeats or omits the rest (measured: 8,192
+pixels with SwiftShader; 16,384 is usual). So a larger area is captured in tiles, which are cut where CSS pixels
+and the picture's pixels align.
 """
 
 from __future__ import annotations
@@ -36,39 +36,43 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# Pillow reads parts of itself when they are first needed.
+# Pillow imports parts of itself on first use.
 _shortages_named = shortages_named(partial(exhausted, "work on a picture"))
 
 MOST_PIXELS = 1 << 28
-"""Pixels of a picture that is unpacked: a gigabyte of memory."""
+"""Maximum number of pixels of an unpacked picture: a gigabyte of memory."""
 
 
 def check_pixels(image_format: ImageFormat, width: int, height: int) -> None:
-    """Raise PictureTooLargeError for what would take too much memory to unpack."""
+    """Raise PictureTooLargeError for a picture that needs too much memory to unpack."""
     if width * height > MOST_PIXELS:
-        raise PictureTooLargeError(image_format, width, height, f"at most {MOST_PIXELS} pixels are unpacked")
+        raise PictureTooLargeError(
+            image_format, width, height, f"at most {MOST_PIXELS} pixels can be unpacked"
+        )
 
 
 def check_colour(colour: str) -> None:
-    """Raise InvalidArgumentError unless it is a colour such as "#rrggbb"."""
+    """Raise InvalidArgumentError unless it is a color such as "#rrggbb"."""
     if not isinstance(colour, str) or re.fullmatch("#[0-9a-fA-F]{6}", colour) is None:
         raise InvalidArgumentError(what="mask_color", given=repr(colour)[:80], expected='"#rrggbb"')
 
 
 def no_picture_error(picture: bytes) -> UndecodableReplyError:
-    """Return the error for what Chrome gave as a picture, and Pillow does not know as one."""
-    return UndecodableReplyError(method="Page.captureScreenshot", reason="it holds no picture", raw=picture)
+    """Return the error for a picture of Chrome that Pillow cannot identify."""
+    return UndecodableReplyError(
+        method="Page.captureScreenshot", reason="it contains no picture", raw=picture
+    )
 
 
 @_shortages_named
 def to_rgba(picture: bytes) -> bytes:
-    """Return a PNG with an alpha channel."""
+    """Convert a PNG to one with an alpha channel."""
     return _encode(_open(picture).convert("RGBA"), "png", None)
 
 
 @_shortages_named
 def join_pictures(rows: Sequence[Sequence[bytes]], image_format: ImageFormat, quality: int | None) -> bytes:
-    """Return PNGs that lie side by side and row below row as one picture."""
+    """Join PNGs, given as rows of adjacent pictures, into one picture."""
     from PIL import Image
 
     opened = [[_open(picture) for picture in row] for row in rows]
@@ -95,7 +99,7 @@ def paint_boxes(
     image_format: ImageFormat,
     quality: int | None,
 ) -> bytes:
-    """Return a picture on which boxes (left, top, right, bottom, in its pixels) are painted over."""
+    """Return a picture with painted boxes (left, top, right, bottom, in its pixels)."""
     from PIL import ImageDraw
 
     image = _open(picture)
@@ -127,11 +131,11 @@ _LEVEL = 6
 
 
 class OtherKind(ValueError):
-    """A picture has another width or other colours than those above it, or is of a kind that cannot be joined."""
+    """A picture whose width or colors differ from those above it, or whose kind cannot be joined."""
 
 
 class PngColumn:
-    """Joins pictures of one width and one kind. `add` each, from the top; then `finish`."""
+    """Joins pictures of one width and one kind. Call `add` for each, from the top; then `finish`."""
 
     def __init__(self) -> None:
         self._header: bytes | None = None
@@ -141,11 +145,11 @@ class PngColumn:
 
     @property
     def colour_type(self) -> int | None:
-        """The kind of the pictures so far: 2 for RGB, 6 for RGBA."""
+        """The color type of the pictures so far: 2 for RGB, 6 for RGBA."""
         return None if self._header is None else self._header[9]
 
     def add(self, picture: bytes) -> None:
-        """Put a picture below the others. Raises OtherKind, before anything was added."""
+        """Append a picture at the bottom. Raises OtherKind, and then adds no part of it."""
         chunks = _chunks(picture)
         kind, header = next(chunks, (b"", b""))
         if kind != b"IHDR" or len(header) != 13:
@@ -179,7 +183,7 @@ class PngColumn:
         self._write(inflater.flush())
 
     def finish(self) -> bytes:
-        """Return the whole."""
+        """Return the joined picture."""
         assert self._header is not None, "nothing was added"
         self._data.append(self._compressor.flush())
         header = self._header[:4] + struct.pack(">I", self._height) + self._header[8:]
@@ -237,7 +241,7 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 
 
 def _unfilter_first_line(line: bytes, channels: int) -> bytes:
-    """Return a filtered line that has nothing above it as one that says the same whatever is above it."""
+    """Return a filtered first line as one that decodes to the same pixels below any line."""
     kind, values = line[0], line[1:]
     if kind in (_NONE, _SUB):
         return line
@@ -258,17 +262,17 @@ ImageFormat = Literal["png", "jpeg", "webp"]
 _SUFFIXES: dict[str, ImageFormat] = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
 
 _LONGEST_SIDE = {"png": 2**31 - 1, "jpeg": 65_535, "webp": 16_383}
-"""Pixels of a side that the formats can say. Of a picture beyond it, Chrome answers with no bytes (measured)."""
+"""Maximum side in each format, in pixels. Beyond it, Chrome answers with no bytes (measured)."""
 
 DEFAULT_QUALITY = 80
-"""Chrome's own."""
+"""Chrome's default."""
 
 
 @attrs.frozen
 class ImageOptions:
-    """`scale` is pixels of the picture per CSS pixel; None: as many as the page's screen has.
+    """Options of a picture. `scale` is pixels of the picture per CSS pixel; None: the scale of the page's screen.
 
-    `max_side` makes the picture smaller, in proportion, until its longer side has at most so many pixels.
+    `max_side` shrinks the picture in proportion, until its longer side has at most that number of pixels.
     """
 
     format: ImageFormat = "png"
@@ -301,14 +305,14 @@ class ImageOptions:
         return self.max_side / max(area.width, area.height)
 
     def check_size(self, width: int, height: int) -> None:
-        """Raise PictureTooLargeError for a picture that the format cannot hold. In pixels."""
+        """Raise PictureTooLargeError for a size, in pixels, that the format cannot represent."""
         longest = _LONGEST_SIDE[self.format]
         if max(width, height) > longest:
             raise PictureTooLargeError(self.format, width, height, f"at most {longest} a side")
 
 
 def check_image_options(image_format: ImageFormat, quality: int | None) -> None:
-    """Raise InvalidArgumentError for an unknown format, or a quality that the format does not have."""
+    """Raise InvalidArgumentError for an unknown format, or a quality that the format does not support."""
     if image_format not in _LONGEST_SIDE:
         raise InvalidArgumentError(
             what="format", given=repr(image_format)[:80], expected='"png", "jpeg" or "webp"'
@@ -323,9 +327,9 @@ def check_image_options(image_format: ImageFormat, quality: int | None) -> None:
 
 
 def format_of(path: Path | None, given: ImageFormat | None) -> ImageFormat:
-    """Return the format that was given, or else the one that the file's name says; "png" without either.
+    """Return the given format, or else that of the file's name; "png" without either.
 
-    Raises InvalidArgumentError for a name that says another format, or an unknown one.
+    Raises InvalidArgumentError if the name has another format or an unknown one.
     """
     if path is None:
         return given or "png"
@@ -342,14 +346,14 @@ def format_of(path: Path | None, given: ImageFormat | None) -> ImageFormat:
 
 
 LARGEST = 8192
-"""Pixels of a side of one piece."""
+"""Maximum side of one piece, in pixels."""
 
 _CUT = 100
-"""CSS pixels that a cut is a multiple of: whole pixels of the picture for every scale of two decimals."""
+"""Cuts are multiples of this many CSS pixels, which are whole pixels for every scale of two decimals."""
 
 
 def whole_pixels(length: float) -> int:
-    """Round to the nearest, halves upwards: pieces that are cut at whole pixels add up to the whole then."""
+    """Round to the nearest, halves upwards, so that pieces cut at whole pixels add up to the whole."""
     return math.floor(length + 0.5)
 
 
@@ -368,7 +372,7 @@ class Area:
 
 
 def rows_of_tiles(area: Area, scale: float, largest: int = LARGEST) -> tuple[tuple[Area, ...], ...]:
-    """Return the pieces of an area, row by row; one where that is enough. `scale` is pixels per CSS pixel."""
+    """Return the tiles of an area, row by row; one tile if it suffices. `scale` is pixels per CSS pixel."""
     across, down = _cuts(area.width, scale, largest), _cuts(area.height, scale, largest)
     return tuple(
         tuple(Area(area.x + left, area.y + top, width, height) for left, width in across)

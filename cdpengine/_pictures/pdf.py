@@ -1,7 +1,7 @@
-"""PDF: the options of a page on paper, with units, and the page as Chrome prints it, read piece by piece.
+"""PDFs: the options with units, and the PDF that Chrome prints, read in pieces.
 
-Rule: a length is a number of CSS pixels (96 an inch), or a text with its unit: "2cm", "10mm", "0.5in", "12pt",
-"20px". What Chrome would refuse or ignore is refused here, with what would be right.
+Rule: a length is a number of CSS pixels (96 per inch), or a string with its unit: "2cm", "10mm", "0.5in", "12pt",
+"20px". Options that Chrome would refuse or ignore are refused here, with the valid values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError, RemoteError
 
 Length: TypeAlias = float | str
-"""CSS pixels, or a text with a unit: px, in, cm, mm, pt."""
+"""CSS pixels, or a string with a unit: px, in, cm, mm, pt."""
 
 PaperName = Literal["Letter", "Legal", "Tabloid", "Ledger", "A0", "A1", "A2", "A3", "A4", "A5", "A6"]
 
@@ -49,13 +49,12 @@ _DEFAULT_MARGIN = 1 / 2.54
 class PdfOptions(TypedDict, total=False):
     """The options of a PDF.
 
-    `paper`: a name ("A4"), or width and height; Letter without it. `margin`: one length for all sides, two (top
-    and bottom, left and right), four (top, right, bottom, left), or a mapping by side; 1 cm without it.
-    `landscape`, `background` (True: colours and images behind the text are printed), `scale` (0.1 to 2).
-    `pages`: "1-3, 5". `header`, `footer`: HTML, in which elements of the classes date, title, url, pageNumber
-    and totalPages are filled; they need a margin to be in. `css_page_size`: the page's own `@page` size wins
-    over `paper`. `tagged`: with structure for screen readers (as Chrome has it by default); `outline`: with
-    bookmarks made of its headings.
+    `paper`: a name ("A4"), or width and height; the default is Letter. `margin`: one length for all sides, two
+    (top and bottom, left and right), four (top, right, bottom, left), or a mapping by side; the default is 1 cm.
+    `landscape`, `background` (True: print background colors and images), `scale` (0.1 to 2). `pages`: "1-3, 5".
+    `header`, `footer`: HTML, in which elements of the classes date, title, url, pageNumber and totalPages are
+    filled; they need a margin for their space. `css_page_size`: the page's `@page` size overrides `paper`.
+    `tagged`: with structure for screen readers (Chrome's default); `outline`: with bookmarks from the headings.
     """
 
     paper: PaperName | tuple[Length, Length]
@@ -104,18 +103,18 @@ def print_params(options: PdfOptions) -> dict[str, object]:
         params["generateDocumentOutline"] = True
     if "header" in options or "footer" in options:
         params["displayHeaderFooter"] = True
-        # Without a template of ours Chrome would print its own.
+        # Without a template, Chrome would print its default one.
         params["headerTemplate"] = options.get("header", "<span></span>") or "<span></span>"
         params["footerTemplate"] = options.get("footer", "<span></span>") or "<span></span>"
     return params
 
 
 def inches(length: Length, what: str) -> float:
-    """Return a length in inches. Raises InvalidArgumentError for what is not a length."""
+    """Return a length in inches. Raises InvalidArgumentError for an invalid length."""
     wrong = InvalidArgumentError(
         what=what,
         given=repr(length)[:80],
-        expected='CSS pixels, or a text such as "2cm", "10mm", "0.5in", "12pt"',
+        expected='CSS pixels, or a string such as "2cm", "10mm", "0.5in", "12pt"',
     )
     if isinstance(length, str):
         match = _LENGTH.match(length.lower())
@@ -135,22 +134,22 @@ _printing: WeakKeyDictionary[Session, SharedCall] = WeakKeyDictionary()
 
 @asynccontextmanager
 async def print_pdf(session: Session, params: Mapping[str, object]) -> AsyncIterator[AsyncIterator[bytes]]:
-    """Print, and give the PDF piece by piece. `params` are those of `print_params`.
+    """Print, and yield the PDF in pieces. `params` come from `print_params`.
 
-    Raises InvalidArgumentError for pages that the document does not have, and as `Session.request`.
+    Raises InvalidArgumentError for pages that the document does not have, and the errors of `Session.request`.
     """
-    # Chrome never answers a second one that comes while it prints.
+    # Chrome never answers a second command that arrives while it prints.
     while (earlier := _printing.get(session)) is not None and not earlier.done:
         with suppress(RemoteError):
             await earlier.wait()
     if (gone := session.error("Page.printToPDF")) is not None:
         raise gone
     printing = session.connection._post_shared("Page.printToPDF", dict(params), session.id)
-    _printing[session] = printing  # a caller that is cancelled does not end it
+    _printing[session] = printing  # cancelling the caller does not end it
     try:
         reply = await printing.decoded(PrintToPDFReply)
     except RemoteError as error:
-        if "age range" in error.message:  # only Chrome knows how many pages there are
+        if "age range" in error.message:  # only Chrome knows the number of pages
             raise InvalidArgumentError(
                 what="pages",
                 given=repr(params.get("pageRanges")),

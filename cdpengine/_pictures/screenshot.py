@@ -1,8 +1,8 @@
-"""Screenshots: bytes as Chrome made them, of the page as it is; nothing is added to the page for it.
+"""Screenshots: unmodified bytes from Chrome. Nothing is added to the page.
 
-Rule: an area that is too large for Chrome to draw at once is taken in pieces and joined; one that the format
-cannot hold is refused before anything is drawn. The page gets `resize` when more than its viewport is taken:
-Chrome has no other way.
+Rule: an area that is too large for Chrome to draw is captured in pieces and joined; an area that the format cannot
+represent is refused before drawing. The page gets `resize` events if more than its viewport is captured; Chrome
+has no other way.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _RGBA = 6
 
 @attrs.frozen
 class View:
-    """Where the page is scrolled to, how large its viewport and its document are; CSS pixels."""
+    """The scroll position of the page, and the sizes of its viewport and document; CSS pixels."""
 
     x: float
     y: float
@@ -52,18 +52,18 @@ class View:
 
     @property
     def viewport(self) -> Area:
-        """What of it is in view."""
+        """The visible part of the document."""
         return Area(self.x, self.y, self.width, self.height)
 
     def holds(self, area: Area) -> bool:
-        """Whether all of an area is in view."""
+        """Return whether a whole area is visible."""
         inside = area.x >= self.x and area.x + area.width <= self.x + self.width
         return inside and area.y >= self.y and area.y + area.height <= self.y + self.height
 
 
 @attrs.frozen
 class Picture:
-    """A picture, which area of the document it shows, and its pixels per CSS pixel."""
+    """A picture, its area of the document, and its pixels per CSS pixel."""
 
     data: bytes = attrs.field(repr=False)
     area: Area
@@ -71,7 +71,7 @@ class Picture:
 
 
 async def current_view(session: Session) -> View:
-    """Return what of the page is in view. Raises as `Session.request`."""
+    """Return the current view of the page. Raises the errors of `Session.request`."""
     metrics = await session.request("Page.getLayoutMetrics", {}, LayoutMetricsReply)
     seen, content = metrics.css_visual_viewport, metrics.css_content_size
     return View(
@@ -88,9 +88,9 @@ _SCALE = own("devicePixelRatio")
 
 
 async def screen_scale(context: ExecutionContext) -> float:
-    """Return how many pixels of the screen a CSS pixel has. `context` is an isolated world of the page.
+    """Return the number of screen pixels per CSS pixel. `context` is an isolated world of the page.
 
-    The protocol has no other way that also counts the scale that is emulated. Raises as `Session.request`.
+    The protocol has no other way that includes the emulated scale. Raises the errors of `Session.request`.
     """
     return await context.evaluate(_SCALE, returns=float) or 1.0
 
@@ -103,11 +103,12 @@ async def take_screenshot(
     full_page: bool = False,
     area: Area | None = None,
 ) -> Picture:
-    """Return a picture of the viewport, of the whole document, or of an area of it, in view or not.
+    """Return a picture of the viewport, of the whole document, or of an area, visible or not.
 
-    `screen` is the scale of the page's screen, as `screen_scale` gives it.
+    `screen` is the scale of the page's screen, from `screen_scale`.
 
-    Raises PictureTooLargeError, MeasurementFailedError when Chrome gives no picture, and as `Session.request`.
+    Raises PictureTooLargeError, MeasurementFailedError if Chrome returns no picture, and the errors of
+    `Session.request`.
     """
     view = await current_view(session)
     shown = area or (view.document if full_page else view.viewport)
@@ -142,7 +143,7 @@ async def _column(session: Session, options: ImageOptions, tiles: list[Area], ra
         try:
             await trio.to_thread.run_sync(column.add, data)
         except OtherKind:
-            # Chrome leaves the alpha channel out where nothing shows through.
+            # Chrome omits the alpha channel if no pixel is transparent.
             if column.colour_type != _RGBA:
                 return await _column_with_alpha(session, options, tiles, ratio)
             await trio.to_thread.run_sync(column.add, await trio.to_thread.run_sync(to_rgba, data))
@@ -179,14 +180,14 @@ async def _capture(
     reply = await request_of_active(session, Command("Page.captureScreenshot", params), ScreenshotReply)
     if not reply.data:
         raise MeasurementFailedError(
-            "the screenshot", "", f"Chrome gave no picture of {width} x {height} pixels"
+            "the screenshot", "", f"Chrome returned no picture of {width} x {height} pixels"
         )
     return decode_bytes("Page.captureScreenshot", reply.data)
 
 
 @asynccontextmanager
 async def _background(session: Session, *, omitted: bool) -> AsyncIterator[None]:
-    """Take the page's white background away while the body runs, where it is to be `omitted`."""
+    """Remove the page's white background while the body runs, if `omitted`."""
     if not omitted:
         yield
         return
@@ -195,6 +196,6 @@ async def _background(session: Session, *, omitted: bool) -> AsyncIterator[None]
         await session.call("Emulation.setDefaultBackgroundColorOverride", color=clear)
         yield
     finally:
-        # In order, and not waited for: what is sent next finds the background there.
+        # In order, without waiting: the next command finds the background restored.
         with suppress(SessionGoneError, ConnectionLostError):
             session.post("Emulation.setDefaultBackgroundColorOverride")

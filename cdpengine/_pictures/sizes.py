@@ -1,4 +1,4 @@
-"""The size of a picture, by its header. Pure."""
+"""The size of a picture, from its header. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 from cdpengine.errors import UndecodableReplyError
 
 _JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""JPEG markers of segments with the size: those of frames (ITU T.81, table B.1)."""
+"""JPEG markers of segments with the size: the frame headers (ITU T.81, table B.1)."""
 
 
 def size_of(picture: bytes) -> tuple[int, int]:
@@ -22,7 +22,7 @@ def size_of(picture: bytes) -> tuple[int, int]:
             return _size_of_webp(picture)
     except (struct.error, IndexError):
         pass
-    reason = "its picture is no PNG, JPEG or WebP"
+    reason = "its picture is not a PNG, JPEG or WebP"
     raise UndecodableReplyError(method="Page.captureScreenshot", reason=reason, raw=picture)
 
 
@@ -43,7 +43,7 @@ def _size_of_jpeg(picture: bytes) -> tuple[int, int]:
 
 
 def _size_of_webp(picture: bytes) -> tuple[int, int]:
-    """Return the size by the first chunk (RFC 9649): extended, lossless or lossy."""
+    """Return the size in the first chunk (RFC 9649): extended, lossless or lossy."""
     match picture[12:16]:
         case b"VP8X":
             low_width, high_width, low_height, high_height = struct.unpack_from("<HBHB", picture, 24)

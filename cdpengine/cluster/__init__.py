@@ -1,15 +1,15 @@
-"""Many browsers on many machines: jobs as functions of a page, given out by Dask.
+"""Jobs on many browsers of many machines: functions of a page, distributed by Dask.
 
 cluster         BrowserCluster: jobs and their results, for programs on trio
-worker          BrowserWorker: a pool on each worker of Dask; `on_page`, for programs that use Dask themselves
-worker_jobs     what a worker does with one job
-job_ledger      what the scheduler knows of jobs that began, so that none is done twice that may not be
+worker          BrowserWorker: a pool on each worker of Dask; `on_page`, for programs that use Dask directly
+worker_jobs     one job on a worker
+job_ledger      the scheduler's list of started jobs, so that unrepeatable jobs run at most once
 sending         functions, items and results as bytes
 dask_client     the connection to the scheduler
 local_cluster   the cluster of a program that names no scheduler
-trio_thread, asyncio_thread   each way between asyncio, which Dask is on, and trio
+trio_thread, asyncio_thread   calls in both directions between trio and asyncio, which Dask uses
 
-Names are loaded when they are first used. They stand in `__init__.pyi`, once.
+Names are imported on first use. `__init__.pyi` lists them.
 """
 
 import lazy_loader

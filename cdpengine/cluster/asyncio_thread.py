@@ -1,7 +1,7 @@
-"""AsyncioThread: asyncio in a thread of its own, asked from trio.
+"""AsyncioThread: asyncio in a separate thread, called from trio.
 
-Rule: whatever is asked has exactly one end, on trio's side. What is cancelled there is cancelled here, and waited
-for, though not longer than a deadline. The thread ends with its block, and is waited for.
+Rule: every call has exactly one outcome, in trio. Cancelling it in trio cancels it in the thread too, and waits
+for it up to a deadline. The thread ends with its block, which waits for it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import trio
 Value = TypeVar("Value")
 
 _CANCELLING = 5.0
-"""Seconds that something which was cancelled gets to end."""
+"""Maximum time for a cancelled call to end, in seconds."""
 
 _ENDING = 10.0
-"""Seconds that the thread gets to end."""
+"""Maximum time for the thread to end, in seconds."""
 
 
 class AsyncioThread:
-    """A thread that runs asyncio. Made by `open_asyncio_thread`."""
+    """A thread that runs asyncio. Created by `open_asyncio_thread`."""
 
     def __init__(self) -> None:
         self._trio = trio.lowlevel.current_trio_token()
@@ -36,7 +36,7 @@ class AsyncioThread:
         self._thread = threading.Thread(target=self._run, name="cdpengine asyncio", daemon=True)
 
     async def call(self, function: Callable[..., Coroutine[Any, Any, Value]], *args: object) -> Value:
-        """Await `function(*args)` there, and return or raise what comes of it."""
+        """Await `function(*args)` in the thread, and return or raise its outcome."""
         assert self._loop is not None
         loop, ended = self._loop, trio.Event()
         tasks: list[asyncio.Task[Value]] = []
@@ -48,7 +48,7 @@ class AsyncioThread:
 
         def end(task: asyncio.Task[Value]) -> None:
             if not task.cancelled():
-                task.exception()  # seen: asyncio does not complain where nobody waits any more
+                task.exception()  # retrieved, so that asyncio does not complain about an abandoned call
             self._tell(ended.set)
 
         def cancel() -> None:
@@ -58,7 +58,7 @@ class AsyncioThread:
         loop.call_soon_threadsafe(begin)
         try:
             await ended.wait()
-        except BaseException:  # a Ctrl-C, too
+        except BaseException:  # also a Ctrl-C
             loop.call_soon_threadsafe(cancel)
             with trio.move_on_after(_CANCELLING, shield=True):
                 await ended.wait()
@@ -80,10 +80,12 @@ class AsyncioThread:
         try:
             self._trio.run_sync_soon(function)
         except trio.RunFinishedError:
-            return  # nobody waits any more
+            return  # no waiter is left
 
     async def _hold(self) -> None:
-        with trio.CancelScope(shield=True):  # a thread starts in no time; without it there is nothing to end
+        with trio.CancelScope(
+            shield=True
+        ):  # a thread starts immediately, and must start before it can be ended
             self._thread.start()
             await self._started.wait()
 
@@ -98,7 +100,7 @@ class AsyncioThread:
 
 @asynccontextmanager
 async def open_asyncio_thread() -> AsyncIterator[AsyncioThread]:
-    """Have a thread that runs asyncio for a block."""
+    """Run asyncio in a thread for a block."""
     thread = AsyncioThread()
     await thread._hold()
     try:

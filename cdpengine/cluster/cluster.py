@@ -1,8 +1,8 @@
-"""BrowserCluster: jobs on the browsers of many machines, or of many processes, from a program on trio.
+"""BrowserCluster: jobs on the browsers of many machines or processes, from a program on trio.
 
-Rule: a job has exactly one outcome, whatever becomes of workers, and is done once at most unless it is declared
-repeatable (`retries`). Items are pulled as results are taken, as in a pool. Nobody waits without an end: where no
-worker has offered pages for the cluster's `timeout`, or the scheduler is gone, the jobs end by name.
+Rule: a job has exactly one outcome, even if workers fail, and runs at most once unless it is declared repeatable
+(`retries`). Items are pulled as results are taken, as in a pool. No wait is endless: if no worker offers pages
+within the cluster's `timeout`, or the scheduler is lost, the jobs end with an error.
 """
 
 from __future__ import annotations
@@ -41,24 +41,23 @@ Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 _LOOK = 1.0
-"""Seconds between two looks at whether there are workers with pages."""
+"""Seconds between two checks for workers with pages."""
 
 _SOON = 0.2
-"""Seconds between two looks while there are none."""
+"""Seconds between two checks while no worker has pages."""
 
 
 @not_picklable("its statistics")
 class BrowserCluster:
-    """Browsers of the workers of Dask. `async with BrowserCluster("tcp://scheduler:8786", pages=10) as cluster`.
+    """The browsers of Dask's workers. `async with BrowserCluster("tcp://scheduler:8786", pages=10) as cluster`.
 
-    Without a scheduler, one is started on this machine for the block, with `workers` processes, as many as there
-    are processors by default. `browsers`, `pages`, `limits`, `launch`, `manners` and `timeout` are those of
-    BrowserPool, for the pool that each worker keeps, also one that comes later. `timeout` (seconds) is also for
-    how long there may be no worker with pages, at the start and later. The pools of a scheduler of your own stay
-    when the block ends.
+    Without a scheduler, a local one is started for the block, with `workers` processes, by default as many as
+    processors. `browsers`, `pages`, `limits`, `launch`, `manners` and `timeout` are passed to the BrowserPool of
+    each worker, including later workers. `timeout` (seconds) also limits how long no worker may have pages, at the
+    start and later. The pools of your own scheduler remain when the block ends.
 
-    Entering the block waits for the first pages. Raises ClusterUnavailableError, PackageMissingError, what the
-    start of a pool raised, and InvalidArgumentError, also where workers keep pools of other options already.
+    Entering the block waits for the first pages. Raises ClusterUnavailableError, PackageMissingError, the errors
+    of a pool's start, and InvalidArgumentError, also if the workers already have pools with other options.
     """
 
     def __init__(
@@ -103,12 +102,12 @@ class BrowserCluster:
 
     @property
     def scheduler(self) -> str | None:
-        """The address of the scheduler; of one that the block starts, from then on."""
+        """The address of the scheduler, also of a local one once it is started."""
         return self._scheduler
 
     @property
     def capacity(self) -> int:
-        """How many pages all workers offer, as last seen."""
+        """Number of pages that all workers offer, at the last check."""
         return self._capacity
 
     # --- its block -------------------------------------------------------------------------------------------
@@ -148,7 +147,7 @@ class BrowserCluster:
     async def _leave(self, client: DaskClient) -> None:
         assert self._thread is not None
         self._client = None
-        with trio.CancelScope(shield=True):  # `close` has a deadline of its own
+        with trio.CancelScope(shield=True):  # `close` has its own deadline
             await self._thread.call(client.close)
 
     def _check_open(self, action: str) -> tuple[AsyncioThread, DaskClient, trio.Nursery]:
@@ -158,7 +157,7 @@ class BrowserCluster:
         return self._thread, self._client, self._nursery
 
     async def _watch(self) -> None:
-        """End all jobs where there has been no worker with pages for too long."""
+        """End all jobs if no worker has had pages for too long."""
         last = trio.current_time()
         while True:
             thread, client, _ = self._check_open("look for workers")
@@ -177,12 +176,11 @@ class BrowserCluster:
     async def run(
         self, function: JobFunction[Item, Value], item: Item, **options: Unpack[JobOptions]
     ) -> JobResult[Value]:
-        """Do one job, `await function(page, item)`, on a page of some worker, and return its result.
+        """Do one job, `await function(page, item)`, on a page of a worker, and return its result.
 
-        What the function raises is in the result; so is NotSendableError, where the item or the value cannot be
-        pickled, and WorkerLostError. `options` are those of JobOptions. Raises InvalidArgumentError,
-        NotSendableError for the function, ClusterUnavailableError; cancellation passes through, and frees the
-        page.
+        The result contains the function's exception, or NotSendableError if the item or value cannot be pickled,
+        or WorkerLostError. `options` are those of JobOptions. Raises InvalidArgumentError, NotSendableError for
+        the function, ClusterUnavailableError. A cancellation propagates and frees the page.
         """
         self._check_open("do a job")
         result: JobResult[Value] = await self._do(_pack_task(function, options), options, 0, item)
@@ -199,11 +197,11 @@ class BrowserCluster:
         ahead: int | None = None,
         **options: Unpack[JobOptions],
     ) -> JobResults[Value]:
-        """Do `await function(page, item)` for each item; `async for result in cluster.map(...)` has the results.
+        """Do `await function(page, item)` for each item. Use `async for result in cluster.map(...)`.
 
-        All as with `pool.map`, but on the pages of all workers. `ahead` is twice the cluster's capacity by
-        default. What `run` has in its results is in these. Raises InvalidArgumentError, NotSendableError for the
-        function.
+        Works like `pool.map`, but on the pages of all workers. The default of `ahead` is twice the cluster's
+        capacity. The results contain the same errors as those of `run`. Raises InvalidArgumentError,
+        NotSendableError for the function.
         """
         _, _, nursery = self._check_open("begin jobs")
         task = _pack_task(function, options)
@@ -237,7 +235,7 @@ class BrowserCluster:
         return JobResult(index, item, None, unavailable, ())
 
     async def statistics(self, *, timeout: float = 30) -> dict[str, PoolStatistics]:
-        """Return the statistics of the pool of each worker, by the address of the worker.
+        """Return the statistics of each worker's pool, by the address of the worker.
 
         Raises DeadlineExceededError, PoolClosedError.
         """
@@ -247,7 +245,7 @@ class BrowserCluster:
 
 
 async def _make_client(scheduler: str) -> DaskClient:
-    # Here, as what Dask is takes half a second to import: in the thread, and not while trio waits.
+    # Imported here, because Dask's import takes half a second: it happens in the thread and does not block trio.
     from cdpengine.cluster.dask_client import DaskClient
 
     return DaskClient(scheduler)
@@ -265,7 +263,7 @@ def _pack_task(function: JobFunction[Any, Any], options: JobOptions) -> bytes:
 
 
 def _count_nothing(_result: JobResult[Any]) -> None:
-    """Workers count, each its own."""
+    """Count nothing: each worker counts its own jobs."""
 
 
 def _count_processors() -> int:

@@ -1,7 +1,7 @@
-"""DaskClient: the connection of a BrowserCluster to its scheduler. On asyncio's side: all of it is awaited there.
+"""DaskClient: the connection of a BrowserCluster to its scheduler. Awaited on asyncio's side.
 
-Rule: a job is one task of Dask with a key of its own, so nothing of it is shared with another job, and its future
-is released as soon as its result is here. What Dask raises leaves as one of the engine's errors.
+Rule: a job is one task of Dask with a unique key, so it shares no state with other jobs, and its future is
+released when its result arrives. Dask's exceptions become the engine's errors.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ with packages_named():
     from cdpengine.cluster.worker_jobs import has_equal_browsers, read_statistics, run_page_job
 
 _CLOSING = 5.0
-"""Seconds that leaving the scheduler may take."""
+"""Maximum duration of leaving the scheduler, in seconds."""
 
 
 class DaskClient:
-    """A client of the scheduler at `address`, with a pool on each of its workers. Made in the event loop."""
+    """A client of the scheduler at `address`, with a pool on each of its workers. Created in the event loop."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -42,9 +42,9 @@ class DaskClient:
         self._number = 0
 
     async def connect(self, browsers: BrowserWorker, seconds: float) -> None:
-        """Connect, have a pool on each worker, and wait until one offers pages; `close` is for any end of this.
+        """Connect, start a pool on each worker, and wait until one offers pages. Always call `close` afterwards.
 
-        Raises ClusterUnavailableError; what the start of a pool raises.
+        Raises ClusterUnavailableError, and the errors of a pool's start.
         """
         try:
             self._connection = Client(  # type: ignore[no-untyped-call]
@@ -58,7 +58,7 @@ class DaskClient:
         except (OSError, ValueError) as error:
             raise ClusterUnavailableError(scheduler=self._address, reason=str(error)) from error
         await self._register(browsers)
-        while not await self.count_pages():  # noqa: ASYNC110 - Dask tells of resources in no other way
+        while not await self.count_pages():  # noqa: ASYNC110 - Dask has no event for resources
             await asyncio.sleep(_LOOK)
 
     @property
@@ -76,13 +76,13 @@ class DaskClient:
         except Exception as error:
             raise ClusterUnavailableError(
                 scheduler=self._address,
-                reason=f"it, or a worker, refused what keeps pages ({type(error).__name__}: {error}). Is "
+                reason=f"it, or a worker, refused the browser plugin ({type(error).__name__}: {error}). Is "
                 "cdpengine[cluster] installed there, in the same version?",
             ) from error
         if not all(equal.values()):
             raise InvalidArgumentError(
                 what=f"browsers of the cluster at {self._address}",
-                given="other options than its workers have pools with",
+                given="other options than those of its workers' pools",
                 expected="the same, or their end: client.unregister_worker_plugin('cdpengine.browsers')",
             )
 
@@ -93,10 +93,10 @@ class DaskClient:
         try:
             await asyncio.wait_for(self._connection.close(), _CLOSING)  # type: ignore[no-untyped-call]
         except (TimeoutError, OSError):
-            return  # it is not there any more, so nothing is left of us in it
+            return  # the scheduler is gone, and this client with it
 
     async def count_pages(self) -> int:
-        """Return how many pages all workers offer now."""
+        """Return the number of pages that all workers offer now."""
         try:
             return await count_pages(self._client)
         except OSError as error:
@@ -108,7 +108,7 @@ class DaskClient:
         return {address: each for address, each in read.items() if each is not None}
 
     async def run(self, task: bytes, item: bytes, index: int, priority: int) -> bytes:
-        """Do a job and return its packed result. When this is cancelled, so is the job.
+        """Do a job and return its packed result. Cancelling this cancels the job.
 
         Raises WorkerLostError, ClusterUnavailableError.
         """
@@ -128,10 +128,10 @@ class DaskClient:
         except KilledWorker as error:
             raise WorkerLostError(
                 worker=error.last_worker.address,
-                reason=f"so were {error.allowed_failures} others that it was given to before",
+                reason=f"so were {error.allowed_failures} earlier workers of the job",
             ) from error
         except FutureCancelledError as error:
-            # Dask has given it up: the scheduler is gone, began anew, or was told so by another client.
+            # Dask dropped the job: the scheduler ended, restarted, or obeyed another client.
             raise ClusterUnavailableError(scheduler=self._address, reason=str(error)) from error
         finally:
             if not future.done():  # type: ignore[no-untyped-call]
@@ -140,4 +140,4 @@ class DaskClient:
 
 
 _LOOK = 0.1
-"""Seconds between two looks at the list of workers, which Dask brings up to date by itself."""
+"""Seconds between two checks of the list of workers, which Dask updates itself."""

@@ -1,8 +1,8 @@
-"""The process that a local cluster runs in: `python -m cdpengine.cluster.host '{"workers": 2, "pages": 10}'`.
+"""The process of a local cluster: `python -m cdpengine.cluster.host '{"workers": 2, "pages": 10}'`.
 
-Rule: it writes the address of its scheduler as one line, and ends when its standard input does, which the system
-closes when the program that started it ends, however that is. Everything listens on loopback. What Dask writes is
-in the folder that it is given, which it removes at its end.
+Rule: it prints the address of its scheduler as one line, and ends when its standard input closes, which the system
+does when the parent program ends in any way. Everything listens on loopback. Dask writes its files to the given
+folder, which is removed at the end.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ CONFIGURATION = {
 
 def main() -> None:
     """Run a cluster until standard input ends."""
-    # Here, as each worker loads this module too, and needs none of it.
+    # Imported here, because each worker imports this module without needing Dask's configuration.
     import dask.config
     from distributed import LocalCluster
 
     options = _json.decode_leniently(sys.argv[1])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started this one decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent program decides
     folder = options["folder"]
     dask.config.set({**CONFIGURATION, "temporary-directory": folder})
     try:
@@ -42,9 +42,9 @@ def main() -> None:
             dashboard_address="127.0.0.1:0",
             scheduler_kwargs={"dashboard": False},
             local_directory=folder,
-            silence_logs="CRITICAL",  # what matters to the program is raised there
+            silence_logs="CRITICAL",  # the program raises the relevant errors
         ) as cluster:
-            print(cluster.scheduler_address, flush=True)  # noqa: T201 - it is what this program is asked for
+            print(cluster.scheduler_address, flush=True)  # noqa: T201 - the output of this program
             sys.stdin.buffer.read()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,8 +1,8 @@
-"""JobLedger: what the scheduler knows of jobs that began, so that none is done twice that may not be.
+"""The scheduler's list of started jobs, so that unrepeatable jobs run at most once.
 
-Rule: Dask gives the task of a lost worker to another one, whether or not it had begun, and does anew what had
-ended where its result was lost. So each worker tells the scheduler before it begins a job, and is told who began
-it before: the scheduler is the one place that outlives a worker, and that all of them ask in one order.
+Rule: Dask gives the task of a lost worker to another one, whether or not it had started, and repeats a completed
+task whose result was lost. So each worker reports a job to the scheduler before starting it, and learns of its
+earlier starts. The scheduler outlives workers and handles their reports in one order.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ with packages_named():
 _BEGIN, _COUNT = "cdpengine_begin_job", "cdpengine_count_pages"
 
 PAGES = "pages"
-"""The resource of workers: how many pages one has. A task needs one."""
+"""The resource of workers: their number of pages. A task needs one."""
 
 
 @attrs.frozen
 class Beginning:
-    """A job that began at a worker, so many seconds ago."""
+    """The start of a job on a worker, `ago` seconds in the past."""
 
     worker: str
     ago: float
 
 
 class JobLedger(SchedulerPlugin):
-    """Keeps, for each task that the scheduler has not forgotten, which workers began it."""
+    """Remembers, for each task of the scheduler, which workers started it."""
 
     name = "cdpengine.jobs"
     idempotent = True
@@ -41,19 +41,19 @@ class JobLedger(SchedulerPlugin):
         self._begun: dict[Any, list[tuple[str, float]]] = {}
 
     async def start(self, scheduler: Scheduler) -> None:
-        """Answer workers from now on. Called by the scheduler."""
+        """Register the handlers for workers. Called by the scheduler."""
         self._scheduler = scheduler
         scheduler.handlers[_BEGIN] = self._begin
         scheduler.handlers[_COUNT] = self._count
 
     def transition(self, key: Any, start: str, finish: str, *_args: Any, **_more: Any) -> None:  # noqa: ARG002
-        """Forget what the scheduler forgets. Called by the scheduler."""
+        """Forget the tasks that the scheduler forgets. Called by the scheduler."""
         if finish == "forgotten":
             self._begun.pop(key, None)
 
     async def _begin(self, key: Any, worker: str) -> list[tuple[str, float]] | None:
         if key not in self._scheduler.tasks:
-            return None  # cancelled: nobody waits for it
+            return None  # cancelled: no client waits for it
         now = time.monotonic()
         begun = self._begun.setdefault(key, [])
         before = [(address, now - at) for address, at in begun]
@@ -65,14 +65,14 @@ class JobLedger(SchedulerPlugin):
 
 
 async def count_pages(client: Client) -> int:
-    """Ask the scheduler how many pages its workers have."""
+    """Return the number of pages of the scheduler's workers."""
     return int(await getattr(client.scheduler, _COUNT)())
 
 
 async def begin_job(worker: Worker, key: Any) -> list[Beginning] | None:
-    """Tell the scheduler that a worker begins a job, and return who began it before, oldest first.
+    """Report to the scheduler that a worker starts a job, and return its earlier starts, oldest first.
 
-    None where the scheduler does not know the job any more: nobody waits for it.
+    Return None if the scheduler no longer knows the job, so that no client waits for it.
     """
     before = await getattr(worker.scheduler, _BEGIN)(key=key, worker=worker.address)
     return None if before is None else [Beginning(address, ago) for address, ago in before]

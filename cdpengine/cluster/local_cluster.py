@@ -1,8 +1,8 @@
-"""open_local_cluster: the cluster of a program that names no scheduler, on this machine alone, for a block.
+"""The local cluster of a program that names no scheduler, for a block.
 
-Rule: Dask's LocalCluster runs in a process of its own (`host.py`), never in the caller's. So programs need no `if
-__name__ == "__main__"` (workers are started from a module of ours, not from theirs), a Ctrl-C reaches no worker
-before its program has decided, and whatever ends the program ends the cluster: its standard input closes.
+Rule: Dask's LocalCluster runs in a separate process (`host.py`), never in the caller's. So programs need no `if
+__name__ == "__main__"`, because workers start from a module of this package. A Ctrl-C reaches no worker before the
+program handles it. Any end of the program closes the process's standard input, which ends the cluster.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from cdpengine._launch.owned_folder import sweep_profiles
 from cdpengine.errors import ClusterUnavailableError
 
 _ENDING = 20.0
-"""Seconds that the cluster gets to end all its workers, with their browsers."""
+"""Maximum time for the cluster to end all its workers and their browsers, in seconds."""
 
 _SWEEPING = 3.0
-"""Seconds for the profiles of browsers whose worker was killed."""
+"""Maximum time for removing the profiles of browsers whose worker was killed, in seconds."""
 
 _KILLING = 5.0
-"""Seconds that the system gets to end a process that was killed."""
+"""Maximum time for a killed process to end, in seconds."""
 
 
 @asynccontextmanager
 async def open_local_cluster(workers: int, pages: int, timeout: float) -> AsyncIterator[str]:
-    """Run a cluster for a block, which gets the address of its scheduler.
+    """Run a cluster for a block, which receives the address of its scheduler.
 
     Raises ClusterUnavailableError, DeadlineExceededError.
     """
-    # Workers are to find what the program finds: modules beside it, and this package.
-    paths = [path or os.getcwd() for path in sys.path]  # noqa: PTH109 - as the import system has it
+    # Workers use the program's import path, with its neighbouring modules and this package.
+    paths = [path or os.getcwd() for path in sys.path]  # noqa: PTH109 - the form that the import system uses
     with tempfile.TemporaryDirectory(prefix="cdpengine-cluster-", ignore_cleanup_errors=True) as folder:
         options = _json.encode_ascii({"workers": workers, "pages": pages, "folder": folder})
         process = await trio.lowlevel.open_process(
@@ -67,7 +67,9 @@ async def _read_address(process: trio.Process) -> str:
     while not text.endswith(b"\n"):
         data = await process.stdout.receive_some()
         if not data:
-            raise ClusterUnavailableError(scheduler="this machine", reason="its process ended at its start")
+            raise ClusterUnavailableError(
+                scheduler="this machine", reason="its process ended during the start"
+            )
         text += data
     return text.decode().strip()
 
@@ -81,7 +83,7 @@ async def _end(process: trio.Process) -> None:
 
 
 async def _kill_all(process: trio.Process) -> None:
-    """End what is left of its session: nothing, unless it was killed or did not end."""
+    """Kill the rest of its session, which exists only if the process was killed or did not end."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

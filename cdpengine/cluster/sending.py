@@ -1,9 +1,9 @@
-"""Functions, items and results as bytes, so that each that cannot be sent is an error with a name.
+"""Functions, items and results as bytes, with a specific error for values that cannot be sent.
 
-Rule: what Dask carries is bytes that were pickled and tried here. Dask itself would meet what cannot be pickled
-when it fetches a result, would take that for a lost worker, and do the job again without an end. Functions and
-classes of a program's main module are sent with their code (cloudpickle), all others by their names, unless
-`send_with_code` says otherwise of their module.
+Rule: Dask transports bytes that were pickled and tested here. Otherwise, Dask would fail on an unpicklable value
+when it fetches a result, treat the result as lost, and repeat the job forever. Functions and classes of a
+program's main module are sent with their code (cloudpickle), others by name, unless `send_with_code` is called for
+their module.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from cdpengine.pool.jobs import Attempt, JobFunction, JobOptions, JobResult
 
 @attrs.frozen
 class JobTask:
-    """What all items of a `map` have in common: the function, and how it is done."""
+    """The common part of all items of a `map`: the function and its options."""
 
     function: JobFunction[Any, Any]
     options: JobOptions
 
 
 def send_with_code(module: ModuleType) -> None:
-    """Have functions and classes of a module go with their code, as those of the main program do."""
+    """Send functions and classes of a module with their code, as for those of the main program."""
     with packages_named():
         import cloudpickle
     cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
 
 
 def pack(what: str, value: object) -> bytes:
-    """Return a value as bytes; `what` is what it is called in the error. Raises NotSendableError."""
+    """Return a value as bytes; `what` is its name in the error. Raises NotSendableError."""
     with packages_named():
         import cloudpickle
     try:
@@ -45,7 +45,7 @@ def pack(what: str, value: object) -> bytes:
 
 
 def unpack(what: str, data: bytes) -> Any:
-    """Return the value of bytes of `pack`. Raises NotSendableError."""
+    """Return the value of bytes from `pack`. Raises NotSendableError."""
     try:
         return pickle.loads(data)  # noqa: S301 - both ends are one program, on machines that run its code anyway
     except Exception as error:
@@ -54,14 +54,14 @@ def unpack(what: str, data: bytes) -> Any:
 
 @lru_cache(maxsize=32)
 def unpack_task(data: bytes) -> JobTask:
-    """Return the task of a `map`; the same one for all its items, so that what its module keeps lasts."""
+    """Return the task of a `map`; the same object for all its items, so that its module's state is kept."""
     return cast("JobTask", unpack("the function", data))
 
 
 def pack_result(result: JobResult[Any]) -> bytes:
     """Return a result as bytes, without its item.
 
-    Where its value or an error cannot be sent, it is a result that says so.
+    If its value or an error cannot be sent, a result with NotSendableError replaces it.
     """
     errors = {
         id(error): _sendable(error) for error in (result.error, *(each.error for each in result.attempts))
@@ -78,7 +78,7 @@ def pack_result(result: JobResult[Any]) -> bytes:
 
 
 def unpack_result(data: bytes, index: int, item: object) -> JobResult[Any]:
-    """Return the result behind bytes, or one that says why they cannot be read here."""
+    """Return the result in bytes, or one with the error if they cannot be read here."""
     try:
         return attrs.evolve(unpack("the result", data), index=index, item=item)
     except NotSendableError as error:
@@ -86,7 +86,7 @@ def unpack_result(data: bytes, index: int, item: object) -> JobResult[Any]:
 
 
 def lost_attempts(result: JobResult[Any], lost: tuple[Attempt, ...], worker: str) -> JobResult[Any]:
-    """Return a result whose attempts name the worker, after those that were lost with other workers."""
+    """Return a result whose attempts name the worker, after the attempts on lost workers."""
     own = (
         attrs.evolve(each, browser=f"{each.browser or 'a browser'} of {worker}") for each in result.attempts
     )
@@ -94,7 +94,7 @@ def lost_attempts(result: JobResult[Any], lost: tuple[Attempt, ...], worker: str
 
 
 def _sendable(error: Exception | None) -> Exception | None:
-    """Return an error, or in place of one that does not come through whole, one that has its words."""
+    """Return an error, or a NotSendableError with its message if it cannot be sent completely."""
     if error is None:
         return None
     try:

@@ -1,8 +1,8 @@
-"""TrioThread: trio in a thread of its own, which holds one block open and is asked from asyncio.
+"""TrioThread: trio in a separate thread, which keeps one block open and is called from asyncio.
 
-Rule: whatever is asked has exactly one end, on asyncio's side: its value, its error, or the named reason why there
-is none (it was cancelled, the thread ended). What is cancelled is waited for, so nothing of it is left when its
-caller goes on. The block ends with `stop`, and with the thread's process.
+Rule: every call has exactly one outcome, in asyncio: its value, its error, or the reason why it has none (it was
+cancelled, or the thread ended). A cancelled call is awaited, so none of its work continues after its caller. The
+block ends with `stop`, and with the process.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Value = TypeVar("Value")
 
 
 class TrioThreadEnded(Exception):
-    """The thread ended before what was asked had: nothing of it goes on."""
+    """The thread ended before the call did; the call does not continue."""
 
 
 class CallCancelled(Exception):
-    """What was asked was cancelled by `TrioCall.cancel`, and has ended."""
+    """The call was cancelled by `TrioCall.cancel`, and has ended."""
 
 
 class TrioThread(Generic[Held]):
-    """A thread that holds `open_block()` open with trio. Made in a running event loop, and used from it."""
+    """A thread that keeps `open_block()` open with trio. Created and used in a running event loop."""
 
     def __init__(self, open_block: Callable[[], AbstractAsyncContextManager[Held]], name: str) -> None:
         self._open_block = open_block
@@ -37,7 +37,7 @@ class TrioThread(Generic[Held]):
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._over: asyncio.Future[BaseException | None] = self._loop.create_future()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        # Of the thread alone, but for the token.
+        # Used only in the thread, except for the token.
         self._token: trio.lowlevel.TrioToken | None = None
         self._stopping = False
         self._scope = trio.CancelScope()
@@ -46,7 +46,7 @@ class TrioThread(Generic[Held]):
         self._held: Held | None = None
 
     async def start(self) -> None:
-        """Start, and return when the block was entered. Raises what entering it raised."""
+        """Start the thread, and return when the block was entered. Raises the errors of entering it."""
         self._thread.start()
         try:
             await asyncio.wait((self._ready, self._over), return_when=asyncio.FIRST_COMPLETED)
@@ -57,22 +57,22 @@ class TrioThread(Generic[Held]):
             raise self._over.result() or TrioThreadEnded("it ended at its start")
 
     async def stop(self) -> None:
-        """Cancel what is under way, leave the block, end the thread, and wait for it."""
+        """Cancel all calls, leave the block, end the thread, and wait for it."""
         self._stop_soon()
         await asyncio.wait((self._over,))
         self._thread.join()
 
     def _stop_soon(self) -> None:
-        # Before trio runs there is no token; `_main` looks whether it is to stop.
+        # Before trio runs, no token exists; `_main` checks whether to stop.
         self._stopping = True
         if self._token is not None:
             self._soon(self._cancel_all)
 
     def call(self, function: Callable[[Held], Awaitable[Value]]) -> TrioCall[Value]:
-        """Begin `await function(held)` there; `await call.outcome()` waits for it."""
+        """Begin `await function(held)` in the thread; `await call.outcome()` waits for it."""
         call: TrioCall[Value] = TrioCall(self._loop.create_future(), self._soon)
         if not self._soon(lambda: self._begin(call, function)):
-            _settle(call.future, None, TrioThreadEnded("it has ended"))
+            _settle(call.future, None, TrioThreadEnded("the thread has ended"))
         return call
 
     # --- in the thread ---------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ class TrioThread(Generic[Held]):
         error: BaseException | None = None
         try:
             trio.run(self._main)
-        except BaseException as raised:  # noqa: BLE001 - it is raised where `start` waits, and ends all calls
+        except BaseException as raised:  # noqa: BLE001 - `start` raises it, and it ends all calls
             error = raised
         self._tell(_settle, self._over, error, None)
 
@@ -124,15 +124,15 @@ class TrioThread(Generic[Held]):
                 error = CallCancelled("it was cancelled")
         except trio.Cancelled:
             raise
-        except BaseException as raised:  # noqa: BLE001 - it is the call's outcome, raised where that is waited for
+        except BaseException as raised:  # noqa: BLE001 - the call's outcome, which its waiter raises
             error = raised
         finally:
             self._tell(_settle, call.future, value, error)
 
-    # --- between the two -------------------------------------------------------------------------------------
+    # --- between the threads ---------------------------------------------------------------------------------
 
     def _soon(self, function: Callable[[], None]) -> bool:
-        """Have trio call a function; False where it has ended."""
+        """Let trio call a function. Return False if trio has ended."""
         if self._token is None:
             return False
         try:
@@ -152,23 +152,23 @@ class TrioThread(Generic[Held]):
             self._loop.call_soon_threadsafe(settle, future, value, error)
         except RuntimeError:
             if not self._loop.is_closed():
-                raise  # a closed loop has nobody who waits
+                raise  # a closed loop has no waiters
 
 
 @attrs.define(eq=False)
 class TrioCall(Generic[Value]):
-    """Something that was asked of a TrioThread."""
+    """A call in a TrioThread."""
 
     future: asyncio.Future[Value]
     _soon: Callable[[Callable[[], None]], bool]
     scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
 
     def cancel(self) -> None:
-        """Cancel it; `outcome` raises CallCancelled when it has ended."""
+        """Cancel the call; `outcome` raises CallCancelled when it has ended."""
         self._soon(self.scope.cancel)
 
     async def outcome(self) -> Value:
-        """Wait until it has ended, and return or raise what came of it.
+        """Wait until the call has ended, and return or raise its outcome.
 
         Raises CallCancelled, TrioThreadEnded. Cancelling this cancels the call, and waits until it has ended.
         """
@@ -180,7 +180,7 @@ class TrioCall(Generic[Value]):
                 cancelled = error
                 self.cancel()
         if cancelled is not None:
-            self.future.exception()  # seen, so that asyncio does not complain of it
+            self.future.exception()  # retrieved, so that asyncio does not complain about it
             raise cancelled
         return self.future.result()
 

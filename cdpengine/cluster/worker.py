@@ -1,9 +1,10 @@
-"""BrowserWorker: a pool of browsers on each worker of Dask, started and ended with it.
+"""BrowserWorker: a pool of browsers on each worker of Dask, which starts and ends with the worker.
 
-Rule: the pool runs with trio in a thread of its own, and tasks are coroutines in the worker's event loop, so pages
-take no threads of the worker. The resource `pages` of a worker is the capacity of its pool: set when the pool is
-ready, taken back when it ends. A task that Dask cancels is cancelled in trio at once, as Dask stops no coroutine
-itself. What ends because its worker ends is handed back to Dask, which gives it to another one.
+Rule: the pool runs with trio in a separate thread, and tasks are coroutines in the worker's event loop, so pages
+use no threads of the worker. A worker's resource `pages` is the capacity of its pool: it is set when the pool is
+ready, and removed when it ends. When Dask cancels a task, it is immediately cancelled in trio, because Dask itself
+stops no coroutine. Tasks that end because their worker ends are returned to Dask, which gives them to another
+worker.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 _RUNNING = ("executing", "long-running")
-"""States of a task of Dask that is being done."""
+"""States of a running task of Dask."""
 
 
 class BrowserWorker(WorkerPlugin):
     """A pool on each worker of Dask: `client.register_plugin(BrowserWorker(browsers=2, pages=10))`.
 
-    `browsers`, `pages`, `limits`, `launch`, `manners` and `timeout` are those of BrowserPool, for each worker.
-    Dask knows it by its `name`, and as it is `idempotent`, a second one that is registered changes nothing;
-    `client.unregister_worker_plugin("cdpengine.browsers")` takes the first away. Tasks are submitted with
+    `browsers`, `pages`, `limits`, `launch`, `manners` and `timeout` are passed to the BrowserPool of each worker.
+    The plugin is `idempotent` by its `name`, so registering a second one changes nothing;
+    `client.unregister_worker_plugin("cdpengine.browsers")` removes the first. Submit tasks with
     `resources={"pages": 1}`. Raises InvalidArgumentError.
     """
 
@@ -89,9 +90,9 @@ class BrowserWorker(WorkerPlugin):
     # --- called by the worker --------------------------------------------------------------------------------
 
     async def setup(self, worker: Worker) -> None:
-        """Start the pool, and have the worker offer its pages.
+        """Start the pool, and offer its pages as the worker's resource.
 
-        Dask does this. Raises what the pool's start does.
+        Called by Dask. Raises the errors of the pool's start.
         """
         thread = TrioThread(self._make, name="cdpengine pool")
         await thread.start()
@@ -99,7 +100,7 @@ class BrowserWorker(WorkerPlugin):
         await worker.set_resources(**{PAGES: self._capacity})
 
     async def teardown(self, worker: Worker) -> None:
-        """End the pool, and wait until nothing is left of it. Dask does this."""
+        """End the pool, and wait until it has ended. Called by Dask."""
         if self._thread is None:
             return
         thread, self._thread = self._thread, None
@@ -108,16 +109,16 @@ class BrowserWorker(WorkerPlugin):
             await worker.set_resources(**{PAGES: 0})
 
     def transition(self, key: Any, start: str, finish: str, **_more: object) -> None:
-        """Cancel what Dask gives up. Dask does this."""
+        """Cancel the tasks that Dask drops. Called by Dask."""
         if start in _RUNNING and finish == "released" and (call := self._calls.get(key)) is not None:
             call.cancel()
 
-    # --- asked by tasks --------------------------------------------------------------------------------------
+    # --- called by tasks -------------------------------------------------------------------------------------
 
     async def run(self, key: Any, function: Callable[[BrowserPool], Awaitable[Value]]) -> Value:
-        """Do `await function(pool)` for the task of that key, in which this is called.
+        """Do `await function(pool)` for the task of that key, which must be the calling task.
 
-        Raises distributed.Reschedule when it was cancelled, or the worker ends.
+        Raises distributed.Reschedule if it is cancelled, or the worker ends.
         """
         worker, thread = self._worker, self._thread
         task = None if worker is None else worker.state.tasks.get(key)
@@ -135,7 +136,7 @@ class BrowserWorker(WorkerPlugin):
             del self._calls[key]
 
     async def statistics(self) -> PoolStatistics | None:
-        """Return the statistics of the worker's pool; None where it has ended."""
+        """Return the statistics of the worker's pool, or None if it has ended."""
         if self._thread is None:
             return None
         try:
@@ -149,7 +150,7 @@ async def _read_statistics(pool: BrowserPool) -> PoolStatistics:
 
 
 def browsers_of(worker: Worker) -> BrowserWorker:
-    """Return the BrowserWorker of a worker. Raises InvalidArgumentError where there is none."""
+    """Return the BrowserWorker of a worker. Raises InvalidArgumentError if it has none."""
     plugin = worker.plugins.get(BrowserWorker.name)
     if not isinstance(plugin, BrowserWorker):
         raise InvalidArgumentError(
@@ -161,15 +162,15 @@ def browsers_of(worker: Worker) -> BrowserWorker:
 
 
 def current_key(worker: Worker) -> Any:
-    """Return the key of the task in which this is called, a coroutine of a worker."""
+    """Return the key of the calling task, a coroutine of a worker."""
     task = asyncio.current_task()
     assert task is not None
-    # Dask says the key to tasks in threads only. A coroutine's asyncio task is named for it.
+    # Dask gives the key only to tasks in threads, but it names a coroutine's asyncio task after the key.
     name = task.get_name()
     for each in (*worker.state.executing, *worker.state.long_running):
         if name == f"execute({each.key!r})":
             return each.key
-    raise Reschedule  # given up already
+    raise Reschedule  # already dropped
 
 
 def on_page(
@@ -178,9 +179,9 @@ def on_page(
     """Return a function for Dask, of an item: it does `await function(page, item)` on a page of the worker's pool.
 
     `client.submit(on_page(function), item, resources={"pages": 1})`, on workers with a BrowserWorker. It returns
-    what the function returns, and raises what that raises; NotSendableError where the value cannot be pickled.
-    `options` are those of JobOptions. Retries, and what happens to the tasks of a lost worker, are Dask's: it does
-    them again. Raises InvalidArgumentError.
+    the function's value and raises its exceptions, and NotSendableError if the value cannot be pickled. `options`
+    are those of JobOptions. Dask handles retries and the tasks of lost workers, which it repeats. Raises
+    InvalidArgumentError.
     """
     JobPlan.checked(options)
 
@@ -191,7 +192,7 @@ def on_page(
             current_key(worker), lambda pool: pool.run(function, item, **options)
         )
         value = result.unwrap()
-        # Dask would take a value that cannot be pickled for a lost one, and do it again without an end.
+        # Dask would treat an unpicklable value as lost, and repeat the job forever.
         pack("the value of a job", value)
         return value
 
@@ -199,6 +200,6 @@ def on_page(
 
 
 def _secede(worker: Worker, key: Any) -> None:
-    """Have the task count as one without a thread: what limits pages is the resource alone."""
+    """Mark the task as one without a thread, so that only the resource limits the pages."""
     now = time.time()
     worker.handle_stimulus(SecedeEvent(key=key, compute_duration=0.0, stimulus_id=f"cdpengine-secede-{now}"))

@@ -1,7 +1,7 @@
-"""What a worker does with one job of a BrowserCluster: it begins it, does it on a page, and packs its result.
+"""One job of a BrowserCluster on a worker: report its start, run it on a page, and pack its result.
 
-Rule: the task of Dask returns a result, never an error of the job's own, so Dask repeats nothing by itself but the
-tasks of lost workers. Those that are not declared repeatable are refused here when they come a second time.
+Rule: Dask's task returns a result, never an error of the job, so Dask repeats only the tasks of lost workers.
+Unrepeatable jobs are refused here when they arrive a second time.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from cdpengine.pool.pool import BrowserPool
 with packages_named():
     from distributed import Reschedule, Worker, get_worker
 
-_LOST = "it ended, or was out of reach"
+_LOST = "it ended, or was unreachable"
 
 
 async def run_page_job(task: bytes, item: bytes, index: int) -> bytes:
-    """Do a job: of a packed JobTask and a packed item to a packed JobResult."""
+    """Do a job: from a packed JobTask and a packed item to a packed JobResult."""
     worker = get_worker()
     browsers, key = browsers_of(worker), current_key(worker)
     begun = await begin_job(worker, key)
@@ -47,7 +47,7 @@ async def _run(
     try:
         return await pool.run(of_all.function, of_one, **JobOptions({**of_all.options, "retries": left}))
     except (SystemExit, KeyboardInterrupt) as error:
-        # It is for the program that it was raised in, which is the worker: that is not to end by a job.
+        # It is meant for the worker's program, which a job must not end.
         return JobResult(index, None, None, RuntimeError(f"the job raised {error!r}"), ())
 
 
@@ -63,10 +63,10 @@ def _lost_attempts(begun: list[Beginning]) -> tuple[Attempt, ...]:
 
 
 async def read_statistics(dask_worker: Worker) -> Any:
-    """Return the statistics of a worker's pool. Sent to each worker, which passes itself in by that name."""
+    """Return the statistics of a worker's pool. Sent to each worker, which passes itself as `dask_worker`."""
     return await browsers_of(dask_worker).statistics()
 
 
 def has_equal_browsers(plugin: bytes, dask_worker: Worker) -> bool:
-    """Say whether the pool of a worker is of the same options as a packed BrowserWorker."""
+    """Return whether the pool of a worker has the same options as a packed BrowserWorker."""
     return bool(browsers_of(dask_worker) == unpack("the options of browsers", plugin))
