@@ -1,24 +1,24 @@
-"""cdpengine: a Chrome DevTools Protocol engine in which nothing can hang and nothing is lost in silence.
+"""cdpengine: a Chrome DevTools Protocol engine in which every call ends in time and every failure raises.
 
 _api         Browser, Page, launch, connect
-_evaluate    JavaScript that can be stopped      } layers side by side,
-_snapshot    a page as text with refs            } none imports another
-_input       click, hover, type, press           }
-_activity, _network, _storage, _emulation, _measure, _pictures: beside them
+_evaluate    JavaScript with guaranteed termination    } independent layers:
+_snapshot    a page as text with refs                  } none imports
+_input       click, hover, type, press                 } another
+_activity, _network, _storage, _emulation, _measure, _pictures: independent layers too
 _page        one page's state: targets, frames, navigation, dialogs, downloads
 _launch      find a browser, start it, end it
 _protocol    messages, mux, transports, sessions, event streams; domains: the protocol's structures
 errors: every public error; debug: recordings of the wire; testing: a scripted peer; cli: the commands
 
-The names are loaded when they are first used, so that importing the package costs next to nothing: not even the
-package that loads them is imported before, because each command of the shell would pay for it.
+Names are imported on first use, so importing the package is fast. Even the package for lazy imports is imported
+late, because every command of the shell would pay for it.
 """
 
 _attached: tuple[object, list[str]] | None = None
 
 
 def _attach() -> tuple[object, list[str]]:
-    """Return what loads a name of the stub, and the names."""
+    """Return the lazy loader of the stub's names, and the names."""
     global _attached  # noqa: PLW0603 - the stub is read once, when the first name is used
     if _attached is None:
         import lazy_loader
@@ -29,7 +29,7 @@ def _attach() -> tuple[object, list[str]]:
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first used. The names stand in `__init__.pyi`, once."""
+    """Import a public name on first use. `__init__.pyi` lists the names."""
     load, names = _attach()
     if name == "__all__":
         value: object = names

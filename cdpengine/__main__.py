@@ -1,4 +1,4 @@
-"""`python -m cdpengine` is `cdpengine`."""
+"""Entry point of `python -m cdpengine`, the same as `cdpengine`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Budget: one deadline, made once from a `timeout`, carried everywhere, turned into trio cancel scopes.
+"""Budgets: deadlines that start once from a `timeout` and become trio cancel scopes.
 
-Rule: `timeout` exists only in public page-level methods; they call `within()` first thing. Below that line
-there are only cancel scopes and the Budget that says how much time is left, so one number means the same
-everywhere. A budget that is spent before it starts fails at once, and nothing is sent.
+Rule: only public page-level methods have a `timeout`; they call `within()` first. The code below has only cancel
+scopes and the Budget with the remaining time, so one number has the same meaning everywhere. A budget that is
+spent at its start fails immediately, and sends nothing.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from cdpengine.errors import DeadlineExceededError, EngineError, InvalidArgument
 
 
 def check_seconds(what: str, seconds: float) -> float:
-    """Return `seconds`. Raises InvalidArgumentError when it is not a positive number."""
+    """Return `seconds`. Raises InvalidArgumentError if it is not a positive number."""
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
         raise InvalidArgumentError(what=what, given=repr(seconds)[:80], expected="seconds, more than 0")
     return float(seconds)
 
 
 def check_timeout(timeout: float) -> float:
-    """Return `timeout` in seconds (`math.inf`: no limit). Raises InvalidArgumentError when it is not a timeout."""
+    """Return `timeout` in seconds (`math.inf`: no limit). Raises InvalidArgumentError for an invalid timeout."""
     if not isinstance(timeout, bool) and isinstance(timeout, (int, float)):
         with suppress(OverflowError):
-            if (seconds := float(timeout)) >= 0:  # NaN is not
+            if (seconds := float(timeout)) >= 0:  # False for NaN
                 return seconds
     raise InvalidArgumentError(
         what="timeout", given=repr(timeout)[:80], expected="seconds, 0 or more (math.inf for no limit)"
@@ -41,10 +41,10 @@ def check_timeout(timeout: float) -> float:
 @not_picklable("the seconds that remain")
 @attrs.define(eq=False)
 class Budget:
-    """The time that one action may take, and a record of what it was spent on.
+    """The time of one action, and a record of its steps.
 
-    `deadline` is absolute, in trio's clock; `timeout` is the number the caller gave, in seconds. `hindrance` is
-    what stands in the way just now, where that has an error of its own: it is raised at the deadline then.
+    `deadline` is absolute, in trio's clock; `timeout` is the caller's number, in seconds. `hindrance` is the error
+    of the current obstacle, if it has one of its own: it is raised at the deadline.
     """
 
     action: str
@@ -61,7 +61,7 @@ class Budget:
 
     @property
     def remaining(self) -> float:
-        """Seconds left, never below 0, an enclosing cancel scope's deadline included."""
+        """Seconds left, at least 0, including the deadlines of enclosing cancel scopes."""
         deadline = min(self.deadline, trio.current_effective_deadline())
         return max(0.0, deadline - trio.current_time())
 
@@ -75,9 +75,9 @@ class Budget:
         return trio.CancelScope(deadline=self.deadline)
 
     def step(self, text: str) -> None:
-        """Note what is being tried now; DeadlineExceededError lists the notes.
+        """Record the current step; DeadlineExceededError lists the steps.
 
-        A repeated last note is kept once.
+        Repeating the last step has no effect.
         """
         if not self.steps or self.steps[-1] != text:
             self.steps.append(text)
@@ -85,7 +85,7 @@ class Budget:
                 del self.steps[1]
 
     def exceeded(self) -> EngineError:
-        """Return the error that says this budget ran out: what stood in the way, or DeadlineExceededError."""
+        """Return the error of the exhausted budget: its hindrance, or DeadlineExceededError."""
         if self.hindrance is not None:
             return self.hindrance
         return DeadlineExceededError(action=self.action, timeout=self.timeout, steps=tuple(self.steps))
@@ -94,36 +94,41 @@ class Budget:
 _MOST_STEPS = 20
 
 UNDOING = 0.07
-"""Seconds after a deadline in which what was begun is undone. With what is asked of the page then (0.05), and some
-for a busy machine, no error is raised more than 0.15 s late."""
+"""Seconds after a deadline for undoing an action's changes.
+
+With the page's liveness check (0.05) and some time for a busy machine, no error is raised more than 0.15 s late.
+"""
 
 _deadline: ContextVar[float] = ContextVar("deadline of the action", default=math.inf)
 
 _TO_SEND = 0.005
-"""Seconds that there are in any case: in a scope that is over at its beginning nothing would be sent."""
+"""Minimum duration of undoing, in seconds: a scope that is already over would send nothing."""
 
 
 def undoing(grace: float) -> trio.CancelScope:
-    """Return a shielded scope for what must be undone: for `grace` seconds, less where the time is over.
+    """Return a shielded scope for undoing changes: `grace` seconds, or less after the deadline.
 
-    All that is undone at the end of an action shares UNDOING seconds after its deadline. What is sent in there is
-    obeyed in order, whether or not its reply is seen.
+    All undoing at the end of an action shares UNDOING seconds after its deadline. Chrome executes the sent
+    commands in order, whether their replies arrive in time or not.
     """
     return trio.CancelScope(deadline=undone_by(grace), shield=True)
 
 
 def undone_by(grace: float) -> float:
-    """Return when what must be undone has its end, on trio's clock; see `undoing`."""
+    """Return the end of the time for undoing, on trio's clock; see `undoing`."""
     now, deadline = trio.current_time(), _deadline.get()
     if now < deadline:
-        grace = min(grace, deadline + UNDOING - now)  # also where it failed before the deadline
+        grace = min(grace, deadline + UNDOING - now)  # also after a failure before the deadline
     if trio.current_effective_deadline() <= now or isinstance(sys.exception(), DeadlineExceededError):
         grace = min(grace, deadline + UNDOING - now if now >= deadline else UNDOING)
     return now + max(grace, _TO_SEND)
 
 
 class _Within:
-    """What `within` returns. A class, since every action enters one: a generator costs more than the scope."""
+    """Context manager of `within`.
+
+    A class, because every action enters one, and a generator costs more than the scope.
+    """
 
     __slots__ = ("_budget", "_scope", "_token")
 
@@ -153,7 +158,7 @@ class _Within:
 def within(action: str, timeout: float) -> AbstractContextManager[Budget]:
     """Run the body under a budget; raise DeadlineExceededError when it is spent.
 
-    Cancellation from outside passes through as it is. With `timeout=0`, the body is not entered. The clock starts
-    now. Raises InvalidArgumentError for a negative or non-numeric timeout.
+    An outside cancellation propagates unchanged. With `timeout=0`, the body is not entered. The clock starts now.
+    Raises InvalidArgumentError for a negative or non-numeric timeout.
     """
     return _Within(Budget.start(action, timeout))

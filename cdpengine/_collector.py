@@ -1,7 +1,7 @@
-"""Python's cycle collector, paused while much is made that lasts.
+"""Pausing Python's cycle collector while many lasting objects are created.
 
-Rule: it would go through all that is growing again and again and find nothing. That takes half of the time and
-more for a big tree of nodes, and a tenth for modules that are imported. Nothing is awaited meanwhile.
+Rule: the collector would traverse the growing objects repeatedly without finding garbage. That takes at least half
+of the time for a big tree of nodes, and a tenth for imported modules. No code may await meanwhile.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def pause_collector() -> Iterator[None]:
-    """Keep the cycle collector from running inside of the block; afterwards it is as it was before."""
+    """Disable the cycle collector inside the block, and restore its state afterwards."""
     was_on = gc.isenabled()
     gc.disable()
     try:

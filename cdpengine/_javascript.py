@@ -1,9 +1,9 @@
-"""The engine's JavaScript: files beside the modules that send them, each one function expression.
+"""The engine's JavaScript: files next to the modules that send them, each one function expression.
 
-Rule: scripts run in an isolated world, and a source that is sent to pages as the engine's own goes through `own`.
-Recordings keep what such a script returns, and withhold what all others are given and return: these are the
-user's. A page's names hide properties of forms and of the document in isolated worlds, too. So scripts read nodes
-that may be one of these through `DOM`, which `with_dom` gives to a source: see _dom.js.
+Rule: scripts run in an isolated world, and every source that the engine sends to pages passes through `own`.
+Recordings keep the results of such scripts, and withhold the arguments and results of all others, which are the
+user's. Names in a page hide properties of forms and of the document, even in isolated worlds. So scripts read such
+nodes through `DOM`, which `with_dom` adds to a source: see _dom.js.
 """
 
 from __future__ import annotations
@@ -25,37 +25,39 @@ _own: set[str] = set()
 
 
 @cache
-@shortages_named(partial(exhausted, "read a script of the engine's own"))
+@shortages_named(partial(exhausted, "read a script of the engine"))
 def script(name: str) -> str:
     """Return the `compact` source of a file, named by its path in the package, without ".js": "_input/forms/fill".
 
-    Raises FileNotFoundError when there is no such file.
+    Raises FileNotFoundError if the file does not exist.
     """
     return compact(resources.files(__package__).joinpath(f"{name}.js").read_text("utf-8"))
 
 
 @cache
 def script_with(name: str, *parts: str, given: str = "request") -> str:
-    """Return the source of a function that calls the function `name` with what each of `parts` makes.
+    """Return the source of a function that calls the function `name` with the objects that `parts` create.
 
-    It takes the arguments `given`, passes them on before these, and its `this` with them. It is noted as own.
+    The function takes the arguments `given` and passes them on, before the objects of `parts` and with its `this`.
+    It is registered with `own`.
     """
     made = ", ".join(f"({script(part)})()" for part in parts)
     return own(f"function ({given}) {{ return ({script(name)}).call(this, {given}, {made}); }}")
 
 
 def compact(source: str) -> str:
-    """Return a source without lines that are comments and without indentation: a third less to send and to parse.
+    """Return a source without comment lines and indentation, which makes it a third shorter to send and parse.
 
-    No text between backticks may go over several lines.
+    Template literals must not span lines.
     """
     return _COMMENTS_AND_INDENTATION.sub("", source)
 
 
 def own(source: str) -> str:
-    """Return the source of a function or an expression, noted as the engine's own.
+    """Register the source of a function or an expression as the engine's, and return it.
 
-    To be given whole, as it is sent. What it returns must hold no value of a secret field: it is recorded.
+    Pass the complete source, as it is sent. Its result must contain no value of a secret field, because it is
+    recorded.
     """
     source = with_dom(source)
     if len(_own) < _MOST_OWN:
@@ -65,9 +67,9 @@ def own(source: str) -> str:
 
 @lru_cache(_MOST_OWN)
 def with_dom(source: str) -> str:
-    """Return the source of a function or an expression, in which `DOM` is what _dom.js makes.
+    """Return the source of a function or an expression with `DOM`, the object of _dom.js.
 
-    A source that does not use it, or has it already, is returned as it is.
+    A source that does not use it, or has it already, is returned unchanged.
     """
     if not _USES_DOM.search(source) or source.startswith(_WITH_DOM):
         return source
@@ -75,5 +77,5 @@ def with_dom(source: str) -> str:
 
 
 def is_own(source: str) -> bool:
-    """Say whether a source was noted as the engine's own."""
+    """Return whether a source is registered as the engine's."""
     return source in _own

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 
-# Any escape, whole, so that backslashes are counted right. Group 1: the digits of an unpaired surrogate.
+# Any complete escape, so that backslashes are counted right. Group 1: the digits of an unpaired surrogate.
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u([dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
@@ -39,9 +39,9 @@ _TOO_DEEP = "the JSON is nested too deeply"
 
 
 def replace_unpaired(text: str) -> str:
-    """Return the text with U+FFFD for each unpaired surrogate: for formats that have no escapes.
+    """Return the string with U+FFFD for each unpaired surrogate, for formats without escapes.
 
-    A high and a low surrogate that follow each other become the character that they encode.
+    A high surrogate followed by a low one becomes the character that they encode.
     """
     if text.isascii() or _UNPAIRED.search(text) is None:
         return text
@@ -49,17 +49,17 @@ def replace_unpaired(text: str) -> str:
 
 
 def replace_all_unpaired(value: Any) -> Any:
-    """Return a copy of a value with U+FFFD for each unpaired surrogate in its strings, those of keys too."""
+    """Return a copy of a value with U+FFFD for each unpaired surrogate in its strings, including keys."""
     return _map_strings(value, lambda text: replace_unpaired(text) if isinstance(text, str) else text)
 
 
 def has_unpaired(text: str) -> bool:
-    """Whether a string has an unpaired surrogate."""
+    """Return whether a string has an unpaired surrogate."""
     return not text.isascii() and _UNPAIRED.search(text) is not None
 
 
 def has_unpaired_escape(text: str) -> bool:
-    """Whether the text of a JSON document has an escape of an unpaired surrogate."""
+    """Return whether a JSON document has an escape of an unpaired surrogate."""
     return any(found[1] for found in _ESCAPE.finditer(text))
 
 
@@ -72,12 +72,12 @@ def hide_unpaired(value: Any) -> Any:
 
 
 def show_unpaired(value: Any) -> Any:
-    """Return a copy of a value with the unpaired surrogates that `hide_unpaired` replaced by marks."""
+    """Return a copy of a value in which the marks of `hide_unpaired` are unpaired surrogates again."""
     return _map_strings(value, _marks.show)
 
 
 def is_too_deep(error: msgspec.DecodeError) -> bool:
-    """Whether JSON was refused because it is nested too deeply."""
+    """Return whether JSON was refused because it is nested too deeply."""
     return str(error) == _TOO_DEEP
 
 
@@ -90,11 +90,11 @@ def to_bytes(text: str) -> bytes:
 
 
 def encode(value: object, *, sort_keys: bool = False, indent: int | None = None) -> bytes:
-    """Return the JSON of a value in UTF-8: without blanks, or on lines that are indented by `indent` blanks.
+    """Return the JSON of a value in UTF-8: without spaces, or on lines that are indented by `indent` spaces.
 
-    Accepts the types of msgspec: structs, attrs classes, raw JSON, dates, bytes (as base64) and JSON values.
-    NaN and the infinities become null. Raises TypeError for another type, RecursionError for a value that is
-    nested too deeply, and OverflowError for an integer beyond 64 bits.
+    Accepts the types of msgspec: structs, attrs classes, raw JSON, dates, bytes (as base64) and JSON values. NaN
+    and the infinities become null. Raises TypeError for another type, RecursionError for a value that is nested
+    too deeply, and OverflowError for an integer beyond 64 bits.
     """
     write = _encode_sorted if sort_keys else _encode
     try:
@@ -106,10 +106,10 @@ def encode(value: object, *, sort_keys: bool = False, indent: int | None = None)
 
 
 def encode_text(value: object, *, indent: int | None = None, compact: bool = False) -> str:
-    """Return the JSON of a value for people: with a space after each comma and colon, unless `compact`.
+    """Return the JSON of a value for readers: with a space after each comma and colon, unless `compact`.
 
-    Accepts JSON values only, but integers of any size. NaN and the infinities get their names, as in
-    JavaScript. Raises TypeError for another type, RecursionError for a value that is nested too deeply.
+    Accepts only JSON values, but integers of any size. NaN and the infinities get their JavaScript names. Raises
+    TypeError for another type, RecursionError for a value that is nested too deeply.
     """
     text = json.dumps(value, indent=indent, ensure_ascii=False, separators=(",", ":") if compact else None)
     return text if text.isascii() else _UNPAIRED.sub(_write_escape, text)
@@ -135,12 +135,12 @@ def decode(raw: JSON, kind: type[T], *, strict: bool = True) -> T: ...
 
 
 def decode(raw: JSON, kind: Any = Any, *, strict: bool = True) -> Any:
-    """Decode JSON straight into `kind`: a struct, an attrs class, `dict[str, Any]`, ... Any value by default.
+    """Decode JSON as `kind`: a struct, an attrs class, `dict[str, Any]`, ... Any value by default.
 
     Without `strict`, a number may be written as a string.
 
-    Raises msgspec.ValidationError for JSON of another shape, msgspec.DecodeError for anything else: no JSON,
-    no UTF-8, nested deeper than Python's stack allows.
+    Raises msgspec.ValidationError for JSON of another shape, msgspec.DecodeError for other faults: invalid JSON or
+    UTF-8, nesting deeper than Python's stack allows.
     """
     try:
         return msgspec.json.decode(raw, type=kind, strict=strict)
@@ -151,14 +151,14 @@ def decode(raw: JSON, kind: Any = Any, *, strict: bool = True) -> Any:
 
 
 class Decoder(Generic[T]):
-    """Decodes JSON into one type, as `decode` does, for types that are decoded often."""
+    """Decodes JSON as one type, like `decode`, for types that are decoded often."""
 
     def __init__(self, kind: type[T]) -> None:
         self._kind = kind
         self._decode = msgspec.json.Decoder(kind).decode
 
     def decode(self, raw: JSON) -> T:
-        """Decode JSON. Raises as `decode` of the module does."""
+        """Decode JSON. Raises the errors of the module's `decode`."""
         try:
             return self._decode(raw)
         except msgspec.ValidationError:
@@ -170,7 +170,7 @@ class Decoder(Generic[T]):
 def decode_leniently(raw: bytes | bytearray | str) -> Any:
     """Decode JSON of any source: numbers of any size, and UTF-16 and UTF-32.
 
-    Raises ValueError, which says what it is instead, such as "text that is not JSON at line 1, column 5".
+    Raises ValueError with the fault, such as "text that is not JSON at line 1, column 5".
     """
     try:
         return json.loads(raw, parse_constant=_refuse_constant)
@@ -183,7 +183,7 @@ def decode_leniently(raw: bytes | bytearray | str) -> Any:
 
 
 def decode_beginning(text: str, place: int = 0) -> tuple[Any, int]:
-    """Decode the JSON that begins at a place of a text. Return it and the place behind it. Raises ValueError."""
+    """Decode the JSON that begins at an index of a string. Return it and the index after it. Raises ValueError."""
     try:
         return _decoder.raw_decode(text, place)
     except RecursionError:
@@ -202,7 +202,7 @@ _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
 def _format(raw: bytes, indent: int) -> bytes:
-    """Return JSON on indented lines. msgspec refuses the escapes of unpaired surrogates here, too."""
+    """Return JSON on indented lines. Here, too, msgspec refuses the escapes of unpaired surrogates."""
     try:
         return msgspec.json.format(raw, indent=indent)
     except msgspec.DecodeError:
@@ -217,7 +217,7 @@ def _write_escape(found: re.Match[str]) -> str:
 
 
 def _decode_unpaired(raw: JSON, kind: type[T], refused: Exception, *, strict: bool = True) -> T:
-    """Decode JSON that msgspec refuses, as it may for unpaired surrogates alone."""
+    """Decode JSON that msgspec refuses, possibly only because of unpaired surrogates."""
     if isinstance(refused, RecursionError):
         raise msgspec.DecodeError(_TOO_DEEP) from None
     try:
@@ -239,9 +239,10 @@ def _decode_unpaired(raw: JSON, kind: type[T], refused: Exception, *, strict: bo
 
 
 class _Marks:
-    """Stands in for the unpaired surrogates of one document, in a form that msgspec reads and writes.
+    """Replacements for the unpaired surrogates of one document that msgspec accepts.
 
-    A mark is a noncharacter and a random number, which no text holds by chance, and the surrogate's four digits.
+    A mark consists of a noncharacter, a random number that occurs in no text by chance, and the surrogate's four
+    digits.
     """
 
     def __init__(self) -> None:
@@ -260,13 +261,13 @@ class _Marks:
         return f"{self._mark}{found[1]}" if found[1] else found[0]
 
     def show(self, value: str | msgspec.Raw) -> str | msgspec.Raw:
-        """Return the string, or the raw JSON, as it was before."""
+        """Return the original string or raw JSON."""
         if isinstance(value, msgspec.Raw):
             return msgspec.Raw(self.to_escapes(bytes(value)))
         return self._find.sub(lambda found: chr(int(found[1], 16)), value)
 
     def to_escapes(self, raw: bytes) -> bytes:
-        """Return JSON with escapes in place of the marks."""
+        """Return JSON with escapes instead of marks."""
         return self._find_bytes.sub(rb"\\u\1", raw)
 
 
@@ -274,7 +275,7 @@ _marks = _Marks()
 
 
 def _map_strings(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a copy of a value in which all strings and all raw JSON are changed, those of keys too."""
+    """Return a copy of a value with all strings and all raw JSON changed, including keys."""
     match value:
         case str() | msgspec.Raw():
             return change(value)

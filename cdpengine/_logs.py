@@ -1,10 +1,9 @@
-"""Loggers: every logger of the engine has one filter that makes foreign text safe; RepeatedWarning limits floods.
+"""Loggers: one filter makes foreign strings safe in all loggers of the engine; RepeatedWarning limits floods.
 
-Rule: a module gets its logger from `get_logger`. Records may hold texts of pages, of servers and of peers; the
-filter takes out of each what looks like a secret or was entered by the program, and escapes it, so that it is one
-line and commands no terminal. It works on the record, so it holds for all handlers and costs nothing where a level
-is off. Of a warning that may come for each message, the first ones are logged, then one in INTERVAL seconds with
-the number that was passed over.
+Rule: a module gets its logger from `get_logger`. Records may contain strings of pages, servers and peers. The
+filter redacts secrets and strings that the program entered, and escapes the rest, so that a record is one line and
+cannot control a terminal. It changes the record, so it works for all handlers and costs nothing if a level is off.
+Of repeated warnings, the first ones are logged, then one in INTERVAL seconds with the number of suppressed ones.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from cdpengine.errors.root import EngineError
 from cdpengine.errors.texts import MARK, escape_lines, hide_secrets, shown
 
 _TRACEBACK = "  | "
-"""What each line of a traceback begins with: the message of an exception can hold lines that look like ours."""
+"""Prefix of each line of a traceback: an exception's message can contain lines that look like log lines."""
 
 
 def get_logger(name: str) -> logging.Logger:
-    """Return the logger of that name, whose records are fit to be read."""
+    """Return the logger of that name, with the filter."""
     logger = logging.getLogger(name)
-    logger.addFilter(_make_fit)  # the same one is added once
+    logger.addFilter(_make_fit)  # adding the same filter again has no effect
     return logger
 
 
@@ -50,12 +49,12 @@ def _is_not_ours(_record: logging.LogRecord) -> bool:
 
 @contextmanager
 def http_logs_held_back() -> Iterator[None]:
-    """While the block runs, log nothing of what this task asks through httpx: it logs URLs and headers whole.
+    """Suppress httpx's logs of this task's requests during the block: httpx logs URLs and headers unredacted.
 
-    What else the program asks through httpx is logged as ever.
+    Requests of other tasks are still logged.
     """
     for name in _HTTP_LOGGERS:
-        logging.getLogger(name).addFilter(_is_not_ours)  # the same one is added once
+        logging.getLogger(name).addFilter(_is_not_ours)  # adding the same filter again has no effect
     before = _holding_back.set(True)
     try:
         yield
@@ -64,28 +63,28 @@ def http_logs_held_back() -> Iterator[None]:
 
 
 class SecretSource(Protocol):
-    """A holder of texts that the program entered, which no log may show."""
+    """A holder of the strings that the program entered, which no log may show."""
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The texts."""
+        """The strings to redact."""
 
 
 _sources: tuple[ref[SecretSource], ...] = ()
-"""Replaced as a whole, as other threads log meanwhile."""
+"""Replaced as a whole, because other threads may log meanwhile."""
 
 _SHORTEST = 6
-"""Characters from which on a secret is looked for: shorter ones are everywhere."""
+"""Minimum length of a secret that is searched for, in characters. Shorter strings occur everywhere."""
 
 
 def hide_secrets_of(source: SecretSource) -> None:
-    """Hide the secrets of `source` in all logs for as long as it exists."""
-    global _sources  # noqa: PLW0603 - as in logging, the loggers are the process's
+    """Hide the secrets of `source` in all logs while the object exists."""
+    global _sources  # noqa: PLW0603 - loggers are global in the process too
     _sources = (*(each for each in _sources if each() is not None), ref(source))
 
 
 def _hide_known(text: str) -> str:
-    """Return a text without what the program entered, as it is or as `repr` writes it."""
+    """Return a string without the entered strings, in plain form or in that of `repr`."""
     sources = (each() for each in _sources)
     known = {secret for source in sources if source is not None for secret in source.secrets}
     lines = {line for secret in known for line in (secret, *secret.splitlines())}
@@ -96,7 +95,7 @@ def _hide_known(text: str) -> str:
 
 
 def _make_fit(record: logging.LogRecord) -> bool:
-    # The lines of the wire have the level DEBUG. They are redacted already, and too many to search each of them.
+    # The wire's lines have the level DEBUG. They are already redacted, and too many to search.
     fit = partial(_fit, search=record.levelno > logging.DEBUG)
     if record.args:
         record.args = (
@@ -107,7 +106,7 @@ def _make_fit(record: logging.LogRecord) -> bool:
     elif not isinstance(record.msg, str):
         record.msg = str(fit(record.msg))
     if record.exc_info and record.exc_info[0] is not None and not record.exc_text:
-        # Formatters take this text where there is one.
+        # Formatters use this string if it is set.
         text = _hide_known(logging.Formatter().formatException(record.exc_info))
         text = escape_lines(hide_secrets(text))
         record.exc_text = "\n".join(_TRACEBACK + line for line in text.split("\n"))
@@ -122,14 +121,14 @@ def _fit(value: object, *, search: bool) -> object:
 
 
 FIRST = 5
-"""Warnings that are logged at once, whenever they come."""
+"""Number of warnings that are logged in any case."""
 
 INTERVAL = 1.0
-"""Seconds between two of the others."""
+"""Seconds between two later warnings."""
 
 
 class Pace:
-    """Says which of many equal reports are logged. Pure: the time is passed to it, in seconds."""
+    """Decides which of many equal reports are logged. Pure: the caller passes the time, in seconds."""
 
     def __init__(self, first: int = FIRST, interval: float = INTERVAL) -> None:
         self.total = 0
@@ -139,9 +138,9 @@ class Pace:
         self._passed_over = 0
 
     def take(self, now: float) -> int | None:
-        """Count one report. Returns how many were passed over before it since the last that was logged.
+        """Count one report. Return how many were suppressed since the last logged one.
 
-        None: this one is passed over too.
+        Return None to suppress this one.
         """
         self.total += 1
         if self.total > self._first and now - self._told_at < self._interval:
@@ -151,13 +150,13 @@ class Pace:
         return self.take_rest()
 
     def take_rest(self) -> int:
-        """Return how many were passed over since the last that was logged, and count from 0 again."""
+        """Return how many were suppressed since the last logged one, and reset the count."""
         rest, self._passed_over = self._passed_over, 0
         return rest
 
 
 class RepeatedWarning:
-    """One kind of warning: `text` is a format of the logging module. `clock` gives seconds."""
+    """One kind of warning: `text` is a format of the logging module. `clock` returns seconds."""
 
     def __init__(
         self,
@@ -175,22 +174,22 @@ class RepeatedWarning:
 
     @property
     def total(self) -> int:
-        """How many there were, logged or not."""
+        """Number of warnings, logged or not."""
         return self._pace.total
 
     def tell(self, *args: object, error: BaseException | None = None) -> None:
-        """Tell it, or count it. `args` are those of the format; the traceback of `error` goes with it."""
+        """Log or count a warning. `args` are those of the format; the traceback of `error` is logged with it."""
         passed_over = self._pace.take(self._clock())
         if passed_over is None:
             return
         if passed_over:
-            text = f"{self._text} (%d more warnings like this one were passed over since the last)"
+            text = f"{self._text} (%d more warnings like this one were suppressed since the last)"
             self._logger.log(self._level, text, *args, passed_over, exc_info=error)
         else:
             self._logger.log(self._level, self._text, *args, exc_info=error)
 
     def tell_rest(self, where: str) -> None:
-        """Tell how many were passed over since the last one; `where` says whose warnings they were."""
+        """Log how many were suppressed since the last one; `where` names the source of the warnings."""
         if rest := self._pace.take_rest():
-            text = "%s: %d more warnings like the last were passed over: %s"
+            text = "%s: %d more warnings like the last were suppressed: %s"
             self._logger.log(self._level, text, where, rest, self._text.replace("%s", "..."))

@@ -1,7 +1,7 @@
-"""Notifier: waiting until a condition holds. BoundedHistory: the latest items, and how many were dropped.
+"""Notifier: waiting until a condition holds. BoundedHistory: the latest items, and the number of dropped ones.
 
-Rule: a condition is a plain function of the model's present state. It is tested once at the start and again after
-every change, so nothing is missed and nothing is polled. What it raises ends the wait.
+Rule: a condition is a plain function of the model's current state. It is evaluated at the start and after every
+change, so the wait misses no change and does not poll. Its exceptions end the wait.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ T = TypeVar("T")
 
 
 class Notifier:
-    """One model's notifier. `notify` is called by the reader; any number of tasks wait.
+    """One model's notifier. The reader calls `notify`; any number of tasks wait.
 
-    A change of a part (a page) is a change of the whole (`outer`, all pages) too.
+    A change of a part (a page) is also a change of the whole (`outer`, all pages).
     """
 
     def __init__(self, outer: Notifier | None = None) -> None:
@@ -26,13 +26,13 @@ class Notifier:
         self._waiting = trio.lowlevel.ParkingLot()
 
     def notify(self) -> None:
-        """Have every waiter look at its condition again."""
+        """Let every waiter evaluate its condition again."""
         self._waiting.unpark_all()
         if self._outer is not None:
             self._outer.notify()
 
     async def wait_for(self, condition: Callable[[], T | None]) -> T:
-        """Return the condition's first value that is neither None nor False, waiting for it."""
+        """Wait for the condition's first value that is neither None nor False, and return it."""
         await trio.lowlevel.checkpoint()
         while True:
             value = condition()
@@ -45,14 +45,17 @@ KEPT = 100
 
 
 class BoundedHistory(Sequence[T], Generic[T]):
-    """A read-only sequence of the latest records, oldest first. `dropped`: how many older ones are gone."""
+    """A read-only sequence of the latest records, oldest first.
+
+    `dropped` is the number of discarded older ones.
+    """
 
     def __init__(self, kept: int = KEPT) -> None:
         self.dropped = 0
         self._records: deque[T] = deque(maxlen=kept)
 
     def _add(self, record: T) -> None:
-        """Add one. For the engine."""
+        """Add a record. Only for the engine."""
         if len(self._records) == self._records.maxlen:
             self.dropped += 1
         self._records.append(record)

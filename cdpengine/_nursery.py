@@ -1,9 +1,8 @@
-"""open_body_nursery: a nursery whose errors leave as themselves.
+"""open_body_nursery: a nursery whose errors propagate unwrapped.
 
-Rule: what leaves the block is what was raised, not a group made around it. The body is the owner: when it
-ends, the background tasks are cancelled; when a background task fails, the body is cancelled. Only when
-several tasks really fail at once does a group leave, because then each of its errors is needed; a Ctrl-C is
-never in such a group.
+Rule: the block raises the original exception, not a group around it. The body is the owner: when it ends, the
+background tasks are cancelled; when a background task fails, the body is cancelled. Only if several tasks really
+fail together does a group propagate, because each of its errors is needed; such a group never contains a Ctrl-C.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ import trio
 
 
 def open_body_nursery() -> AbstractAsyncContextManager[trio.Nursery]:
-    """Return an async context manager that gives a `trio.Nursery` and closes it when the body ends.
+    """Return an async context manager that yields a `trio.Nursery` and closes it when the body ends.
 
-    - The body ends, in whatever way: the background tasks are cancelled and waited for.
-    - The body raises: that exception leaves, the same object, even when it is an exception group itself.
-    - A background task raises: the body is cancelled, and that exception leaves, the same object (if it is
-      a group: that group or an equal one, without another one around it).
-    - Cancelled from outside: a bare `trio.Cancelled` leaves. Together with a real error, the error leaves.
-    - Several tasks (the body counts as one) raise real errors: an exception group of them leaves; but where one of
-      them is a KeyboardInterrupt, that one alone, so that Ctrl-C ends a program as it does elsewhere.
+    - The body ends, in any way: the background tasks are cancelled and awaited.
+    - The body raises: that exception propagates, the same object, even if it is an exception group itself.
+    - A background task raises: the body is cancelled, and that exception propagates, the same object (a group:
+      that group or an equal one, without another one around it).
+    - Cancelled from outside: a bare `trio.Cancelled` propagates. Together with a real error, the error propagates.
+    - Several tasks (including the body) raise real errors: an exception group of them propagates. If one of them
+      is a KeyboardInterrupt, only that one propagates, so that Ctrl-C ends a program as usual.
     """
     return _BodyNursery()
 
@@ -51,20 +50,20 @@ class _BodyNursery(AbstractAsyncContextManager[trio.Nursery]):
         traceback: TracebackType | None,
     ) -> bool:
         self._nursery.cancel_scope.cancel()
-        held = None if exc is None or _holds_cancelled(exc) else exc
-        errors: list[BaseException] = [] if held is None else [held]
+        body_error = None if exc is None or _holds_cancelled(exc) else exc
+        errors: list[BaseException] = [] if body_error is None else [body_error]
         try:
-            # A body error without a Cancelled in it does not concern the nursery, and is kept from it:
-            # a cancel scope that takes its Cancelled out of a group makes a copy of every group inside.
+            # Keep a body error without a Cancelled in it from the nursery: a cancel scope that removes its
+            # Cancelled from a group copies every group inside.
             swallowed = await (
                 self._manager.__aexit__(exc_type, exc, traceback)
-                if held is None
+                if body_error is None
                 else self._manager.__aexit__(None, None, None)
             )
-            if held is None:
+            if body_error is None:
                 return bool(swallowed)
         except BaseExceptionGroup as group:
-            # With strict groups, this group is always the nursery's own: one member for each failed task.
+            # With strict groups, this group is always the nursery's: one member for each failed task.
             errors += group.exceptions
         error = choose_error(errors)
         del errors
@@ -74,11 +73,11 @@ class _BodyNursery(AbstractAsyncContextManager[trio.Nursery]):
         try:
             raise error
         finally:
-            # Raising inside __aexit__ makes the body's exception (often just a Cancelled) the context; put
-            # back the one that the error came with. The names are deleted because the error's traceback
-            # holds this frame: a cycle otherwise.
+            # Raising inside __aexit__ makes the body's exception (often just a Cancelled) the context; restore the
+            # original one. The names are deleted because the error's traceback references this frame, which would
+            # be a cycle.
             error.__context__ = context
-            del error, context, exc, held
+            del error, context, exc, body_error
 
 
 def _holds_cancelled(error: BaseException) -> bool:
@@ -88,13 +87,13 @@ def _holds_cancelled(error: BaseException) -> bool:
 
 
 def choose_error(errors: Sequence[BaseException]) -> BaseException:
-    """Choose from the errors of a nursery's tasks (at least one) what leaves the block."""
+    """Choose the exception for the block from the errors (at least one) of a nursery's tasks."""
     real = [error for error in errors if not isinstance(error, trio.Cancelled)]
     if not real:
         return errors[0]
     if len(real) == 1:
         return real[0]
-    # trio raises a Ctrl-C in whichever task runs; what fails in the others then is the consequence.
+    # trio raises a Ctrl-C in the running task; failures of other tasks are its consequences.
     for error in real:
         if isinstance(error, KeyboardInterrupt):
             return error

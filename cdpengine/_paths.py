@@ -1,4 +1,4 @@
-"""Paths that callers give: any value becomes a `Path` that the system accepts, or an InvalidArgumentError."""
+"""Conversion of callers' path arguments to a `Path` that the system accepts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def to_path(what: str, given: object, expected: str = "a path, as str or Path") 
     """Return `given` as a Path.
 
     `what` names the argument. Raises InvalidArgumentError for a value of another type, for an empty string, and
-    for a name that no file can have: with a null character, or with an unpaired surrogate that represents no byte.
+    for an impossible file name: one with a null character, or with an unpaired surrogate that represents no byte.
     """
     try:
         if isinstance(given, str | os.PathLike) and (path := os.fspath(given)) and isinstance(path, str):

@@ -1,8 +1,8 @@
-"""What goes between processes, by pickle: values do; what belongs to a connection, a page or a task does not.
+"""Pickling between processes: values can be pickled; objects of a connection, page or task cannot.
 
-Rule: what cannot work elsewhere is refused by name when it is pickled, with what to send in its place, and not
-when it is used there. A value that can ask its page for more goes without that page: it keeps all that it has, and
-what it would have to ask for is what it is when the page is gone.
+Rule: an object that cannot work elsewhere raises when it is pickled, and the error names a replacement. A value
+that can query its page is pickled without the page: it keeps its data, and queries behave as if the page were
+closed.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def _reduce_read_only(mapping: MappingProxyType[Any, Any]) -> tuple[Any, ...]:
 
 
 copyreg.pickle(MappingProxyType, _reduce_read_only)
-"""Mappings of our values are read-only; Python pickles none of those by itself."""
+"""Read-only mappings, which Python cannot pickle by default."""
 
 
 def not_picklable(instead: str) -> Callable[[Kind], Kind]:
-    """Have a class refuse to be pickled; `instead` says what can be sent in place of its objects."""
+    """Make a class refuse to be pickled; `instead` names the data to send instead of its objects."""
 
     def refuse(self: object, _protocol: object = None) -> NoReturn:
         raise TypeError(
             f"cannot pickle {type(self).__name__}: it works only in the process that made it. "
-            f"Send {instead} in its place"
+            f"Send {instead} instead"
         )
 
     def decorate(kind: Kind) -> Kind:
@@ -46,7 +46,7 @@ def not_picklable(instead: str) -> Callable[[Kind], Kind]:
 
 
 class DepartedSession:
-    """What stands for the session of a value that was pickled: it says whose it was, and answers nothing."""
+    """The session of a pickled value: it identifies the target, and refuses all commands."""
 
     def __init__(self, target_type: str, target_id: str) -> None:
         self.target_type = target_type
@@ -64,13 +64,13 @@ class DepartedSession:
 
 
 def state_without_page(value: Any, **replaced: object) -> dict[str, object]:
-    """Return what a value with slots is pickled as: all that it has, its session replaced, and `replaced`."""
+    """Return the pickled state of a value with slots: all attributes, a replaced session, and `replaced`."""
     state = {name: getattr(value, name) for name in type(value).__slots__}
     session = state["_session"]
     return {**state, "_session": DepartedSession(session.target_type, session.target_id), **replaced}
 
 
 def restore_state(value: Any, state: dict[str, object]) -> None:
-    """Give a value with slots what it was pickled as."""
+    """Restore the pickled state of a value with slots."""
     for name, each in state.items():
         setattr(value, name, each)

@@ -1,7 +1,7 @@
-"""Values become what JSON holds: those of scripts, and the engine's own records.
+"""Conversion of values to JSON values: those of scripts, and the engine's records.
 
-Rule: nothing is lost in silence. Numbers that JSON lacks become their names, moments ISO 8601, bytes base64, and
-other objects their text. What a script gives may contain itself, which JSON cannot: there a text stands instead.
+Rule: no value is dropped. Numbers that JSON lacks become their names, datetimes ISO 8601, bytes base64, and other
+objects their string. A script's value may contain itself; a placeholder string marks this place.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import Any
 import attrs
 
 CIRCULAR = "[Circular]"
-"""What stands in place of a value inside of itself; Node.js writes it so."""
+"""Placeholder for a value inside itself, as in Node.js."""
 
 REPEATED = "[Repeated]"
-"""What stands in place of a value that was written before, when too much was written again."""
+"""Placeholder for a repeated value after MOST_REPEATED repetitions."""
 
 MOST_REPEATED = 100_000
-"""Values that are written again. Sixty lists that hold the next one twice would be 2^60 values in JSON."""
+"""Maximum number of repeated values. Sixty lists that contain the next one twice would be 2^60 values in JSON."""
 
 
 def to_plain(value: object, *, fields_of: Callable[[Any], Mapping[str, object]] | None = None) -> Any:
-    """Return `value` as what JSON has.
+    """Return `value` as a JSON value.
 
-    `fields_of` gives the fields of an attrs object by their names in JSON; without it, all that are public, by
-    their own names. A moment is written as JavaScript does: ISO 8601 in UTC, with a T, milliseconds and a Z.
+    `fields_of` returns the fields of an attrs object by their names in JSON; by default all public ones, by their
+    own names. Datetimes are written as in JavaScript: ISO 8601 in UTC, with a T, milliseconds and a Z.
     """
     return _Plainer(_public_fields if fields_of is None else fields_of).plain(value)
 
 
 class _Plainer:
-    """Makes one value plain. A level of nesting costs one level of Python's stack: `evaluate` gives up to 500."""
+    """Converts one value. A level of nesting costs one level of Python's stack: `evaluate` returns up to 500."""
 
     def __init__(self, fields_of: Callable[[Any], Mapping[str, object]]) -> None:
         self._fields_of = fields_of
@@ -68,7 +68,7 @@ class _Plainer:
                 return REPEATED
         self._seen.add(number)
         self._around.add(number)
-        # Loops, as a comprehension would be a level of the stack more.
+        # Loops, because a comprehension would add a level to the stack.
         made: dict[str, Any] | list[Any]
         if isinstance(inside, Mapping):
             made = {}
@@ -88,7 +88,7 @@ def _public_fields(value: Any) -> dict[str, object]:
 
 
 def _name_number(value: float) -> str:
-    """Return JavaScript's name of a number that JSON has no way to write."""
+    """Return JavaScript's name of a number that JSON cannot represent."""
     if math.isnan(value):
         return "NaN"
     return "Infinity" if value > 0 else "-Infinity"

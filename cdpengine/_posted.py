@@ -1,7 +1,7 @@
-"""What a posted body holds: the strings of a form, of JSON or of markup, each by itself. Pure.
+"""The strings of a posted body: of a form, of JSON or of markup, each separately. Pure.
 
-Rule: the values are secrets perhaps, the body as a whole is none: its beginning, such as `{"user":"`, is that of
-many others.
+Rule: single values may be secrets, but not the whole body: its beginning, such as `{"user":"`, occurs in many
+others.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import msgspec
 from cdpengine import _json
 
 _SHORTEST = 6
-"""Characters from which on recorders look for a secret in other messages."""
+"""Minimum length of a secret that recorders search for in other messages, in characters."""
 
 _LONGEST_BODY = 100_000
-"""Bytes of a body that is taken apart."""
+"""Maximum size of a body that is parsed, in bytes."""
 
 MOST_VALUES = 64
-"""Values of one body that count, so that a large one does not push out what was entered before."""
+"""Maximum number of values per body, so that a large body does not displace earlier entries."""
 
 _FORM = re.compile(r"[^\s=&]{1,200}=\S*")
 _STRUCTURED = ("{", "[", "<")
@@ -34,9 +34,9 @@ _BETWEEN_TAGS = re.compile(r">([^<>]{6,})<")
 
 
 def posted_values(body: bytes) -> list[str]:
-    """Return the strings of a posted form or JSON, or the whole body if it is another text.
+    """Return the strings of a posted form or JSON, or the whole body if it is other text.
 
-    Those below 6 characters are left out. A body that is no text, or above 100,000 bytes, has none.
+    Strings below 6 characters are left out. A binary body, or one above 100,000 bytes, has none.
     """
     if len(body) > _LONGEST_BODY:
         return []
@@ -52,11 +52,11 @@ def _strings_of(body: bytes) -> Iterator[str]:
     except UnicodeDecodeError:
         return
     try:
-        held = _json.decode(body)
+        value = _json.decode(body)
     except (msgspec.DecodeError, RecursionError):
-        held = None
-    if held is not None:
-        yield from _texts_in(held)
+        value = None
+    if value is not None:
+        yield from _texts_in(value)
     elif _FORM.fullmatch(text):
         yield from (value for _name, value in parse_qsl(text))
     elif text.lstrip()[:1] in _STRUCTURED:
@@ -66,7 +66,7 @@ def _strings_of(body: bytes) -> Iterator[str]:
 
 
 def _texts_in(value: Any) -> Iterator[str]:
-    """Yield the strings of a JSON value, in their order."""
+    """Yield the strings of a JSON value, in order."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -79,10 +79,10 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def _fields_of(body: bytes) -> Iterator[str]:
-    """Yield the values of a multipart form that are no files (RFC 7578)."""
+    """Yield the values of a multipart form that are not files (RFC 7578)."""
     boundary = body[2:].partition(b"\r\n")[0]
     head = b'Content-Type: multipart/form-data; boundary="%b"\r\n\r\n' % boundary
     form = BytesParser(policy=HTTP).parsebytes(head + body)
     for part in form.iter_parts():
-        if part.get_filename() is None and isinstance(held := part.get_payload(decode=True), bytes):
-            yield held.decode("utf-8", "replace")
+        if part.get_filename() is None and isinstance(content := part.get_payload(decode=True), bytes):
+            yield content.decode("utf-8", "replace")

@@ -1,7 +1,7 @@
-"""What parts of URLs say: credentials, ports, parameters that only follow a visitor around, and hosts' addresses.
+"""Parts of URLs: credentials, ports, tracking parameters, and hosts' addresses.
 
-Rule: pure. A host is read as browsers read it: "0x7f.1" is 127.0.0.1. An IPv4 address within an IPv6 one is judged
-as itself.
+Rule: pure. Hosts are parsed as in browsers: "0x7f.1" is 127.0.0.1. An IPv4 address within an IPv6 one is
+classified as the IPv4 address.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ TRACKING_PARAMETERS: frozenset[str] = frozenset(
         "rb_clickid", "epik", "spm", "scm", "_openstat",
     }
 )  # fmt: skip
-"""Names of parameters that say where a visitor came from, in small letters; `*` at the end is any ending.
+"""Tracking parameters, in lowercase; `*` at the end matches any ending.
 
 After the lists of EasyPrivacy and of browsers that remove them (Firefox's query stripping, Brave).
 """
 
 
 def is_listed(name: str, names: Collection[str]) -> bool:
-    """Say whether the name of a parameter is among names, of which "utm_*" is all that begin so, in any case."""
+    """Return whether a parameter's name is listed, in any case. "utm_*" matches all names with that beginning."""
     lower = name.lower()
     return lower in names or any(each.endswith("*") and lower.startswith(each[:-1]) for each in names)
 
 
 _CREDENTIALS = re.compile(r"(?:https?|wss?|ftp):[/\\]*([^/\\?#]*)@", re.IGNORECASE)
-"""Up to the last @ before the path. Browsers read any number of slashes, and backslashes, as two slashes."""
+"""Up to the last @ before the path. Browsers accept any number of slashes and backslashes as two slashes."""
 
 
 def credentials_in(url: str) -> list[str]:
@@ -53,7 +53,7 @@ def without_credentials(url: str) -> str:
 
 
 def parse_address(host: str) -> Address | None:
-    """Return the address that a host is, None for a name. "0x7f.1" is 127.0.0.1, as browsers read it."""
+    """Return the address of a host, or None for a name. "0x7f.1" is 127.0.0.1, as in browsers."""
     try:
         return ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
@@ -61,7 +61,7 @@ def parse_address(host: str) -> Address | None:
 
 
 def _parse_number_parts(host: str) -> ipaddress.IPv4Address | None:
-    """Return the IPv4 address that one to four numbers are: decimal, octal (0...) or hexadecimal (0x...)."""
+    """Return the IPv4 address of one to four numbers: decimal, octal (0...) or hexadecimal (0x...)."""
     parts = host.split(".")
     if not 1 <= len(parts) <= 4:
         return None
@@ -87,17 +87,17 @@ _INTERNET = ipaddress.IPv6Network("2000::/3")
 _SPECIAL = tuple(
     ipaddress.ip_network(each)
     for each in (
-        "192.0.0.0/24", "192.88.99.0/24",  # protocol assignments; relays of 6to4, which are no more
+        "192.0.0.0/24", "192.88.99.0/24",  # protocol assignments; former relays of 6to4
         "2001::/23", "2001:db8::/32", "3fff::/20",  # protocol assignments (Teredo is one), documentation
     )
 )  # fmt: skip
-"""Ranges that some version of `ipaddress` calls global: the special-purpose registries of IANA (RFC 6890)."""
+"""Ranges that some versions of `ipaddress` call global: the special-purpose registries of IANA (RFC 6890)."""
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is one of the internet. An IPv4 address within an IPv6 one is judged as itself.
+    """Return whether an address is public. An IPv4 address within an IPv6 one is classified as the IPv4 address.
 
-    IPv6 has its public addresses in 2000::/3 (RFC 4291); other ranges, such as fec0::/10 and ::/96, have none.
+    Public IPv6 addresses are in 2000::/3 (RFC 4291); other ranges, such as fec0::/10 and ::/96, have none.
     """
     if isinstance(address, ipaddress.IPv6Address):
         within = address.ipv4_mapped or address.sixtofour

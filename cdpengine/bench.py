@@ -1,12 +1,12 @@
-"""Measuring a browser: what its commands, events and snapshots take, and why they take it.
+"""Benchmarks of a browser: durations of its commands, events and snapshots, and advice.
 
-Rule: each case ends within its time whatever the browser does, in tabs of our own, and nothing of it stays in the
-browser. A figure keeps all its values; the median is what counts, the 95th percentile says how even they are. What
-could not be measured is a figure too, with the reason and no number.
+Rule: each case ends in time whatever the browser does, runs in its own tabs, and leaves no trace in the browser. A
+figure keeps all its values; the median is the result, the 95th percentile shows the spread. A failed measurement
+is also a figure, with the reason and no number.
 
-Advice says why something is slow, and what can be done about it. Each rule looks at figures of the same run only,
-and names those it judges by. Its bounds are far from what a browser on the same machine shows (named with each
-bound), so that noise alone gives no advice.
+Advice explains why something is slow, and how to improve it. Each rule uses only figures of the same run, and
+names them. Its bounds are far above the values of a local browser (noted with each bound), so that noise alone
+gives no advice.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def _numbers(values: Iterable[float]) -> tuple[float, ...]:
 
 @attrs.frozen
 class Figure:
-    """One measurement: `name` is unique in a report, `values` are in `unit`, `detail` says of what.
+    """One measurement: `name` is unique in a report, `values` are in `unit`, `detail` describes the measurement.
 
-    `cannot` is the reason why there are no values; "" when there are some.
+    `cannot` is the reason for missing values, or "".
     """
 
     name: str
@@ -50,12 +50,12 @@ class Figure:
 
     @property
     def median(self) -> float:
-        """The median; NaN when there are no values."""
+        """The median; NaN without values."""
         return statistics.median(self.values) if self.values else math.nan
 
     @property
     def p95(self) -> float:
-        """The value that one of twenty is worse than: slower, or fewer a second. NaN without values."""
+        """The bound that one of twenty values exceeds (in rates: falls below). NaN without values."""
         if not self.values:
             return math.nan
         ordered = sorted(self.values, reverse=self.unit != "ms")
@@ -64,10 +64,10 @@ class Figure:
 
 @attrs.frozen
 class BenchReport:
-    """All figures of one run. `product` is the browser's own name and version, `endpoint` where it was reached.
+    """All figures of one run. `product` is the browser's name and version, `endpoint` its address.
 
-    `load` is the one-minute load average for each core of this machine when the run began, None where the system
-    does not tell; it says something of the browser only when that runs here (`local`).
+    `load` is the one-minute load average per core of this machine at the start, None if the system does not report
+    it. It concerns the browser only if that runs here (`local`).
     """
 
     product: str
@@ -77,17 +77,17 @@ class BenchReport:
     figures: tuple[Figure, ...]
 
     def figure(self, name: str) -> Figure | None:
-        """Return the figure of that name if it was measured, None otherwise."""
+        """Return the figure of that name, or None if it was not measured."""
         return next((each for each in self.figures if each.name == name and each.values), None)
 
 
 def rate(counts: Sequence[int], seconds: Sequence[float]) -> tuple[float, ...]:
-    """Return how many a second, for each pair of a count and the seconds it took."""
+    """Return the rates per second for pairs of a count and its seconds."""
     return tuple(count / max(taken, 1e-9) for count, taken in zip(counts, seconds, strict=True))
 
 
 def show(value: float) -> str:
-    """Return a value with three digits that count, thousands apart: "0.312", "7.41", "12,900"."""
+    """Return a value with three significant digits and thousands separators: "0.312", "7.41", "12,900"."""
     if math.isnan(value):
         return ""
     if value == 0:
@@ -99,20 +99,20 @@ def show(value: float) -> str:
 # --- advice --------------------------------------------------------------------------------------------------
 
 FAR = 2.0
-"""Milliseconds to connect from which an endpoint is far away. On one machine it is below 0.2."""
+"""Milliseconds to connect above which an endpoint is far away. On one machine it is below 0.2."""
 
 SLOW_ANSWER = 3.0
-"""Milliseconds above the way there and back from which the browser's process answers slowly. Here it is 0.3."""
+"""Milliseconds above the network's time from which the browser's process answers slowly. Locally it is 0.3."""
 
 UNEVEN = 8.0
-"""The 95th percentile of round trips, in medians, from which the times are uneven."""
+"""Ratio of the 95th percentile to the median of round trips from which the times are uneven."""
 
 BUSY = 1.5
-"""Load for each core from which the machine is busy."""
+"""Load per core above which the machine is busy."""
 
 
 def advise(report: BenchReport) -> list[str]:
-    """Return advice, most important first; empty when nothing looks slow for a known reason."""
+    """Return advice, most important first; empty if no figure is slow for a known reason."""
     return [
         *_judge_load(report),
         *_judge_way(report),
@@ -126,8 +126,8 @@ def advise(report: BenchReport) -> list[str]:
 def _judge_load(report: BenchReport) -> Iterator[str]:
     if report.local and report.load is not None and report.load > BUSY:
         yield (
-            f"This machine is busy: a load of {report.load:.1f} for each core when the run began. "
-            f"All figures are worse for it; measure again when it is quiet."
+            f"This machine is busy: a load of {report.load:.1f} per core at the start of the run. "
+            f"This affects all figures; measure again when it is idle."
         )
 
 
@@ -135,12 +135,12 @@ def _judge_way(report: BenchReport) -> Iterator[str]:
     connect, trip = report.figure("connect"), report.figure("round trip, browser")
     if connect is None or connect.median < FAR:
         return
-    told = f"The endpoint is far away: {show(connect.median)} ms to connect"
+    advice = f"The endpoint is far away: {show(connect.median)} ms to connect"
     if trip is not None:
-        told += f", of {show(trip.median)} ms for a command and its reply"
+        advice += f", of {show(trip.median)} ms for a command and its reply"
     yield (
-        f"{told}. No client can be faster than that; run the program nearer to the browser, and send commands "
-        f"that do not need each other's replies together (Session.post, a nursery)."
+        f"{advice}. No client can be faster than that; run the program closer to the browser, and send "
+        f"independent commands together (Session.post, a nursery)."
     )
 
 
@@ -152,14 +152,14 @@ def _judge_browser(report: BenchReport) -> Iterator[str]:
     way = 0.0 if connect is None else connect.median
     if trip.median > way + SLOW_ANSWER:
         yield (
-            f"The browser's own process takes {show(trip.median)} ms for the least command, "
-            f"{show(way)} ms of it the way there and back: it is starved of processor time, or something between "
-            f"(a proxy, a tunnel, a recorder) holds messages up."
+            f"The browser's process takes {show(trip.median)} ms for the smallest command, "
+            f"{show(way)} ms of it for the network: it lacks processor time, or an intermediary "
+            f"(a proxy, a tunnel, a recorder) delays messages."
         )
     if trip.p95 > max(UNEVEN * trip.median, 2.0):
         yield (
             f"Round trips are uneven: half take at most {show(trip.median)} ms, one of twenty more than "
-            f"{show(trip.p95)} ms. Others use the machine or the network."
+            f"{show(trip.p95)} ms. Other programs use the machine or the network."
         )
 
 
@@ -168,13 +168,13 @@ def _judge_page(report: BenchReport) -> Iterator[str]:
     if trip is not None and page is not None and page.median > 3 * trip.median + 1:
         yield (
             f"A page answers after {show(page.median)} ms, the browser's process after {show(trip.median)} ms: "
-            f"renderer processes do not get the processor, or run with a debugger or a tracer on."
+            f"renderer processes lack processor time, or run with a debugger or a tracer."
         )
     single, many = report.figure("throughput 1 x 1"), report.figure("throughput 10 x 5")
     if single is not None and many is not None and many.median < 1.2 * single.median:
         yield (
-            f"Ten sessions with five calls each in flight get {show(many.median)} calls a second, one alone "
-            f"{show(single.median)}: something handles one message at a time. A proxy that waits for each reply?"
+            f"Ten sessions with five pending calls each get {show(many.median)} calls per second, one alone "
+            f"{show(single.median)}: some intermediary handles one message at a time, such as a proxy."
         )
 
 
@@ -188,8 +188,8 @@ def _judge_snapshot(report: BenchReport) -> Iterator[str]:
     taken = report.figure("snapshot")
     if taken is not None and "by ax" in taken.detail:
         yield (
-            f"Snapshots come from Chrome's accessibility tree ({taken.detail}). A browser that is started with "
-            "--enable-blink-features=ComputedAccessibilityInfo, as launch() does, gives them several times faster."
+            f"Snapshots come from Chrome's accessibility tree ({taken.detail}). The flag "
+            "--enable-blink-features=ComputedAccessibilityInfo, which launch() sets, makes them much faster."
         )
 
 
@@ -200,11 +200,11 @@ _BUTTON = "<!doctype html><title>bench</title><button style='margin:40px'>Go</bu
 
 @attrs.frozen
 class Effort:
-    """How much is measured.
+    """The amount of measuring.
 
-    `rounds` is how often what takes long is repeated, `trips` the commands of a round-trip case, `shapes` the
-    numbers of sessions and of calls of each in flight, `window` the seconds of one throughput
-    turn, `events` those of one flood, `megabytes` the size of the large reply.
+    `rounds` is the number of repetitions of slow cases, `trips` the commands of a round-trip case, `shapes` the
+    numbers of sessions and of pending calls of each, `window` the seconds of one throughput turn, `events` those
+    of one flood, `megabytes` the size of the large reply.
     """
 
     rounds: int = 5
@@ -216,18 +216,18 @@ class Effort:
 
 
 QUICK = Effort(rounds=1, trips=20, shapes=((1, 1), (1, 5)), window=0.05, events=1000, megabytes=1)
-"""Enough to see that all can be measured, and orders of magnitude."""
+"""Enough to test that everything can be measured, and for orders of magnitude."""
 
 
 @attrs.frozen
 class Case:
-    """One case: the figures that it is to give, and what measures them."""
+    """One case: its figures, and the function that measures them."""
 
     names: tuple[tuple[str, Unit], ...]
     measure: Callable[[], Awaitable[Sequence[Figure]]]
 
     async def run(self, limit: float) -> Sequence[Figure]:
-        """Measure, for at most `limit` seconds; what fails or takes longer gives figures that say why."""
+        """Measure, for at most `limit` seconds. A failure or a timeout gives figures with the reason."""
         failures: list[str] = []
         try:
             with trio.move_on_after(limit):
@@ -242,7 +242,7 @@ class Case:
 
 
 def cases(browser: Browser, url: str | None, effort: Effort) -> list[Case]:
-    """Return the cases for a browser, in the order in which they are to be run; `url` adds those of a page."""
+    """Return the cases for a browser, in order; `url` adds those of a page."""
     rounds = effort.rounds
     found: list[Case] = []
 
@@ -337,7 +337,7 @@ async def _open_tab(browser: Browser) -> AsyncIterator[Page]:
 
 
 async def _time_calls(call: Callable[[], Awaitable[object]], times: int) -> list[float]:
-    """Return the milliseconds of each of `times` calls, after one that is not counted."""
+    """Return the milliseconds of each of `times` calls, after an uncounted one."""
     await call()
     taken = []
     for _ in range(times):
@@ -361,7 +361,7 @@ async def _measure_throughputs(browser: Browser, effort: Effort) -> list[Figure]
     async with AsyncExitStack() as tabs:
         pages = [await tabs.enter_async_context(_open_tab(browser)) for _ in range(most)]
         for turn in range(effort.rounds + 1):
-            for shape in effort.shapes:  # in turns, so that what else the machine does hits all of them
+            for shape in effort.shapes:  # alternating, so that other load of the machine affects all of them
                 found = await _count_calls_a_second(pages[: shape[0]], shape[1], effort.window)
                 if turn:  # the first warms up
                     rates[shape].append(found)
@@ -410,8 +410,8 @@ async def _measure_events(page: Page, effort: Effort) -> Figure:
                         seen += error.count
                         lost += error.count
             rates.append(wanted / (time.perf_counter() - started))
-    told = f", {lost:,} lost" if lost else ""
-    return Figure("events", "events/s", rates, f"{wanted:,} console messages{told}")
+    loss = f", {lost:,} lost" if lost else ""
+    return Figure("events", "events/s", rates, f"{wanted:,} console messages{loss}")
 
 
 async def _measure_snapshots(page: Page, url: str, rounds: int) -> list[Figure]:
@@ -425,15 +425,15 @@ async def _measure_snapshots(page: Page, url: str, rounds: int) -> list[Figure]:
     return [
         Figure("load", "ms", [load], "until the load event"),
         Figure("snapshot", "ms", fresh, detail),
-        Figure("snapshot again", "ms", again, "nothing changed since the one before"),
+        Figure("snapshot again", "ms", again, "without a change since the previous one"),
     ]
 
 
 CASE_LIMIT = 30.0
-"""Seconds that one case may take."""
+"""Maximum duration of one case, in seconds."""
 
 Progress = Callable[[int, int, str], None]
-"""Called with how many cases are done, of how many, and the name of the next one ("" at the end)."""
+"""Called with the number of finished cases, of all cases, and the name of the next one ("" at the end)."""
 
 
 async def measure_browser(
@@ -444,11 +444,11 @@ async def measure_browser(
     case_limit: float = CASE_LIMIT,
     progress: Progress = lambda _done, _all, _next: None,
 ) -> BenchReport:
-    """Measure a browser in tabs of our own, and return the report. `url` is a page to load and take snapshots of.
+    """Measure a browser in new tabs, and return the report. `url` is a page to load and take snapshots of.
 
-    `effort` is how much of each is measured, `case_limit` the seconds that one case may take. Other pages of the
-    browser are left alone, but what they do is in the figures. Raises ConnectionLostError when the browser is gone
-    at the end; what could not be measured otherwise is a figure that says why.
+    `effort` is the amount of measuring, `case_limit` the maximum seconds of one case. Other pages of the browser
+    are not changed, but their activity affects the figures. Raises ConnectionLostError if the connection is lost
+    at the end; other failures become figures with a reason.
     """
     todo = cases(browser, url, effort)
     figures: list[Figure] = []

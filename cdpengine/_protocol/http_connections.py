@@ -270,7 +270,7 @@ def _advice(status: int, location: str) -> str:
         return "A web server answers there, not a browser's debugging port: check host, port and path"
     if status in _REDIRECTS:
         origin = _origin(location)
-        return f"Pass the address of the redirect{f' (at {origin})' if origin else ''}"
+        return f"Pass the address that it redirects to{f' (at {origin})' if origin else ''}"
     if status in _FAILURES:
         return "The server failed. See its log for the reason"
     return "A server answers there but does not accept this request: check the URL and the server's documentation"

@@ -51,10 +51,11 @@ class Session:
     """A flattened session. `id` is Chrome's session id, `target_id` its target; both are None for the browser.
 
     `target_type` is the type of the target ("page", "iframe", "worker", "browser"), `parent` the session through
-    which it was attached. `frame_id` is the id of its outermost frame, mostly equal to the target's id. `usable`
-    is whether commands can be sent; if not, `error` has the reason. `documents_shown` increases each time the
-    target shows a document: a remote object id is valid while the number is unchanged. `lived` is whether the
-    target's renderer has answered the set-up; it is false for a discarded tab, which has no renderer.
+    which it was attached, `connection` its connection. `frame_id` is the id of its outermost frame, mostly equal
+    to the target's id. `usable` is whether commands can be sent; if not, `error` has the reason. `documents_shown`
+    increases each time the target shows a document: a remote object id is valid while the number is unchanged.
+    `lived` is whether the target's renderer has answered the set-up; it is false for a discarded tab, which has no
+    renderer.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Errors of the action cache: values that are missing, and a file that cannot be read, written or decrypted.
+"""Errors of the action cache: missing values, and files that cannot be read, written or decrypted.
 
-Rule: variables are named, and their values never are.
+Rule: messages contain the names of variables, never their values.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from cdpengine.errors.root import EngineError
 from cdpengine.errors.texts import cut, hide_secrets
 
 _LONGEST_NAMES, _LONGEST_PATH, _LONGEST_REASON, _LONGEST_ORIGINS = 240, 100, 110, 120
-"""Characters in messages."""
+"""Maximum lengths in messages, in characters."""
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class UndefinedVariablesError(EngineError, LookupError):
-    """Variables of a template have no value: all of them are in `names`. Nothing was run.
+    """Variables of a template have no value; `names` lists them. Nothing was run.
 
-    For those in `withheld` the environment has a value that was not recorded on this origin. `failures` say
-    which exceptions `ask` raised.
+    For those in `withheld`, the environment has a value that was not recorded on this origin. `failures` lists the
+    exceptions of `ask`.
     """
 
     names: Sequence[str]
@@ -30,22 +30,20 @@ class UndefinedVariablesError(EngineError, LookupError):
 
     def _describe(self) -> str:
         names = cut(", ".join(self.names), _LONGEST_NAMES)
-        said = f"variables without a value: {names}. Nothing was run. Pass a value for each"
+        message = f"variables without a value: {names}. Nothing was run. Pass a value for each"
         if self.failures:
-            return f"{said}: {cut(self.failures[0], 110)}"
+            return f"{message}: {cut(self.failures[0], 110)}"
         if not self.withheld:
-            return said
+            return message
         first = cut(self.withheld[0].upper(), 40)
-        return (
-            f"{said}, or name this origin in CDPENGINE_ORIGINS_{first} to let the environment's be used here"
-        )
+        return f"{message}, or name this origin in CDPENGINE_ORIGINS_{first} to let the environment's be used here"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class UnusedVariablesError(EngineError, LookupError):
-    """Variables were given that no entry for this scenario uses: all of them are in `names`. Nothing was run.
+    """No entry for this scenario uses the given variables in `names`. Nothing was run.
 
-    `used` are the variables of the entry that comes nearest.
+    `used` are the variables of the most similar entry.
     """
 
     names: Sequence[str]
@@ -63,9 +61,9 @@ class UnusedVariablesError(EngineError, LookupError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class WrongOriginError(EngineError):
-    """The value of a variable (`name`) was to be sent to a document of another origin (`met`). It was not sent.
+    """The value of the variable `name` would be sent to a document of another origin, `met`. It was not sent.
 
-    `expected` are the origins that it is for: those where it was recorded.
+    `expected` are the origins of its recording, which may receive it.
     """
 
     name: str
@@ -83,7 +81,7 @@ class WrongOriginError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class CacheMissError(EngineError, LookupError):
-    """The action cache has nothing that could be replayed for this (`wanted`) on this page. Nothing was done."""
+    """The action cache has no entry that can replay `wanted` on this page. Nothing was done."""
 
     wanted: str
     url: str
@@ -97,7 +95,7 @@ class CacheMissError(EngineError, LookupError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class CacheDamagedError(EngineError):
-    """The file of a cache, or one entry in it (`what`), cannot be read."""
+    """A cache's file, or one entry in it (`what`), cannot be read."""
 
     path: str
     what: str
@@ -111,7 +109,7 @@ class CacheDamagedError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class CacheUnavailableError(EngineError):
-    """The file of a cache could not be opened, read or written (`attempt`). What was confirmed before is there."""
+    """A cache's file could not be opened, read or written (`attempt`). Confirmed entries are kept."""
 
     path: str
     attempt: str
@@ -123,7 +121,7 @@ class CacheUnavailableError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class CacheKeyError(EngineError):
-    """There is no key to encrypt or decrypt with, or it is another one than that of the file."""
+    """The key for encryption or decryption is missing, or does not match the file."""
 
     path: str
     reason: str

@@ -1,4 +1,4 @@
-"""Errors of browsers, connections and the network: not found, lost or refused, and bodies that cannot be had."""
+"""Errors of browsers, connections and the network: missing, lost or refused, and unavailable bodies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cdpengine.errors.texts import cut, listed, shown_url
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class BrowserNotFoundError(EngineError):
-    """No browser is installed where one was looked for. `looked_for` lists those places."""
+    """No browser is installed in the searched places, `looked_for`."""
 
     wanted: str
     looked_for: Sequence[str]
@@ -28,10 +28,10 @@ class BrowserNotFoundError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class LaunchFailedError(EngineError):
-    """The browser did not come up. `exit_code` is None when it was still running, `output` its last lines.
+    """The browser did not start. `exit_code` is None if it was still running; `output` has its last lines.
 
-    `reason` begins with the kind of reason, followed by the line of `output` that gives it, where there is one.
-    `advice` says what to do.
+    `reason` begins with the kind of reason, followed by the decisive line of `output`, if any. `advice` is the
+    remedy.
     """
 
     executable: str
@@ -43,10 +43,10 @@ class LaunchFailedError(EngineError):
     def _describe(self) -> str:
         advice = f". {self.advice}" if self.advice else ""
         ended = "" if self.exit_code is None else f" (exit code {self.exit_code})"
-        # The line with the reason is in it; the last lines are often consequences.
+        # The reason contains the decisive line; the last lines are often consequences.
         lines = "" if self.advice else listed(self.output, ".output", last=True)
-        said = f"\nIts last output:{lines}" if lines else ""
-        return f"{self.executable} did not start: {self.reason}{ended}{advice}{said}"
+        last_output = f"\nIts last output:{lines}" if lines else ""
+        return f"{self.executable} did not start: {self.reason}{ended}{advice}{last_output}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -64,7 +64,7 @@ class ConnectFailedError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class ConnectionLostError(EngineError):
-    """The connection to the browser ended. `method` is the call that it ended under, if any."""
+    """The connection to the browser ended. `method` is the interrupted call, if any."""
 
     endpoint: str
     reason: str
@@ -77,7 +77,7 @@ class ConnectionLostError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class SessionGoneError(EngineError):
-    """The session's target went away: closed, detached, or replaced. Other sessions are not touched."""
+    """The session's target was closed, detached, or replaced. Other sessions are not affected."""
 
     target: str
     reason: str
@@ -89,16 +89,16 @@ class SessionGoneError(EngineError):
 
 
 class TargetCrashedError(SessionGoneError):
-    """The target's renderer crashed. Chrome never answers what was pending; a reload brings the page back."""
+    """The target's renderer crashed. Chrome does not answer pending calls; a reload restores the page."""
 
     def _describe(self) -> str:
         during = f" during {self.method}" if self.method else ""
-        return f"{self.target} crashed{during}: {self.reason}. Reload it to go on"
+        return f"{self.target} crashed{during}: {self.reason}. Reload it to continue"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class RemoteError(EngineError):
-    """Chrome refused a command: `code` and `message` are its own words, `data` what it added to them."""
+    """Chrome refused a command: `code` and `message` are Chrome's, `data` is its additional text."""
 
     code: int
     message: str
@@ -111,15 +111,15 @@ class RemoteError(EngineError):
 
 
 class ProtocolError(EngineError):
-    """The peer sent something that is not what the protocol promises."""
+    """The peer violated the protocol."""
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class UndecodableReplyError(ProtocolError):
-    """A reply came, or an event (`is_event`), but not in the shape that was asked for.
+    """A reply, or an event (`is_event`), arrived in an unexpected shape.
 
-    `raw` is its own JSON (the result object, or the parameters, undecoded), so that the caller can go on with it.
-    It may hold page content, so it is not part of the message.
+    `raw` is its JSON (the result object, or the parameters, undecoded), for further use by the caller. It is not
+    part of the message, because it may contain page content.
     """
 
     method: str
@@ -135,15 +135,15 @@ class UndecodableReplyError(ProtocolError):
         )
 
     def result(self) -> Any:
-        """Return the reply as plain dicts and lists. Raises ValueError when it is not JSON at all."""
+        """Return the reply as plain dicts and lists. Raises ValueError if it is not JSON."""
         return _json.decode_leniently(self.raw)
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class EventsLostError(EngineError):
-    """A stream's buffer was full and `count` events were dropped at this point of the sequence.
+    """A stream's buffer was full, and `count` events were dropped at this point of the sequence.
 
-    The stream goes on after this error: receive again for the events that follow the gap.
+    The stream continues after this error: receive again for the events after the gap.
     """
 
     pattern: str
@@ -159,7 +159,7 @@ class EventsLostError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class BodyUnavailableError(EngineError):
-    """The body of a response cannot be had (any more). `reason` says why."""
+    """The body of a response is not available, or no longer. `reason` is the cause."""
 
     url: str
     reason: str
@@ -167,16 +167,16 @@ class BodyUnavailableError(EngineError):
     def _describe(self) -> str:
         return (
             f"the body of {shown_url(self.url)} is not available: {self.reason}. "
-            "To have bodies whatever becomes of their page, collect with bodies=KeepBodies(...)"
+            "To keep bodies after their page changes, collect with bodies=KeepBodies(...)"
         )
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class RouteAnsweredError(EngineError):
-    """A route was asked for a second answer. The first one, `answer`, holds; nothing more was sent.
+    """A route received a second answer. The first one, `answer`, is valid; nothing more was sent.
 
-    `answer` is the name of the first ("continue_", "fulfill", ...), or says why the route is no longer the
-    handler's: it was too slow, or its scope has ended.
+    `answer` is the name of the first answer ("continue_", "fulfill", ...), or the reason why the handler lost the
+    route: it was too slow, or its scope has ended.
     """
 
     url: str
@@ -185,21 +185,23 @@ class RouteAnsweredError(EngineError):
 
     def _describe(self) -> str:
         return (
-            f"{self.tried} of the route of {shown_url(self.url)}: it has been answered ({self.answer}); "
+            f"{self.tried} of the route of {shown_url(self.url)}: it was already answered ({self.answer}); "
             "answer each route once"
         )
 
 
 class InterceptedBodyUnavailableError(BodyUnavailableError):
-    """The body of an intercepted response cannot be had: there is none, or the route was answered."""
+    """The body of an intercepted response is not available: it has none, or the route was answered."""
 
     def _describe(self) -> str:
-        return f"the body of the intercepted response of {shown_url(self.url)} cannot be had: {self.reason}"
+        return (
+            f"the body of the intercepted response of {shown_url(self.url)} is not available: {self.reason}"
+        )
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class BodyUndecodableError(EngineError, ValueError):
-    """The body of a response is not what it was read as. `reason` says where it is not."""
+    """The body of a response does not have the expected format. `reason` has the place of the fault."""
 
     url: str
     read_as: str
@@ -211,12 +213,12 @@ class BodyUndecodableError(EngineError, ValueError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class ActivityOffError(EngineError):
-    """What a page did was asked for, and nothing collects it. `what` is "console", "errors" or "requests"."""
+    """A page's activity was requested, but it is not collected. `what` is "console", "errors" or "requests"."""
 
     what: str
 
     def _describe(self) -> str:
         return (
-            f"page.activity.{self.what}: it is not collected. Call `await page.activity.start()` before what is "
-            "to be seen happens, or open the page with `activity=True`"
+            f"page.activity.{self.what}: it is not collected. Call `await page.activity.start()` first, "
+            "or open the page with `activity=True`"
         )

@@ -1,4 +1,4 @@
-"""Errors of crawling: what manners forbid."""
+"""Errors of polite crawling."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _LONGEST_URL = 160
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class DisallowedByRobotsError(EngineError):
-    """A URL is not visited, because of the robots.txt of its origin.
+    """The robots.txt of a URL's origin forbids a visit.
 
-    `reason` says whether a rule disallows it for `agent`, or robots.txt could not be read. In the latter case
-    `retry_after` is the number of seconds after which it is asked for again; None: a rule disallows it.
+    `reason` is a rule that disallows it for `agent`, or a failure to read robots.txt. After a failure,
+    `retry_after` is the number of seconds until robots.txt is requested again; None: a rule disallows it.
     """
 
     url: str
@@ -24,5 +24,7 @@ class DisallowedByRobotsError(EngineError):
     retry_after: float | None = None
 
     def _describe(self) -> str:
-        again = "" if self.retry_after is None else f". It is asked for again in {self.retry_after:.0f} s"
-        return f"{cut(self.url, _LONGEST_URL)} is not visited by {cut(self.agent, 60)}: {self.reason}{again}"
+        again = (
+            "" if self.retry_after is None else f". robots.txt is requested again in {self.retry_after:.0f} s"
+        )
+        return f"{cut(self.url, _LONGEST_URL)} is disallowed for {cut(self.agent, 60)}: {self.reason}{again}"

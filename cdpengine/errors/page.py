@@ -1,4 +1,4 @@
-"""Errors of a page: navigations, dialogs, actions on nodes; deadlines, and JavaScript that threw or was ended."""
+"""Errors of a page: navigations, dialogs, actions on nodes, deadlines, and JavaScript failures."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cdpengine.errors.texts import LONGEST_TEXT, LONGEST_URL, cut, listed, shown
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NavigationFailedError(EngineError):
-    """The document did not load. `reason` is Chrome's own word, such as net::ERR_CONNECTION_REFUSED.
+    """The document did not load. `reason` is Chrome's error, such as net::ERR_CONNECTION_REFUSED.
 
-    `url` is where it was to go; with `asked` (an entry of the history that is not there), where the page is.
+    `url` is the target of the navigation; with `asked` (a missing entry of the history), it is the page's URL.
     """
 
     url: str
@@ -28,7 +28,7 @@ class NavigationFailedError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class DownloadFailedError(EngineError):
-    """There is no file: the download was cancelled, refused or broken off, or its file could not be kept."""
+    """The download was cancelled, refused or interrupted, or its file could not be kept."""
 
     url: str
     reason: str
@@ -39,10 +39,10 @@ class DownloadFailedError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class DialogOpenedError(EngineError):
-    """A JavaScript dialog opened during `action`, under the policy "raise". It was dismissed at once.
+    """A JavaScript dialog opened during `action`, under the policy "raise". It was dismissed immediately.
 
-    `dialog` is its record (a `cdpengine.Dialog`); `kind` is its type, `text` what the page said in it. The action
-    itself came to its end.
+    `dialog` is its record (a `cdpengine.Dialog`), `kind` its type, `text` its message. The action itself was
+    completed.
     """
 
     action: str
@@ -56,27 +56,27 @@ class DialogOpenedError(EngineError):
 
 
 class NodeError(EngineError):
-    """Something about one node of the page."""
+    """An error about one node of the page."""
 
 
 Became = Literal[
     "", "removed", "detached", "replaced", "swapped", "moved", "frame gone", "dropped", "foreign", "renamed"
 ]
-"""What came of a node whose ref is stale."""
+"""The fate of a stale ref's node."""
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class StaleRefError(NodeError):
-    """The ref named a node that is no longer what it was. It never hits another element instead.
+    """The node of a ref is gone or changed. A stale ref never resolves to another element.
 
-    `became` says what came of the node, where that is known: "removed" (gone for good), "detached" (it lives, but
-    is in no document), "replaced" (its document was, by a navigation or reload), "swapped" (its frame went on in
-    another process), "moved" (it is in another frame's document), "frame gone", "dropped" (forgotten, to bound
-    memory), "foreign" (it is of another page, or of a browser that has ended), "renamed" (the page uses it for
-    something else: its role or name is not what the caller was last given). `alternatives` are refs
-    (`cdpengine.Ref`) of the present page with the same role and name, or the same but for a counter, as far as the
-    latest snapshot knows; for a node that left its document, its frame is read again. `candidates` says that they
-    were looked for anew, by `heal`, and that it was not sure which.
+    `became` is the node's fate, if known: "removed" (gone for good), "detached" (it exists, but outside the
+    document), "replaced" (a navigation or reload replaced its document), "swapped" (its frame continues in another
+    process), "moved" (it is in another frame's document), "frame gone", "dropped" (forgotten, to bound memory),
+    "foreign" (it is of another page, or of a browser that has ended), "renamed" (the page uses it for something
+    else: its role or name differs from the caller's last snapshot). `alternatives` are refs (`cdpengine.Ref`) of
+    the current page with the same role and name, or the same except for a counter, in the latest snapshot; for a
+    node that left its document, its frame is read again. `candidates`: `heal` searched for them again, and none
+    was certain.
     """
 
     ref: str
@@ -87,18 +87,18 @@ class StaleRefError(NodeError):
     candidates: bool = False
 
     def _describe(self) -> str:
-        said = f"{self.ref} ({self.description}) is stale: {self.reason}"
+        message = f"{self.ref} ({self.description}) is stale: {self.reason}"
         if self.candidates:
             found = ", ".join(map(str, self.alternatives)) or "nothing like it"
-            return f"{said}. Healing was not sure; the page has {found}"
+            return f"{message}. No replacement was certain; the page has {found}"
         if self.alternatives:
-            said += f"; the page has {', '.join(map(str, self.alternatives))}"
-        return f"{said}. Take a new snapshot"
+            message += f"; the page has {', '.join(map(str, self.alternatives))}"
+        return f"{message}. Take a new snapshot"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NodeNotFoundError(NodeError):
-    """Nothing on the page matches `target`."""
+    """No node of the page matches `target`."""
 
     target: str
     reason: str
@@ -109,7 +109,7 @@ class NodeNotFoundError(NodeError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class AmbiguousNodeError(NodeError):
-    """Several nodes match `target`, and one was asked for. `candidates` describes the first of them."""
+    """Several nodes match `target`, but the action needs one. `candidates` describes the first ones."""
 
     target: str
     count: int
@@ -126,7 +126,7 @@ class AmbiguousNodeError(NodeError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NotInteractableError(NodeError):
-    """The node is there, but `action` cannot be done to it now. `steps` lists what was tried, in order."""
+    """The node exists, but `action` is not possible now. `steps` lists the attempts, in order."""
 
     action: str
     target: str
@@ -139,10 +139,10 @@ class NotInteractableError(NodeError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class CoveredError(NotInteractableError):
-    """Another element would receive the event; nothing on the page has received a press.
+    """Another element would receive the event; no element has received a press.
 
-    `covered_by` describes it, `covered_ref` is its ref if a snapshot gave it one, `covering_node` Chrome's
-    backendDOMNodeId of it if that could be asked for in time.
+    `covered_by` describes it, `covered_ref` is its ref if a snapshot assigned one, `covering_node` is its
+    backendDOMNodeId in Chrome if it was determined in time.
     """
 
     covered_by: str = ""
@@ -156,13 +156,13 @@ class CoveredError(NotInteractableError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NotDeliveredError(NotInteractableError):
-    """The input was sent, and the node did not receive its press (of a hover: the mouse); or it lost the rest.
+    """The input was sent, but the node did not receive its press (of a hover: the mouse), or lost the rest.
 
-    `events` are the types of those that the node did receive: with a press among them, nothing that the page did
-    at these events explains where the rest went (where it does, there is no error: the outcome's `delivered` is
-    False). `elsewhere` are those that something else received: type, and a description of that; `received_by` is
-    the first such description, "" where nothing of the document is known to have received any. `held_back`: they
-    were kept from that, so nothing on the page has noticed; the press was tried again until the deadline.
+    `events` are the types of events that the node received. If they include a press, no action of the page at
+    these events explains the loss of the rest (otherwise no error is raised: the outcome's `delivered` is False).
+    `elsewhere` are the events that other elements received: type, and description of the element; `received_by` is
+    the first such description, or "" if no known element received any. `held_back`: those events were blocked, so
+    the page has not noticed them, and the press was repeated until the deadline.
     """
 
     received_by: str = ""
@@ -177,11 +177,10 @@ class FocusMovedError(NotDeliveredError):
 
     `unit` is "keys" for controls that are filled key by key, such as dates.
 
-    `held_back` says that no other element received the rest; otherwise the focus went to a frame of another site,
-    where keys cannot be held back. `received_by` describes the element that has the focus now, "" for none.
-    `focus_ref` is its ref, given now if no snapshot has given it one, and "" where it gets none. `focus_node` is
-    Chrome's backendDOMNodeId of it in the session `session_id`. For a single key, `total` is 0. The message shows
-    nothing of the text.
+    `held_back`: no other element received the rest; otherwise the focus moved to a frame of another site, where
+    keys cannot be blocked. `received_by` describes the element that has the focus now, or "" for none. `focus_ref`
+    is its ref, which is assigned now if it had none, or "". `focus_node` is its backendDOMNodeId in Chrome, in the
+    session `session_id`. For a single key, `total` is 0. The message does not contain the text.
     """
 
     typed: int = 0
@@ -202,11 +201,11 @@ class FocusMovedError(NotDeliveredError):
 
 
 class InvisibleError(NotInteractableError):
-    """The node has no visible area: hidden, of no size, detached, or clipped away."""
+    """The node has no visible area: hidden, without size, detached, or clipped."""
 
 
 class DisabledError(NotInteractableError):
-    """The node is disabled, or read-only where text was to be typed."""
+    """The node is disabled, or read-only for typing."""
 
 
 class UnstableError(NotInteractableError):
@@ -215,25 +214,25 @@ class UnstableError(NotInteractableError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class ValueRefusedError(NotInteractableError):
-    """The control did not take the value. `took` is what it holds instead; None for a secret field.
+    """The control did not accept the value. `took` is its value instead; None for a secret field.
 
-    The message does not show it: it is what was typed, or made of that.
+    The message does not contain it, because it derives from the entered text.
     """
 
     took: str | None = attrs.field(default=None, metadata={NEVER_SHOWN: True})
 
     def _describe(self) -> str:
-        held = "; what it holds is not shown"
+        value = "; its value is not shown"
         if self.took is not None:
-            held += f", and is in .took ({len(self.took)} characters)"
-        return f"cannot {self.action} {self.target}: {self.reason}{held}{tried(self.steps)}"
+            value += f", and is in .took ({len(self.took)} characters)"
+        return f"cannot {self.action} {self.target}: {self.reason}{value}{tried(self.steps)}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class OptionNotFoundError(NotInteractableError):
-    """A select or listbox has no such option. `options` are the labels that it has, the first of them.
+    """A select or listbox does not have the option. `options` are its first labels.
 
-    `wanted` are the values, labels or places that were asked for in vain; the message does not show them.
+    `wanted` are the values, labels or places that were not found; the message does not contain them.
     """
 
     options: Sequence[str] = ()
@@ -241,24 +240,26 @@ class OptionNotFoundError(NotInteractableError):
 
     def _describe(self) -> str:
         there = (
-            f". It has: {cut(', '.join(map(repr, self.options)), 150)}" if self.options else ". It has none"
+            f". It has: {cut(', '.join(map(repr, self.options)), 150)}"
+            if self.options
+            else ". It has no options"
         )
         return f"cannot {self.action} {self.target}: {self.reason}{there}{tried(self.steps)}"
 
 
 @attrs.frozen
 class FailedField:
-    """One field of a form that could not be filled in: its target, as it was given, and why."""
+    """One field of a form that could not be filled: its target, as passed, and the error."""
 
     __module__ = PACKAGE
 
     target: str
-    error: EngineError = attrs.field(eq=str)  # errors have no equality of their own
+    error: EngineError = attrs.field(eq=str)  # errors do not define equality
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class FormError(EngineError):
-    """Some fields of a form could not be filled in; all of them are in `failed`. `filled` others were."""
+    """Some fields of a form could not be filled; `failed` lists them. `filled` is the number of the others."""
 
     failed: Sequence[FailedField]
     filled: int = 0
@@ -276,11 +277,10 @@ class FormError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class PageUnresponsiveError(DeadlineExceededError):
-    """The time ran out, and the page does not answer: its script keeps it busy, or waits and lets nothing run.
+    """The time ran out, and the page does not answer: its script is busy, or blocks the page while it waits.
 
-    `unresponsive_for` is for how many seconds at least, 0.5 or more: since the page was asked whether it is there,
-    which it has not answered yet. Where less is known, as with a first `timeout` below 0.5 s, the error is
-    DeadlineExceededError.
+    `unresponsive_for` is the minimum number of seconds, 0.5 or more, since the first ping without an answer. If
+    less is known, as with a first `timeout` below 0.5 s, the error is DeadlineExceededError.
     """
 
     unresponsive_for: float = 0.0
@@ -295,10 +295,10 @@ class PageUnresponsiveError(DeadlineExceededError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class EvaluationFailedError(EngineError):
-    """The page's JavaScript threw. `text` is the thrown value's own description, `stack` its frames.
+    """The page's JavaScript threw. `text` is the description of the thrown value, `stack` its frames.
 
-    Where it did not throw (`threw` is False), `text` says why its value cannot be had.
-    Texts of 6 characters or more that the script was given stand in neither: they read "***".
+    If it did not throw (`threw` is False), `text` is the reason why its value is not available. In both, "***"
+    replaces the script's string arguments of 6 or more characters.
     """
 
     text: str
@@ -308,12 +308,12 @@ class EvaluationFailedError(EngineError):
     threw: bool = True
 
     def _describe(self) -> str:
-        what = "JavaScript threw" if self.threw else "the value cannot be had"
+        what = "JavaScript threw" if self.threw else "the value is not available"
         return f"{what}: {cut(self.text, LONGEST_TEXT)}"
 
 
 class ValueTooLargeError(EvaluationFailedError):
-    """The script ran to its end, but its value is too large, or nested too deeply, to be brought here."""
+    """The script completed, but its value is too large, or nested too deeply, to be returned."""
 
     def _describe(self) -> str:
         return f"the script ran, but its value was not returned: {self.text}. Return the parts that you need"
@@ -321,7 +321,7 @@ class ValueTooLargeError(EvaluationFailedError):
 
 @attrs.frozen
 class RecoveryStep:
-    """One thing that was done to bring a page back. `done`: Chrome confirmed it, and in time."""
+    """One step of a recovery. `done`: Chrome confirmed it in time."""
 
     __module__ = PACKAGE
 
@@ -337,11 +337,11 @@ class RecoveryStep:
 
 @attrs.frozen
 class RecoveryReport:
-    """What was done to bring a page back, in order, and what is known of it after that.
+    """The steps of a recovery, in order, and the state of the page after them.
 
-    `sent`: a script was given to the page at all. `responsive`: the page answered a probe after the last step.
-    `under_way`: more is being done, and the page's next action waits for its end. `terminated`: Chrome
-    confirmed that what ran in the page's process was terminated. `closed`: the page was closed.
+    `sent`: a script was sent to the page. `responsive`: the page answered a probe after the last step.
+    `under_way`: more steps are running, and the page's next action waits for them. `terminated`: Chrome confirmed
+    the termination of the scripts in the page's process. `closed`: the page was closed.
     """
 
     __module__ = PACKAGE
@@ -362,7 +362,7 @@ class RecoveryReport:
         return self.did("close")
 
     def did(self, name: str) -> bool:
-        """Tell whether the step of that name was done."""
+        """Return whether the step of that name was done."""
         return any(step.done for step in self.steps if step.name == name)
 
     def __str__(self) -> str:
@@ -372,16 +372,14 @@ class RecoveryReport:
             state = "the page answers again" if self.steps else "the page answers"
         else:
             state = "the page does not answer yet"
-        more = (
-            "; the recovery is under way, and the page's next action waits for it" if self.under_way else ""
-        )
+        more = "; the recovery continues, and the page's next action waits for it" if self.under_way else ""
         steps = f" [{'; '.join(map(str, self.steps))}]" if self.steps else ""
         return f"{state}{more}{steps}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class EvaluationTimeoutError(DeadlineExceededError):
-    """The script did not finish in time and was terminated. `report` says what was done and what is known."""
+    """The script did not finish in time and was terminated. `report` has the steps and their result."""
 
     report: RecoveryReport = attrs.field(factory=RecoveryReport)
 
@@ -394,24 +392,24 @@ class EvaluationTimeoutError(DeadlineExceededError):
             return f"{script}; {self.report}" if self.report.steps or self.report.under_way else script
         if self.report.terminated:
             return f"the script was terminated, and {self.report}"
-        return f"the script was told to stop, and Chrome has not confirmed it; {self.report}"
+        return f"the script was asked to stop, but Chrome has not confirmed it; {self.report}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class EvaluationDisabledError(EngineError):
-    """Evaluation was switched off when the browser was launched or connected to; nothing was sent."""
+    """Evaluation was disabled when the browser was launched or connected; nothing was sent."""
 
     action: str
 
     def _describe(self) -> str:
-        return f"{self.action}: evaluation is switched off for this browser (evaluate_enabled=False)"
+        return f"{self.action}: evaluation is disabled for this browser (evaluate_enabled=False)"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class EvaluationTerminatedError(EngineError):
-    """Somebody else ended this script: a termination is isolate-wide and hits every script running there."""
+    """Another caller's termination ended this script: it affects all scripts of the JavaScript isolate."""
 
     reason: str
 
     def _describe(self) -> str:
-        return f"the evaluation was ended from outside: {self.reason}"
+        return f"the evaluation was terminated: {self.reason}"

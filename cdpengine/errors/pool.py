@@ -1,4 +1,4 @@
-"""Errors of pools and clusters: leases that ended, no browser, no worker, what cannot be written or sent."""
+"""Errors of pools and clusters: ended leases, missing browsers or workers, unwritten or unsendable values."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from cdpengine.errors.texts import listed
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class LeaseEndedError(EngineError):
-    """The browser of a leased page went away, or was replaced, before the block had ended.
+    """The browser of a leased page ended or was replaced during the block.
 
-    `browser` is its name in the pool ("browser 2.1": the second member's first), `reason` says what happened.
+    `browser` is its name in the pool ("browser 2.1": the second member's first), `reason` the cause.
     """
 
     browser: str
     reason: str
 
     def _describe(self) -> str:
-        return f"the lease of a page of {self.browser} ended: {self.reason}. Lease another one to go on"
+        return f"the lease of a page of {self.browser} ended: {self.reason}. Lease another one to continue"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class PoolClosedError(EngineError):
-    """The pool gives no pages any more: it drains, was stopped, or its block ended. `action`: what was asked."""
+    """The pool leases no more pages: it drains, was stopped, or its block ended. `action` is the attempt."""
 
     action: str
     reason: str
@@ -37,7 +37,7 @@ class PoolClosedError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class PoolUnavailableError(EngineError):
-    """No browser of the pool could be used for `seconds`. `reasons` has what each member's last attempt met."""
+    """No browser of the pool was usable for `seconds`. `reasons` has the result of each member's last attempt."""
 
     seconds: float
     reasons: Sequence[str]
@@ -50,7 +50,7 @@ class PoolUnavailableError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class JobCancelledError(EngineError):
-    """The job was cancelled by its number, `index`, before it had ended."""
+    """The job was cancelled by its number, `index`, before it ended."""
 
     index: int
 
@@ -62,7 +62,7 @@ class JobCancelledError(EngineError):
 class ResultsNotWrittenError(EngineError):
     """Results of many jobs could not be written to `path`.
 
-    What it holds is whole; the jobs of the others count as not done.
+    The file's results are complete; the other jobs count as not done.
     """
 
     path: str
@@ -70,16 +70,16 @@ class ResultsNotWrittenError(EngineError):
 
     def _describe(self) -> str:
         return (
-            f"the results could not be written to {self.path}: {self.reason}. What was written before is whole; "
-            "the same command goes on from there"
+            f"the results could not be written to {self.path}: {self.reason}. The earlier results are complete; "
+            "the same command continues from there"
         )
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class WorkerLostError(EngineError):
-    """The worker of a cluster that a job was given to was lost before its result was fetched.
+    """The worker with a cluster's job was lost before the job's result was fetched.
 
-    `worker` is its address. The job may have been done: not at all, in part, or to its end.
+    `worker` is its address. The job may have been done not at all, in part, or completely.
     """
 
     worker: str
@@ -88,13 +88,13 @@ class WorkerLostError(EngineError):
     def _describe(self) -> str:
         return (
             f"the worker {self.worker} was lost with a job: {self.reason}. The job may have been done, in part or "
-            "wholly; give `retries` where it can be done again without harm"
+            "completely; pass `retries` if it is safe to repeat"
         )
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class ClusterUnavailableError(EngineError):
-    """The scheduler at `scheduler` could not be reached, does not answer any more, or has no worker with pages."""
+    """The scheduler at `scheduler` could not be reached, stopped answering, or has no worker with pages."""
 
     scheduler: str
     reason: str
@@ -105,7 +105,7 @@ class ClusterUnavailableError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NotSendableError(EngineError):
-    """`what` cannot go from one process to another: it cannot be pickled there, or not be read here."""
+    """`what` cannot be sent between processes: it cannot be pickled there, or not be read here."""
 
     what: str
     reason: str

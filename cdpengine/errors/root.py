@@ -1,8 +1,8 @@
-"""What every error is: an EngineError; and those of every method: for its arguments, and for its time.
+"""EngineError, the base of all errors; and the errors of every method: for its arguments, and for its time.
 
-Rule: a class says by `_describe` what its message is, and never by `__str__`. What `_describe` sees of its
-fields is fit to be shown: each text is one line, escaped, and without secrets. So only a message's own words begin
-a line, and no class can forget it. The fields themselves are whole, for programs.
+Rule: a class defines its message in `_describe`, never in `__str__`. In `_describe`, the fields are fit to show:
+each string is one line, escaped, and without secrets. So only a message's own text can begin a line, and no class
+can forget it. The fields themselves are unchanged, for programs.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from cdpengine.errors.texts import cut, escape_lines, hide_secrets, shown, tried
 _Error = TypeVar("_Error", bound="EngineError")
 
 NEVER_SHOWN = "cdpengine.never_shown"
-"""In the metadata of a field: its value is for programs only, such as what was typed."""
+"""Metadata key of a field that is only for programs, such as an entered value."""
 
 
 _LONGEST_GIVEN, _LONGEST_EXPECTED = 180, 180
-"""Characters of the two halves of the message of an InvalidArgumentError."""
+"""Maximum lengths of the two halves of an InvalidArgumentError's message, in characters."""
 
 
 PACKAGE = "cdpengine.errors"
-"""Where users import errors from, and what is said of it: their `__module__`, in tracebacks and pickles."""
+"""The errors' `__module__`, in tracebacks and pickles: the package from which users import them."""
 
 
 class EngineError(Exception):
-    """The root of everything that cdpengine raises on purpose."""
+    """The base of all exceptions that cdpengine raises on purpose."""
 
     __module__ = PACKAGE
 
@@ -38,21 +38,21 @@ class EngineError(Exception):
             cls.__module__ = PACKAGE
 
     def __str__(self) -> str:
-        return escape_lines(_fit_to_show(self)._describe())  # noqa: SLF001 - of the same class
+        return escape_lines(_fit_to_show(self)._describe())  # noqa: SLF001 - the same class
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
 
     def _describe(self) -> str:
-        """Return the message. `self` is a copy here, whose texts are fit to be shown."""
+        """Return the message. Here, `self` is a copy whose strings are fit to show."""
         return Exception.__str__(self)
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class InvalidArgumentError(EngineError, ValueError):
-    """An argument that cannot work whatever the browser does; nothing was sent.
+    """An argument that can never work; nothing was sent.
 
-    `what` names the argument, `given` is its representation, `expected` says what would be right.
+    `what` names the argument, `given` is its representation, `expected` describes valid values.
     """
 
     what: str
@@ -69,7 +69,7 @@ class InvalidArgumentError(EngineError, ValueError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class ActionSyntaxError(EngineError, ValueError):
-    """A text that is not an action: at `line` and `column` (from 1), `given` stands where `expected` should."""
+    """A string that is not an action: at `line` and `column` (from 1), `given` is in the place of `expected`."""
 
     line: int
     column: int
@@ -83,7 +83,7 @@ class ActionSyntaxError(EngineError, ValueError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class DeadlineExceededError(EngineError):
-    """The method's own `timeout` (seconds) ran out. `steps` lists what was tried, in order."""
+    """The method's `timeout` (seconds) ran out. `steps` lists the attempts, in order."""
 
     action: str
     timeout: float
@@ -94,9 +94,9 @@ class DeadlineExceededError(EngineError):
 
 
 def describe_fields(error: EngineError) -> dict[str, object]:
-    """Return the fields of an error as they may be shown: without secrets, and without what is never shown.
+    """Return the fields of an error that may be shown: without secrets, and without fields that are never shown.
 
-    Texts are as long as they are, and not escaped: JSON does that.
+    Strings are not shortened, and not escaped, because JSON escapes them.
     """
     kind: type[object] = type(error)
     if not attrs.has(kind):
@@ -110,7 +110,7 @@ def describe_fields(error: EngineError) -> dict[str, object]:
 
 def _fit_to_show(error: _Error) -> _Error:
     kind = type(error)
-    # The arguments of a class with fields are its fields.
+    # A class with fields takes them as arguments.
     fit = kind.__new__(kind, *(() if attrs.has(kind) else map(_fit, error.args)))
     fit.__dict__.update({name: _fit(value) for name, value in error.__dict__.items()})
     return fit
@@ -133,7 +133,7 @@ def _fit(value: Any) -> Any:
 
 
 def _without_secrets(value: Any) -> Any:
-    """Return the same with each text in it without secrets."""
+    """Return the value with secrets removed from all strings."""
     if isinstance(value, str):
         return hide_secrets(value)
     if isinstance(value, bytes):

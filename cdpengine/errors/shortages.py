@@ -1,8 +1,8 @@
-"""What the machine lacks: descriptors, memory, room, an optional package.
+"""Shortages of the machine: descriptors, memory, disk space, an optional package.
 
-Rule: a shortage has one text, wherever it is met. It is found in the error itself, in what caused it, and in the
-errors that hide it: a module that cannot be imported, a name that cannot be looked up. Pure, but for the look
-whether a descriptor is left, which is taken only for those.
+Rule: a shortage has one message everywhere. It is found in the error itself, in its causes, and in errors that
+hide it: a failed import, a failed name lookup. Pure, except that for those errors it checks whether a descriptor
+is available.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cdpengine.errors.root import PACKAGE, EngineError
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class ResourcesExhaustedError(EngineError):
-    """What was tried (`attempt`, as in "listen on 127.0.0.1:9333") needs what the system has no more of."""
+    """The system lacks a resource for `attempt`, as in "listen on 127.0.0.1:9333"."""
 
     attempt: str
     reason: str
@@ -30,7 +30,7 @@ class ResourcesExhaustedError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class PackageMissingError(EngineError):
-    """An optional package is not installed: `package`, which the extra `extra` of cdpengine brings."""
+    """An optional package is not installed: `package`, which is in the extra `extra` of cdpengine."""
 
     package: str
     purpose: str
@@ -52,21 +52,21 @@ _OPTIONAL = {
     "starlette": ("starlette", "routes the service's requests", "service"),
     "hypercorn": ("hypercorn", "serves HTTP", "service"),
     "prometheus_client": ("prometheus-client", "counts for Prometheus", "service"),
-    "mcp": ("mcp", "speaks with models' clients", "mcp"),
-    "mcp_types": ("mcp", "speaks with models' clients", "mcp"),
+    "mcp": ("mcp", "serves MCP clients", "mcp"),
+    "mcp_types": ("mcp", "serves MCP clients", "mcp"),
     "PIL": ("pillow", "draws on pictures", "pictures"),
-    "platformdirs": ("platformdirs", "says where the user's data is", "cache"),
-    "cryptography": ("cryptography", "encrypts what is kept", "cache"),
+    "platformdirs": ("platformdirs", "finds the user's data folder", "cache"),
+    "cryptography": ("cryptography", "encrypts the cache", "cache"),
     "protego": ("protego", "reads robots.txt", "crawl"),
-    "keyring": ("keyring", "keeps the key to it", "cache"),
-    "distributed": ("distributed", "gives jobs to many machines", "cluster"),
+    "keyring": ("keyring", "stores the cache's key", "cache"),
+    "distributed": ("distributed", "distributes jobs to many machines", "cluster"),
 }
-"""By the names of modules: the package, what it is for, and the extra that brings it (pyproject.toml)."""
+"""By the names of modules: the package, its purpose, and its extra (pyproject.toml)."""
 
 
 @attrs.frozen
 class Shortage:
-    """Something that the system has no more of. `name` is the system's name of the error, such as EMFILE."""
+    """A resource that the system lacks. `name` is the system's name of the error, such as EMFILE."""
 
     __module__ = PACKAGE
 
@@ -78,7 +78,7 @@ class Shortage:
         return f"{self.reason} ({self.name}). {self.advice}"
 
 
-_ROOM = "Make room there, or write to another disk"
+_ROOM = "Free space there, or write to another disk"
 
 _SHORTAGES = {
     number: Shortage(name, reason, advice)
@@ -91,12 +91,12 @@ _SHORTAGES = {
         (
             "ENFILE",
             "the system has no file descriptors left",
-            "End programs that hold many, or raise the system's limit (sysctl fs.file-max)",
+            "End programs that use many, or raise the system's limit (sysctl fs.file-max)",
         ),
         ("ENOSPC", "no space is left on the disk", _ROOM),
         ("EDQUOT", "the user's share of the disk is used up", _ROOM),
-        ("EFBIG", "the file is larger than this program, or that file system, may have it", _ROOM),
-        ("EROFS", "the file system can only be read", "Write to another one"),
+        ("EFBIG", "the file exceeds the limit of this program or file system", _ROOM),
+        ("EROFS", "the file system is read-only", "Write to another one"),
         ("ENOMEM", "the system has no memory left", "End other programs, or give it more memory"),
         (
             "ENOBUFS",
@@ -109,7 +109,7 @@ _SHORTAGES = {
 
 
 def shortage_of(error: BaseException) -> Shortage | None:
-    """Return the shortage behind an error; None where there is another reason."""
+    """Return the shortage behind an error, or None for another reason."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, BaseExceptionGroup):
@@ -123,7 +123,7 @@ def shortage_of(error: BaseException) -> Shortage | None:
 
 
 def missing_package(error: BaseException) -> PackageMissingError | None:
-    """Return the error that names the optional package behind a failed import; None where there is none."""
+    """Return the error for the optional package behind a failed import, or None."""
     if not isinstance(error, ModuleNotFoundError):
         return None
     found = _OPTIONAL.get((error.name or "").partition(".")[0])
@@ -132,7 +132,7 @@ def missing_package(error: BaseException) -> PackageMissingError | None:
 
 @contextmanager
 def packages_named() -> Iterator[None]:
-    """Raise PackageMissingError in place of a failed import of an optional package."""
+    """Raise PackageMissingError instead of a failed import of an optional package."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -142,27 +142,29 @@ def packages_named() -> Iterator[None]:
 
 
 def os_reason(error: OSError) -> str:
-    """Return why the system refused: the shortage and what to do, or the system's own words."""
+    """Return why the system refused: the shortage with its advice, or the system's message."""
     if (shortage := shortage_of(error)) is not None:
         return str(shortage)
     if isinstance(error, FileExistsError):
-        return "a file of that name exists already"
+        return "a file of that name already exists"
     return error.strerror or str(error) or type(error).__name__
 
 
 def exhausted(attempt: str, shortage: Shortage) -> ResourcesExhaustedError:
-    """Return the error for what was tried where no other error says it; for `shortages_named`, with `partial`."""
+    """Return the error for an attempt without a more specific error; for `shortages_named`, with `partial`."""
     return ResourcesExhaustedError(attempt=attempt, reason=str(shortage))
 
 
 @contextmanager
 def shortages_named(make: Callable[[Shortage], EngineError]) -> Iterator[Callable[[], None]]:
-    """Raise what `make` makes in place of what a shortage makes the body raise. EngineErrors leave as they are.
+    """Raise the error of `make` instead of one that a shortage causes in the body.
 
-    A failed import of an optional package leaves as PackageMissingError.
+    EngineErrors propagate unchanged.
 
-    Gives a function that ends this: from its call on, all errors leave as they are. It is for blocks in which a
-    caller's code runs after ours.
+    A failed import of an optional package propagates as PackageMissingError.
+
+    Yields a function that ends the conversion: after its call, all errors propagate unchanged. It is for blocks in
+    which a caller's code runs after the engine's.
     """
     ours = True
 
@@ -185,10 +187,10 @@ def shortages_named(make: Callable[[Shortage], EngineError]) -> Iterator[Callabl
 
 
 def _may_hide(error: BaseException) -> bool:
-    """Say whether an error is of those that the lack of a descriptor may look like.
+    """Return whether a lack of descriptors can cause the error.
 
-    A module or a codec that cannot be read; a name that cannot be looked up, as its tables cannot be read; no
-    folder for temporary files (`tempfile` tries each by writing to it, and names none in its error).
+    A module or a codec that cannot be read; a failed name lookup, as its tables cannot be read; no temporary
+    folder (`tempfile` tries each by writing to it, and its error names none).
     """
     if isinstance(error, FileNotFoundError):
         return error.filename is None
@@ -196,7 +198,7 @@ def _may_hide(error: BaseException) -> bool:
 
 
 def _is_of_a_lookup(error: BaseException) -> bool:
-    # By its name: what stands on these errors is not to need sockets. Its numbers are not those of the system.
+    # Compared by name, because the errors must not import sockets. Its numbers are not those of the system.
     return type(error).__name__ == "gaierror"
 
 

@@ -1,4 +1,4 @@
-"""Errors of files, of a browser's state and of what is measured: damaged, not written, not whole, refused."""
+"""Errors of files, a browser's state and measurements: damaged, not written, incomplete, refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RecordingDamagedError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class RecordingIncompleteError(EngineError):
-    """A recording does not hold `what` is wanted of it; `hint` says why, and what to do."""
+    """A recording does not contain `what`; `hint` has the reason and the remedy."""
 
     path: str
     what: str
@@ -38,21 +38,21 @@ class RecordingIncompleteError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class RecordingFailedError(EngineError):
-    """Traffic could not be recorded to the end. The file holds what was written before."""
+    """The recording of traffic failed. The file contains the earlier traffic."""
 
     path: str
     reason: str
 
     def _describe(self) -> str:
-        return f"the recording {self.path} is not whole: {self.reason}"
+        return f"the recording {self.path} is incomplete: {self.reason}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class ReplayDivergedError(EngineError):
-    """A program that runs against a recording asked something else than what was recorded.
+    """A program that runs against a recording sent another call than the recorded one.
 
-    `got` is what it asked, `line` the number of the recording's message that is nearest (0: none), `expected` the
-    calls that were recorded next there, `diff` how the parameters differ ("- " recorded, "+ " asked).
+    `got` is the program's call, `line` the number of the nearest recorded message (0: none), `expected` the calls
+    that were recorded next there, `diff` the difference of the parameters ("- " recorded, "+ " sent).
     """
 
     path: str
@@ -65,12 +65,12 @@ class ReplayDivergedError(EngineError):
     def _describe(self) -> str:
         at = f", at line {self.line}" if self.line else ""
         lines = listed([cut(line, 50) for line in self.diff], ".diff", most=80)
-        # A difference says more than what comes next.
+        # A difference is more specific than the next recorded call.
         shows_next = self.expected and not self.diff
         following = f"\nRecorded next there: {cut(self.expected[0], 60)}" if shows_next else ""
         return (
-            f"the program left the recording {self.path}{at}: it asked {self.got}: {self.reason}{lines}{following}"
-            "\nRecord it anew if the program is right"
+            f"the program diverged from the recording {self.path}{at}: it sent {self.got}: {self.reason}"
+            f"{lines}{following}\nRecord it again if the program is correct"
         )
 
 
@@ -79,30 +79,33 @@ class ReplayDivergedError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class CookieRefusedError(EngineError):
-    """Chrome did not take a cookie. What was to be set together with it is as it was before."""
+    """Chrome refused a cookie. Cookies that were set with it are unchanged."""
 
     name: str
     domain: str
     reason: str
 
     def _describe(self) -> str:
-        return f"the cookie {self.name[:80]!r} of {self.domain or 'no domain'} was not taken: {self.reason}"
+        return f"the cookie {self.name[:80]!r} of {self.domain or 'no domain'} was refused: {self.reason}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class StateFileInvalidError(EngineError):
-    """A file holds no storage state that can be read; `reason` says where it is wrong. Nothing was applied."""
+    """A file does not contain a readable storage state; `reason` has the place of the fault.
+
+    Nothing was applied.
+    """
 
     path: str
     reason: str
 
     def _describe(self) -> str:
-        return f"{self.path} is not a storage state: {self.reason}; nothing of it was applied"
+        return f"{self.path} is not a storage state: {self.reason}; it was not applied"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class StateFileNotWrittenError(EngineError):
-    """A storage state could not be written to its file. What the file held before, it still holds."""
+    """A storage state could not be written to its file. The file is unchanged."""
 
     path: str
     reason: str
@@ -113,25 +116,25 @@ class StateFileNotWrittenError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class StorageUnavailableError(EngineError):
-    """An origin, or a frame's document, whose storage cannot be reached."""
+    """The storage of an origin, or of a frame's document, is not accessible."""
 
     origin: str
     reason: str
 
     def _describe(self) -> str:
-        return f"the storage of {self.origin or 'the document'} cannot be reached: {self.reason}"
+        return f"the storage of {self.origin or 'the document'} is not accessible: {self.reason}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class EmulationRefusedError(EngineError):
-    """Chrome does not emulate `what` here. What was asked for together with it is not in effect either."""
+    """Chrome does not emulate `what` here. Other settings of the same call are not in effect either."""
 
     what: str
     given: str
     reason: str
 
     def _describe(self) -> str:
-        return f"{self.what} = {self.given} is not emulated: {self.reason}; what was before is in effect"
+        return f"{self.what} = {self.given} is not emulated: {self.reason}; the previous setting is in effect"
 
 
 # --- measuring and pictures ----------------------------------------------------------------------------------
@@ -139,18 +142,18 @@ class EmulationRefusedError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class MeasurementBusyError(EngineError):
-    """Chrome does this for one at a time: `what` is being done already, `hint` says by whom or where."""
+    """Chrome makes one measurement of this kind at a time: `what` is already running, `hint` says for whom."""
 
     what: str
     hint: str
 
     def _describe(self) -> str:
-        return f"{self.what} is under way already: {self.hint}"
+        return f"{self.what} is already running: {self.hint}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class MeasurementFailedError(EngineError):
-    """A measurement came to nothing; its file, if it was to have one (`path`), is not there."""
+    """A measurement failed; its file (`path`), if any, was not written."""
 
     what: str
     path: str
@@ -163,7 +166,7 @@ class MeasurementFailedError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class PictureTooLargeError(EngineError):
-    """The format cannot hold a picture of that size; `width`, `height` and `limit` are pixels of the picture."""
+    """The format cannot represent the picture; `width`, `height` and `limit` are pixels of the picture."""
 
     format: str
     width: int
@@ -173,5 +176,5 @@ class PictureTooLargeError(EngineError):
     def _describe(self) -> str:
         return (
             f"a picture of {self.width} x {self.height} pixels is too large for {self.format} ({self.limit}): "
-            'take "png", a smaller `scale`, or a part of it by `clip`'
+            'use "png", a smaller `scale`, or a smaller `clip`'
         )

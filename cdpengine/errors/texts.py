@@ -1,25 +1,25 @@
-"""Texts that are shown: what is foreign is made harmless, secrets are left out, and what is long is cut. Pure.
+"""Strings for display: foreign text is made harmless, secrets are redacted, and long strings are cut. Pure.
 
-Foreign text is what a page, a server, a browser or a file wrote. Rule: whatever could move a terminal's cursor,
-colour it, begin a line, turn text around or hide it is written as an escape, so that it is seen and does nothing.
-Everything foreign that is printed, logged or put into an error goes through one of the three functions here:
-`escape_line`, `escape_lines`, or `escape_json` for JSON.
+Foreign text comes from a page, a server, a browser or a file. Rule: characters that could move a terminal's
+cursor, color it, begin a line, reverse text or hide it are written as escapes, so that they are visible and have
+no effect. All foreign text in output, logs and errors passes through one of three functions here: `escape_line`,
+`escape_lines`, or `escape_json` for JSON.
 
-What is an escape then: the controls (C0, DEL, C1), the separators of lines and paragraphs, the marks that turn the
-direction of text, unpaired surrogates (no encoding has them), noncharacters, the marks of interlinear
-annotations, and everything else that Unicode has renderers draw as nothing (Default_Ignorable_Code_Point in
-DerivedCoreProperties.txt): soft hyphens, zero-width spaces, fillers, tags and variation selectors. A whole text
-can be hidden in them. So the flags that are made of tags, such as Scotland's, are shown as escapes too.
+Escaped are: the controls (C0, DEL, C1), line and paragraph separators, marks for the direction of text, unpaired
+surrogates (no encoding has them), noncharacters, the marks of interlinear annotations, and all other characters
+that renderers draw as nothing according to Unicode (Default_Ignorable_Code_Point in DerivedCoreProperties.txt):
+soft hyphens, zero-width spaces, fillers, tags and variation selectors. They could hide a whole text. So flags that
+consist of tags, such as Scotland's, are also escaped.
 
-What stays: a joiner between two characters that it joins (those of an emoji, or of a script such as Persian or
-Hindi), and the emoji's or text's variation selector right behind a character that has both forms. There it does
-what a reader expects, and no more than two of them can follow each other, so that they can hide nothing. A
-backslash stays a backslash: the escapes are for eyes, and escaping what is escaped changes nothing.
+Not escaped are: a joiner between two characters that it joins (those of an emoji, or of a script such as Persian
+or Hindi), and the emoji or text variation selector right after a character that has both forms. There they have
+the effect that readers expect, and at most two of them can follow each other, so they can hide nothing. A
+backslash is not escaped: the escapes are for readers, and escaping twice has no further effect.
 
-Secrets are users and passwords of URLs, secret parameters, tokens. Rule: a text for a message, a log or a report
-goes through `hide_secrets`, in linear time; what is hidden reads "***". It knows secrets by the names that they
-have (the tables here, which recordings are redacted by too) and by their forms. Whole values that a program passed
-are not for messages at all, and no text is searched for them.
+Secrets are users and passwords of URLs, secret parameters, and tokens. Rule: a string for a message, a log or a
+report passes through `hide_secrets`, in linear time, which replaces secrets by "***". It recognizes them by their
+names (the tables here, which also serve the redaction of recordings) and by their forms. Whole values that a
+program passed are never part of messages, so they are not searched for.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ HIDDEN = (
     r"\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""What is never shown as itself: the inside of a regular expression's set."""
+"""Characters that are never shown unescaped: the inside of a regular expression's set."""
 
 MAYBE_HIDDEN = rf"{HIDDEN}\u200c\u200d\ufe00-\ufe0f"
-"""The same, and what depends on what stands beside it: joiners and variation selectors."""
+"""These and characters that depend on their neighbours: joiners and variation selectors."""
 
-# Blocks that hold all emoji of one code point but the digits; the modifiers of skin are in them.
+# Blocks that contain all emoji of one code point except digits, and the skin tone modifiers.
 _EMOJI = r"\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 # Arabic with its supplements, Syriac to Mandaic, the scripts of India, Tibetan, Burmese, Khmer, Mongolian.
 _JOINED = r"\u0620-\u065f\u066e-\u06ef\u06fa-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u17b3\u1820-\u18aa"
@@ -49,7 +49,7 @@ MISPLACED = (
     rf"|(?<![{_JOINED}])\u200c|\u200c(?![{_JOINED}])"
     rf"|[\ufe00-\ufe0d]|(?<![{_EMOJI}])[\ufe0e\ufe0f](?!\u20e3)"
 )
-"""Joiners and variation selectors where they join nothing and choose nothing, as a regular expression."""
+"""Joiners and variation selectors without an effect on their neighbours, as a regular expression."""
 
 _ANY = re.compile(f"[{MAYBE_HIDDEN}]")
 _IN_LINE = re.compile(f"[{HIDDEN}]|{MISPLACED}")
@@ -59,20 +59,20 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def escape_line(text: str) -> str:
-    """Return the text as one line: line ends and tabs are written as escapes too."""
+    """Return the string as one line: line ends and tabs are escaped too."""
     return text if _ANY.search(text) is None else _IN_LINE.sub(_escape, text)
 
 
 def escape_lines(text: str) -> str:
-    """Return a text that has several lines by its nature: line feeds and tabs stay as they are.
+    """Return a text of several lines escaped, except for line feeds and tabs.
 
-    It is for text that is foreign as a whole, or whose foreign parts went through `escape_line` before.
+    It is for text that is entirely foreign, or whose foreign parts already passed through `escape_line`.
     """
     return text if _ANY.search(text) is None else _IN_LINES.sub(_escape, text)
 
 
 def escape_json(document: str) -> str:
-    """Return JSON that parses to the same value, with the escapes of JSON in it."""
+    """Return JSON that parses to the same value, with JSON escapes in it."""
     return document if _ANY.search(document) is None else _IN_LINES.sub(_escape_json_character, document)
 
 
@@ -97,7 +97,7 @@ SENSITIVE_WORDS = (
     "authoriz", "cookie", "passw", "passphrase", "token", "secret", "credential", "apikey", "api-key", "api_key",
     "bearer", "signature", "x-amz-security", "private-key", "private_key", "otp", "csrf", "xsrf",
 )  # fmt: skip
-"""A header, parameter or field whose name holds one of these (any case) holds a secret."""
+"""A header, parameter or field is secret if its name contains one of these words, in any case."""
 
 QUERY_KEYS = (
     "key", "code", "sig", "auth", "pwd", "pass", "sid", "session", "state", "jwt", "assertion", "ticket",
@@ -107,29 +107,29 @@ QUERY_KEYS = (
 
 _ANYWHERE = "|".join(re.escape(word) for word in SENSITIVE_WORDS if word != "otp")
 NAMED = re.compile(rf"{_ANYWHERE}|(?<![a-z])otp(?![a-z])|cc-(?:number|csc|exp)|one-time-code", re.IGNORECASE)
-"""What is in the name of a secret. A one-time password is a word of its own there ("footprint" names none)."""
+"""The names of secrets. "otp" (one-time password) must be a separate word ("footprint" is not secret)."""
 
 MARK = "***"
-"""What stands in the place of a secret."""
+"""The replacement of a secret."""
 
-# What was redacted for a recording or the log of the wire stays as it is.
+# A redaction by a recording or the wire's log stays unchanged.
 _NEW = r"(?!\[redacted\](?:[&#;,\s\"'\\}@)\]]|$))"
 
-# Addresses that hold a whole document or program. Nothing says where they end, so the rest of the text goes too.
+# URLs that contain a whole document or program. Their end is unknown, so the rest of the string is cut too.
 _INLINE = re.compile(
     r"\b(data:(?:[\w.+\-]{1,80}/[\w.+\-]{1,80})?(?:;[\w.+\-=%\"']{0,80}){0,8},|javascript:)(?!\.\.\.)\S.*",
     re.IGNORECASE | re.DOTALL,
 )
 
-# Up to the last @ of a URL's authority: a password may hold one itself.
+# Up to the last @ of a URL's authority, because a password may contain one.
 _USER = re.compile(rf"(//|%2f%2f){_NEW}[^/?#\s\"'<>]*@", re.IGNORECASE)
-# user:password@host:port without a scheme, as proxies are written; faults (error:Page.reload@reply:1) look alike.
+# user:password@host:port without a scheme, as for proxies; faults (error:Page.reload@reply:1) look similar.
 _PLAIN_USER = re.compile(
     r"(?<![\w/.\-])[\w.+\-]{1,80}:[^\s@/\"'<>]{1,200}@(?!(?:call|reply|event|any):)(?=[\w.\-\[\]]{1,200}:\d)"
 )
 
-# ?name= &name= #name= ;name=, also where that is a part of another URL's value, percent-encoded: then `level`
-# holds how often its percent signs are encoded themselves.
+# ?name= &name= #name= ;name=, also inside another URL's value, percent-encoded: then `level` shows how often its
+# percent signs are encoded themselves.
 _PARAMETER = re.compile(
     r"(?:[?&#;]|(?P<encoded>%(?P<level>(?:25){0,3})(?:3f|26|23|3b)))"
     r"(?P<name>(?:(?!%(?:25)*(?:3d|26))[^\s&#=?;\"'<>]){1,120})(?:=|%(?:25){0,3}3d)",
@@ -137,18 +137,18 @@ _PARAMETER = re.compile(
 )
 _VALUE = re.compile(_NEW + r"""(?:[^&#\s"'<>]|'(?![\s),;:\]}.]|$))+""")
 
-# name=value outside of URLs; a value that begins with a dot is "...", which says that there is any.
+# name=value outside of URLs; a value that begins with a dot is "...", an omitted value.
 _ASSIGNED = re.compile(
     r"(?<![\w.\-])([\w.\-]{1,120})((?:=|%(?:25){0,3}3d)\s?)"
     rf"""{_NEW}("{_NEW}(?:[^"\\]|\\.)*"?|'{_NEW}(?:[^'\\]|\\.)*'?|[^&;\s"'<>.…*][^&;\s"'<>]*)""",
     re.IGNORECASE,
 )
-# password=..., which may hold blanks: what comes behind it in the line goes, too.
+# password=..., which may contain spaces, so the rest of its line is redacted too.
 _PASSPHRASE = re.compile(
     r"(?<![\w.?&#;\-])([\w.\-]{0,60}pass(?:w|phrase)[\w.\-]{0,60}=\*\*\*)(?!&[\w.\-]+=)[^\r\n]+",
     re.IGNORECASE,
 )
-# "name": value, as JSON and Python write it, also where that is a text in other JSON.
+# "name": value, as in JSON and Python, also inside a JSON string.
 _IN_OBJECT = re.compile(
     r"""(\\{0,8}["'])([\w.\-]{1,120})(\\{0,8}["']\s?:\s?)"""
     rf"""("{_NEW}(?:[^"\\]|\\.)*"?|'{_NEW}(?:[^'\\]|\\.)*'?|\\{{1,8}}"{_NEW}[^"]*"?|[^\s,}}\]"'\\]+(?=\s?[,}}\]]))"""
@@ -160,13 +160,13 @@ _HEADER = re.compile(
 )
 _SCHEME = re.compile(r"\b(Bearer|Basic|Negotiate)\s+(?!auth)[\w\-.~+/]{8,}=*", re.IGNORECASE)
 _WEB_TOKEN = re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]+(?:\.[\w\-]*)?")
-"""A JSON Web Token: two or three parts of base64url, the first of which begins with {" """
+"""A JSON Web Token: two or three parts of base64url, the first of which begins with {" in plain form."""
 
 
 def hide_secrets(text: str) -> str:
-    """Return the text without the secrets that its URLs, parameters, headers and tokens betray by name or form.
+    """Return the string with "***" for secrets in URLs, parameters, headers and tokens, by name or form.
 
-    What data: and javascript: URLs hold is cut. Hiding what is hidden changes nothing.
+    The content of data: and javascript: URLs is cut. Hiding secrets twice has no further effect.
     """
     low = text.lower()
     if "data:" in low or "javascript:" in low:
@@ -190,7 +190,7 @@ def hide_secrets(text: str) -> str:
 
 
 def is_secret_parameter(name: str) -> bool:
-    """Say whether a parameter of a URL or a form holds a secret, by its name, percent-encoded or not."""
+    """Return whether a parameter of a URL or a form is secret, by its name, percent-encoded or not."""
     name = unquote(name)
     return NAMED.search(name) is not None or name.lower() in QUERY_KEYS
 
@@ -204,7 +204,7 @@ def _hide_parameters(text: str) -> str:
         if value is None:
             continue
         end = value.end()
-        if head["encoded"]:  # the URL that is a value here goes on after its own &
+        if head["encoded"]:  # the URL inside the value continues after its own &
             separator = re.compile(f"%{head['level']}(?:26|23)", re.IGNORECASE).search(text, head.end(), end)
             end = end if separator is None else separator.start()
         pieces += [text[done : head.end()], MARK]
@@ -225,7 +225,7 @@ def _hide_assigned(found: re.Match[str]) -> str:
 # --- lengths -------------------------------------------------------------------------------------------------
 
 LONGEST_TEXT = 300
-"""Characters of a page's own error text in a message; the attribute has them all."""
+"""Maximum length of a page's error text in a message, in characters; the attribute has all of it."""
 
 LONGEST_URL = 200
 
@@ -234,26 +234,26 @@ _LONGEST_LIST = 140
 
 _LONGEST_SHOWN = 10_000
 _LONGEST_READ = 2 * _LONGEST_SHOWN
-"""Characters of a text that are looked at: the rest is cut before, whatever it is."""
+"""Maximum length of a string that is processed, in characters; the rest is cut before."""
 
 _INLINE_URL = re.compile(r"\s*(?:(data:)([\w+.\-]{1,80}/[\w+.\-]{1,80}(?=[,;]))?|javascript:)", re.IGNORECASE)
 
 
 def shown(text: str) -> str:
-    """Return a foreign text as one line for messages, logs and reports: without secrets, escaped, not endless."""
+    """Return a foreign string as one line for messages, logs and reports: without secrets, escaped, and cut."""
     whole = len(text) <= _LONGEST_READ
     text = hide_secrets(text[:_LONGEST_READ])
     if not whole and len(text) <= _LONGEST_SHOWN:
-        # What was cut in its middle is left out: half of a URL does not show that there is a password in it.
+        # Omit the last, cut word: half of a URL does not reveal that it contains a password.
         text = f"{text.rpartition(' ')[0]} ..."
     text = escape_line(text)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def shown_url(url: str) -> str:
-    """Return a URL fit for messages: one line, not endless, without user, password and secret parameters.
+    """Return a URL fit for messages: one line, cut, without user, password and secret parameters.
 
-    Of data: and javascript: URLs, which hold whole documents and programs, only the kind is left.
+    Of data: and javascript: URLs, which contain whole documents and programs, only the kind is left.
     """
     if inline := _INLINE_URL.match(url):
         return f"data:{inline[2] or ''},..." if inline[1] else "javascript:..."
@@ -267,19 +267,19 @@ def shown_url(url: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text, or its first `most` characters with "..." behind them."""
+    """Return a string, or its first `most` characters followed by "..."."""
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def tried(steps: Sequence[str]) -> str:
-    """Return the last steps that were tried, one a line, to go at the end of a message."""
+    """Return the last steps, one per line, for the end of a message."""
     return listed([f"- {step}" for step in steps], ".steps", last=True)
 
 
 def listed(lines: Sequence[str], attribute: str, *, last: bool = False, most: int = _LONGEST_LIST) -> str:
-    """Return lines to go at the end of a message: each once, with how often, and no more than can be read.
+    """Return lines for the end of a message: each once, with its count, and only as many as are readable.
 
-    `attribute` is where a program finds all of them. Where they are too many, the first are shown, or the `last`:
+    `attribute` is the field with all lines. If there are too many, only the first or the `last` are included:
     `most` characters of them.
     """
     count = Counter(lines)

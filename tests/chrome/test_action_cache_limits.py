@@ -41,12 +41,12 @@ def entry_of(page: Page, scenario: str, step: Step, *variables: str) -> CacheEnt
 
 # A step, with the variable that makes it what the actor may not do, and a word of the refusal.
 FORBIDDEN: dict[str, tuple[ActRequest, dict[str, Target], str, str]] = {
-    "a script as a URL": (Navigate(url="${place}"), {}, "javascript:window.__ran = 1", "switched off"),
+    "a script as a URL": (Navigate(url="${place}"), {}, "javascript:window.__ran = 1", "disabled"),
     "a document as a URL": (
         Navigate(url="${place}"),
         {},
         "data:text/html,<script>1</script>",
-        "switched off",
+        "disabled",
     ),
     "a file elsewhere": (
         Upload(ref="t1", paths=("${place}",)),

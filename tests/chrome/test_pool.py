@@ -425,7 +425,7 @@ async def test_the_end_of_the_block_ends_what_runs_elsewhere(
     async with trio.open_nursery() as nursery, BrowserPool(members, pages=1) as pool:
         await nursery.start(use, pool)
     assert [str(error) for error in errors] == [
-        "the lease of a page of browser 1.1 ended: the pool has ended. Lease another one to go on"
+        "the lease of a page of browser 1.1 ended: the pool has ended. Lease another one to continue"
     ] or "browser 2.1" in str(errors[0])
     with pytest.raises(cdpengine.PoolClosedError, match="has ended"):
         async with pool.page():

@@ -276,7 +276,7 @@ async def test_paths_that_cannot_be_executed(temporary: Path, tmp_path: Path, fa
     plain = tmp_path / "plain"
     plain.write_text("#!/bin/sh\n")
     for path, reason in [
-        (tmp_path / "missing", "no such file"),
+        (tmp_path / "missing", "does not exist"),
         (tmp_path, "is a folder"),
         (plain, "not executable"),
     ]:

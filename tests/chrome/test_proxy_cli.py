@@ -152,7 +152,7 @@ async def test_replay_serves_a_recording_until_a_program_leaves_it(
         assert await program(command.endpoint, "document.title") == "Yard"
     assert command.status == 130
     async with running("trace", "replay", str(tape)) as command:
-        with pytest.raises(RemoteError, match="left the recording"):
+        with pytest.raises(RemoteError, match="diverged from the recording"):
             await program(command.endpoint, "document.URL")
         await command.process.wait()
     assert command.status == 1

@@ -214,7 +214,7 @@ async def test_heal_refuses_what_is_not_sure(page: cdpengine.Page, change: str, 
     await page.evaluate(
         f"() => {{ const [a, b] = document.querySelectorAll('button'); window.keep = a; {change} }}"
     )
-    with pytest.raises(StaleRefError, match="Healing was not sure") as caught:
+    with pytest.raises(StaleRefError, match="No replacement was certain") as caught:
         await page.click("e1", heal=True)
     assert caught.value.candidates
     assert caught.value.became == "detached"

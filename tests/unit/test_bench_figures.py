@@ -70,7 +70,7 @@ def test_nothing_is_said_of_a_browser_that_is_well() -> None:
             {"connect": ("ms", (30.0,), ""), "round trip, browser": ("ms", (31.0,), "")},
             "far away: 30.0 ms to connect, of 31.0 ms",
         ),
-        ({"round trip, browser": ("ms", (9.0,), "")}, "own process takes 9.00 ms"),
+        ({"round trip, browser": ("ms", (9.0,), "")}, "process takes 9.00 ms"),
         ({"round trip, browser": ("ms", (*[0.2] * 9, 90.0), "")}, "uneven"),
         ({"round trip, page": ("ms", (5.0,), "")}, "A page answers after 5.00 ms"),
         ({"throughput 10 x 5": ("calls/s", (2800.0,), "")}, "one message at a time"),

@@ -150,8 +150,8 @@ def test_host_and_port_are_put_back(asked: str, given_url: str, result: str) -> 
         (b"[]", "no webSocketDebuggerUrl"),
         (b"{}", "no webSocketDebuggerUrl"),
         (b'{"webSocketDebuggerUrl": 7}', "no webSocketDebuggerUrl"),
-        (answer("http://x/"), "no websocket URL"),
-        (answer("ws://[x"), "no websocket URL"),
+        (answer("http://x/"), "not a websocket URL"),
+        (answer("ws://[x"), "not a websocket URL"),
     ],
 )
 def test_answers_that_are_not_chromes(body: bytes, reason: str) -> None:

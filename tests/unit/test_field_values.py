@@ -54,7 +54,7 @@ def test_errors_tell_and_travel() -> None:
     refused = ValueRefusedError("fill", "e1 textbox", "too long", took="x" * 90)
     assert (
         str(refused)
-        == "cannot fill e1 textbox: too long; what it holds is not shown, and is in .took (90 characters)"
+        == "cannot fill e1 textbox: too long; its value is not shown, and is in .took (90 characters)"
     )
     assert "not shown" in str(ValueRefusedError("fill", "e1", "r"))
     missing = OptionNotFoundError("select from", "e2", "'c' is not there", options=["a", "b"])

@@ -146,8 +146,8 @@ WARNINGS = {
     ("act/cached/hooks.py", "a hook of %s took more than %s"): "have the hook do less",
     ("_api/scopes/awaitable_scope.py", None): "await it, or enter it",
     ("_evaluate/recovery.py", "recovery of %s: %s"): "allow more: a reload, or to close the page",
-    ("_measure/tracing.py", "the trace %s lacks some events "): "give a larger buffer_size",
-    ("_measure/tracing.py", "cannot write the trace of a fai"): "make room, or give another path",
+    ("_measure/tracing.py", "the trace %s lacks some events"): "give a larger buffer_size",
+    ("_measure/tracing.py", "cannot write the trace of a fa"): "make room, or give another path",
     ("_network/interceptor.py", "%s refused the credentials"): "give others",
     (
         "pool/pooled_browser.py",

@@ -127,7 +127,10 @@ def test_a_disk_that_is_full_at_any_byte(tmp_path: Path, mode: str, monkeypatch:
     most = max(map(len, files_of(tmp_path).values()))
     for size in range(0, most, 1 if mode == "again" else 7):
         write_all(tmp_path, {})
-        with largest_file(size), pytest.raises(ResultsNotWrittenError, match="larger than this program"):
+        with (
+            largest_file(size),
+            pytest.raises(ResultsNotWrittenError, match="exceeds the limit of this program"),
+        ):
             run(tmp_path, **options)
         done = outcomes_of(tmp_path / "o.jsonl")  # all that is there is whole
         assert set(done.values()) <= {1}

@@ -241,7 +241,7 @@ async def test_a_full_disk_ends_a_run_that_can_go_on(inputs: Path, size: int) ->
 
     with (
         largest_file(size),
-        pytest.raises(ResultsNotWrittenError, match="the same command goes on from there"),
+        pytest.raises(ResultsNotWrittenError, match="the same command continues from there"),
     ):
         await run(inputs, work)
     output = inputs.with_name("o.jsonl")

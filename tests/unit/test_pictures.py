@@ -191,7 +191,7 @@ def test_what_a_format_cannot_hold_is_refused_by_name() -> None:
     ImageOptions("png").check_size(1, 200_000)
     ImageOptions("jpeg").check_size(65_535, 1)
     for image_format, size in (("jpeg", (1, 65_536)), ("webp", (16_384, 1))):
-        with pytest.raises(PictureTooLargeError, match=r'take "png", a smaller `scale`') as refused:
+        with pytest.raises(PictureTooLargeError, match=r'use "png", a smaller `scale`') as refused:
             ImageOptions(image_format).check_size(*size)  # type: ignore[arg-type]
         assert (refused.value.width, refused.value.height) == size
     with pytest.raises(PictureTooLargeError):

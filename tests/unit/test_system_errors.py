@@ -52,7 +52,7 @@ def test_other_errors_are_none() -> None:
     ):
         assert shortage_of(error) is None
     assert os_reason(OSError(errno.EACCES, "Permission denied")) == "Permission denied"
-    assert "exists already" in os_reason(FileExistsError(errno.EEXIST, "File exists"))
+    assert "already exists" in os_reason(FileExistsError(errno.EEXIST, "File exists"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
