@@ -63,10 +63,7 @@ _TERMINATE_AGAIN_AFTER = 0.015
 """Seconds within which a page answers after a termination, if nothing else hangs in it: 2 ms (measured)."""
 
 _EXTRA_WAIT = 0.5
-"""Additional seconds for the first probe, and for the other steps, if the caller requested the recovery and waits.
-
-On a busy machine, a responsive page may answer late, and must not lose its script or be reloaded for that.
-"""
+"""Additional seconds per probe of a requested recovery: on a busy machine, responsive pages may answer late."""
 
 _SHARE = 20
 """Divisor of the caller's time: the extra wait is at most this fraction of it."""
@@ -94,10 +91,7 @@ _RELOAD_PROBE_TIMEOUT = 1.0
 _STOP_LOADING_TIMEOUT = 0.5
 
 _CLOSE_AGAIN_AFTER = 1.0
-"""Seconds before the close command is repeated.
-
-Closing takes 0.5 s on a hung page, and starts again when repeated (measured).
-"""
+"""Seconds before closing is repeated. It takes 0.5 s on a hung page, and starts again if repeated (measured)."""
 
 _ELSEWHERE = "data:text/html,"
 """A document of another site: Chrome then abandons the old process with its hanging scripts."""
@@ -161,10 +155,7 @@ def extra_wait_for(seconds: float) -> float:
 
 
 async def recover_page(page: PageTarget, *, allow: Recovery, extra_wait: float) -> RecoveryReport:
-    """Recover the page's main frame, then each out-of-process frame.
-
-    See `recover`.
-    """
+    """Recover the page's main frame, then each out-of-process frame; see `recover`."""
     report = await recover(page, None, allow=allow, sent=False, extra_wait=extra_wait, reported=True)
     for target_id, evaluation_session in list(page.evaluation_sessions.items()):
         if report.under_way or page.closed:
