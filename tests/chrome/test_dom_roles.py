@@ -74,7 +74,7 @@ DIFFERENCES = [
         "constructor() { super(); this.attachInternals().role = 'button'; } })</script><x-b id=it>x</x-b>",
         ("button", "x"),
         ("generic", ""),
-        "what a custom element's internals say is told to nobody else",
+        "without Chrome's tree, nobody knows what a custom element's internals say",
     ),
     Difference(
         "<button id=it>x<details><p>inside</p></details></button>",

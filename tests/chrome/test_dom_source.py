@@ -26,12 +26,7 @@ CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.html"))
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))"
 """What is off the screen is known to Chrome only once the page was drawn."""
 
-UNLIKE_COMPUTED = {
-    "custom_elements": {"button 'Internal'", "generic ''"},  # a role in ElementInternals
-}
-"""What `dom` and `computed` show differently, by page."""
-
-UNLIKE_AX = UNLIKE_COMPUTED | {
+UNLIKE_AX = {
     "disclosure": {"button 'Details'"},  # the browser's own summary, which no script can see
 }
 """What `dom` and `ax` show differently of what gets a ref, by page."""
@@ -88,7 +83,7 @@ async def test_it_says_what_computed_and_ax_say() -> None:
             assert dom.source == "dom"
             refs = [[line(node) for node in walk(document.roots) if node.wants_ref] for document in (dom, ax)]
             differences[file.stem] = unlike(lines(dom), lines(computed)), unlike(*refs)
-    assert {name: each for name, (each, _) in differences.items() if each} == UNLIKE_COMPUTED
+    assert {name: each for name, (each, _) in differences.items() if each} == {}
     assert {name: each for name, (_, each) in differences.items() if each} == UNLIKE_AX
 
 

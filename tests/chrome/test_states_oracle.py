@@ -1,4 +1,4 @@
-"""States of every role, given by attributes or by `ElementInternals`: the source `computed` says what Chrome's tree does."""
+"""States of every role, given by attributes or by `ElementInternals`: the sources `computed` and `dom` say what Chrome's tree does."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ import cdpengine
 from cdpengine._page.scripts.page_functions import IsolatedWorlds
 from cdpengine._snapshot.roles import ARIA_ROLES
 from cdpengine._snapshot.sources.ax import read_ax
-from cdpengine._snapshot.sources.computed import read_computed
+from cdpengine._snapshot.sources.computed import read_computed, read_dom
 
 pytestmark = pytest.mark.chrome
 
 
 async def check_sources(page: cdpengine.Page, worlds: IsolatedWorlds) -> None:
     request = request_of(page, worlds)
-    assert lines(await read_computed(request)) == lines(await read_ax(request))
+    expected = lines(await read_ax(request))
+    assert lines(await read_computed(request)) == expected
+    assert lines(await read_dom(request)) == expected
 
 
 async def change(page: cdpengine.Page, random: Random, count: int, *, internals: bool) -> None:

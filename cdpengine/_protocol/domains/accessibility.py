@@ -37,6 +37,7 @@ class AXNameSource(msgspec.Struct, gc=False):
 
     type: Any = None
     value: AXValue | None = None
+    attribute: str = ""
 
 
 class AXPropertyValue(msgspec.Struct, rename="camel", gc=False):

@@ -36,6 +36,7 @@ from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
 from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, keep_warm
 from cdpengine._snapshot.sources.computed import read_dom, role_and_name_source
 from cdpengine._snapshot.sources.document_kinds import describe_kind
+from cdpengine._snapshot.sources.internals import CustomElements
 from cdpengine._snapshot.sources.listeners import Listening
 from cdpengine._snapshot.sources.numbers import number_elements
 from cdpengine._snapshot.sources.walk import (
@@ -87,6 +88,10 @@ async def read_ax(request: FrameRequest) -> Document:
         within = _backend_ids(described.node)
         reply = await request.session.post("Accessibility.getFullAXTree", **_frame(request)).raw()
     fetched = time.perf_counter()
+    for _ in range(TRIES):
+        if clickables is None or not await clickables.find_hidden(reply):
+            break
+        clickables, unknown = await _clickables(request)
     ids = frozenset[int]() if clickables is None else frozenset(clickables.ids)
     try:
         with pause_collector():
@@ -278,6 +283,7 @@ async def find_clickables(request: FrameRequest) -> Clickables:
                             installed,
                             found.numbers,
                             listening.refusal,
+                            customs=(found.customs, found.around),
                             skipped=(found.skipped, found.acting),
                             beyond=found.beyond,
                             kind=(describe_kind(found.type, found.size), found.type),
@@ -296,6 +302,8 @@ async def find_clickables(request: FrameRequest) -> Clickables:
 
 class _Found(msgspec.Struct):
     numbers: tuple[int, ...] = ()
+    customs: tuple[int, ...] = ()
+    around: tuple[int, ...] = ()
     last: int = 0
     skipped: int = 0
     acting: int = 0
@@ -334,6 +342,7 @@ class Clickables:
         numbers: tuple[int, ...],
         refusal: str,
         *,
+        customs: tuple[Sequence[int], Sequence[int]] = ((), ()),
         skipped: tuple[int, int] = (0, 0),
         beyond: tuple[int, ...] = (),
         kind: tuple[str, str] = ("", ""),
@@ -343,9 +352,26 @@ class Clickables:
         self._numbers = {installed.ids[number]: number for number in numbers if installed.ids[number]}
         self.ids: AbstractSet[int] = self._numbers.keys()
         self.refusal = refusal
+        self._customs, self._around = customs
         self.skipped = skipped
         self._beyond = beyond
         self.kind = kind
+
+    async def find_hidden(self, reply: msgspec.Raw | bytes) -> bool:
+        """Return whether custom elements turn out to hide themselves, so that this has to be looked for once more.
+
+        Those that Chrome's tree has, and does not ignore, are not hidden, nor is one that they are in.
+        """
+        if not self._customs:
+            return False
+        ids = self._installed.ids
+        shown = {node.backend_node_id for chunk in ax_nodes(reply) for node in chunk if not node.ignored}
+        known = {number for number, custom in self._installed.customs.items() if custom.told.hidden}
+        doubtful = [number for number in self._customs if ids[number] not in shown or number in known]
+        async with CustomElements(self._request, self._installed, with_names=True) as customs:
+            found = await customs.find_hidden(doubtful, self._around)
+        self.refusal = "; ".join(filter(None, (self.refusal, customs.refusal)))
+        return found
 
     async def grafts(self) -> list[Graft]:
         """Return what Chrome's tree lacks, with its places, from the DOM. Raises as `read_dom` does."""

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Any
 
+import attrs
 import msgspec
 
 from cdpengine import _json
@@ -46,16 +48,17 @@ class Walk(msgspec.Struct, gc=False):
     elements, and of captions in rows that are their borders; `texts` names and texts. `extras` are (row, key,
     value) one after the other, `boxes` (row, x, y, width, height), `labels` (caption, name that it gave).
     `presumed` are the numbers of what seems to listen to presses, to be confirmed (see computed.py).
-    `last` is the greatest number given so far. Parts of the document (see `Parts`) stand between rows OPENED
-    and CLOSED, or are one row REUSED, with their numbers for uids; `number` is that of the walk, 0 when no part
-    is kept. `same` stands for all the rest: it is what the walk before said. `lacking` stands for
-    all the rest, too: the walk was given no source for roles and names that Chrome does not have; and so does
-    `bare`: Chrome has not laid the document out; and `not_plain`: its roles and names have to be Chrome's own
-    (_snapshot/sources/walk_plain.js). `customs` are the numbers of custom elements of which Chrome's tree may
-    say more (_snapshot/sources/internals.py). `marks` is what the types of the listeners begin with that were put
-    on new elements, "" for none (_snapshot/sources/walk_marks.js). `type` is the document's MIME type where that
-    is not HTML's, `size` that of a picture. `carousels` counts the rows that stand for parts of carousels
-    (carousels.py).
+    `last` is the greatest number given so far. Parts of the document (see `Parts`) stand between rows OPENED and
+    CLOSED, or are one row REUSED, with their numbers for uids; `number` is that of the walk, 0 when no part is
+    kept. `same` stands for all the rest: it is what the walk before said. `lacking` stands for all the rest, too:
+    the walk was given no source for roles and names that Chrome does not have; and so does `bare`: Chrome has not
+    laid the document out; and `not_plain`: its roles and names have to be Chrome's own
+    (_snapshot/sources/walk_plain.js). `customs` are the numbers of custom elements of which Chrome's tree may say
+    more (_snapshot/sources/internals.py), `leaves` those of which it may say that they are hidden, and `around`
+    those of the custom elements that all these are in. `marks` is what the types of the listeners begin with that
+    were put on new elements, "" for none (_snapshot/sources/walk_marks.js). `type` is the document's MIME type
+    where that is not HTML's, `size` that of a picture. `carousels` counts the rows that stand for parts of
+    carousels (carousels.py).
     """
 
     depths: tuple[int, ...] = ()
@@ -68,6 +71,8 @@ class Walk(msgspec.Struct, gc=False):
     labels: tuple[int | str, ...] = ()
     presumed: tuple[int, ...] = ()
     customs: tuple[int, ...] = ()
+    leaves: tuple[int, ...] = ()
+    around: tuple[int, ...] = ()
     url: str = ""
     title: str = ""
     viewport: tuple[float, float] | None = None
@@ -89,6 +94,45 @@ class Walk(msgspec.Struct, gc=False):
 
 decode_walk = _json.Decoder(Walk).decode
 """Decode the walk's answer. Raises msgspec.DecodeError, a ValueError, for any other text."""
+
+
+Pairs = tuple[str | int | float | bool | None, ...]
+"""Keys and values by turns: states, value, description and placeholder of a custom element."""
+
+
+@attrs.frozen
+class Told:
+    """What the walk is told of a custom element.
+
+    `pairs` is None where Chrome's tree does not have the element. Role and name are for the source `dom`, "" for
+    others; `by` is the attribute that the name stands for ("aria-label", "aria-labelledby"), "" for others.
+    """
+
+    pairs: Pairs | None = None
+    hidden: bool = False
+    role: str = ""
+    name: str = ""
+    by: str = ""
+
+    def listed(self) -> list[Any]:
+        """Return it as walk_internals.js takes it."""
+        return [self.hidden, self.role, self.name, self.by, self.pairs]
+
+
+NOTHING_KNOWN = Told()
+
+
+@attrs.frozen(eq=False)
+class Custom:
+    """A custom element: its node in the walk that read it last, None without a line; what the walk was told.
+
+    Of a `leaf` it matters only whether it is hidden; `look` is the look in which Chrome was asked last.
+    """
+
+    node: Node | None = None
+    told: Told = NOTHING_KNOWN
+    leaf: bool = False
+    look: int = 0
 
 
 # What walk.js needs to know of a role: it has the same bits.

@@ -5,9 +5,10 @@ it names (walk.py). The walk's numbers of elements become backend node ids by wh
 a second call for those of new elements that are not there. Parts that say the same as before are not read again
 (_snapshot/sources/walk_reuse.js): the page names them only where both sides mean the same last walk.
 
-`dom` asks nothing of Chrome's accessibility engine, so it works where that fails, is missing, or would take too
-long: the same walk, with roles and names worked out in the page by ARIA's and HTML's rules. docs/snapshots.md says
-where it differs from the accessibility tree.
+`dom` asks Chrome's accessibility engine for custom elements alone (internals.py), and does without where there
+is no answer. So it works where that engine fails, is missing, or would take too long: the same walk, with roles
+and names worked out in the page by ARIA's and HTML's rules. docs/snapshot-sources.md says where it differs from the
+accessibility tree.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
             installed = await install_walk(request, kit, partial(_first_request, request, held, waited))
             kept = installed.kept if held else None
             if customs is None or customs.installed is not installed:
-                customs = CustomElements(request, installed)
+                customs = CustomElements(request, installed, with_names=kit is not None)
             async with Listening(request, installed) as listening, customs:
                 walk = await _run_walk(request, installed, kept, listening, customs, waited=waited)
                 if walk is not None:
@@ -122,7 +123,7 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
                         await fill_carousels(request, document)
                         # All of it is read the next time: Chrome changes their states late, and reports no change.
                         installed.kept = NOTHING_KEPT
-                    others = await customs.have_changed(walk.customs, made.customs)
+                    others = await customs.have_changed(walk, made.customs)
                     listeners = await listening.has_changed(walk.presumed, still=walk.same)
                     if remaining and (others or listeners):
                         continue  # what began to listen may be in need of a line
@@ -165,9 +166,11 @@ async def read_dom(request: FrameRequest) -> Document:
 @cache
 def role_and_name_source() -> str:
     """Return the source of a function that returns `{ roleOf, nameOf }`, anew at each call."""
-    given = ("_snapshot/sources/dom_roles", "_snapshot/sources/dom_text", "_page/scripts/secret_field")
-    parts = ", ".join(f"{script(path)}()" for path in given)
-    return f"() => {script('_snapshot/sources/dom_names')}({parts})"
+    others = ", ".join(
+        f"{script(path)}()" for path in ("_snapshot/sources/dom_text", "_page/scripts/secret_field")
+    )
+    roles = script("_snapshot/sources/dom_roles")
+    return f"(given) => {script('_snapshot/sources/dom_names')}({roles}(given), {others})"
 
 
 def _may_reuse(request: FrameRequest) -> bool:

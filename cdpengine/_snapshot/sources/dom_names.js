@@ -8,7 +8,7 @@
 (function (kit, drawn, isSecret) {
   "use strict";
 
-  const { roleOf, gridOf, isFocusable } = kit;
+  const { roleOf, gridOf, isFocusable, given } = kit;
   const { getAttribute, hasAttribute, closest, checkVisibility, getRootNode, contains, childNodes } = kit.own;
   const { generated, transformed } = drawn;
   const MOST = 100; // kMaxDescendantsForTextAlternativeComputation
@@ -147,6 +147,13 @@
 
   function ariaLabel(element) {
     return tidy(getAttribute(element, "aria-label") || "");
+  }
+
+  // What Chrome's tree says that a custom element is labelled, inside of another one's name.
+  function ownLabel(element, trail) {
+    const known = given(element);
+    if (!known || !known.by) return "";
+    return trail.root && known.by === "aria-labelledby" ? "" : tidy(known.name);
   }
 
   // The labels of an element. Its property `labels` is not used: for each control, Chrome goes through the whole tree.
@@ -311,6 +318,8 @@
       case "meter":
       case "progressbar": {
         if (tag === "input" && element.type === "number") return element.value;
+        const known = given(element)?.told;
+        if (known?.includes("value")) return known[known.indexOf("value") + 1];
         const spoken = getAttribute(element, "aria-valuetext") || getAttribute(element, "aria-valuenow");
         if (spoken) return spoken;
         if (tag === "progress") return element.position < 0 ? null : String(element.value);
@@ -418,7 +427,8 @@
     const style = getComputedStyle(element);
     if (!trail.hidden) {
       if (style.display === "none") return "";
-      if (getAttribute(element, "aria-hidden") === "true" && !unhidden.has(element)) return keptInHidden(element, trail);
+      const hides = getAttribute(element, "aria-hidden") === "true" || given(element)?.hidden;
+      if (hides && !unhidden.has(element)) return keptInHidden(element, trail);
       if (style.visibility !== "visible") return ""; // with all that is in it
     }
     trail.steps.count += 1;
@@ -455,7 +465,7 @@
       if (value !== null && (tidy(value) || isSilentValue(element))) return value;
       take(element, trail);
     }
-    const said = (again ? "" : labelled(element, trail)) || ariaLabel(element);
+    const said = (again ? "" : labelled(element, trail)) || ariaLabel(element) || (again ? "" : ownLabel(element, trail));
     if (said) return " " + withChoice(element, said) + " ";
     const native = nativeName(element, trail);
     if (native) return withChoice(element, native);
@@ -484,6 +494,8 @@
 
   function computeName(element) {
     if (isUnplayable(element)) return UNPLAYABLE;
+    const known = given(element);
+    if (known?.role) return tidy(known.name);
     const role = roleOf(element);
     if (role === "none") return "";
     const trail = beginWalk();

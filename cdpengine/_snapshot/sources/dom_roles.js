@@ -1,11 +1,13 @@
 // What role Chrome would give an element, from the DOM alone. Called, it answers a fresh { roleOf, ... }.
+// `tell(element)`, where there is one, returns what Chrome's tree says of a custom element (walk_internals.js).
 //
 // `roleOf(element)` answers what `element.computedRole` answers, "" included: the roles that ARIA has no name
 // for. What was found out is remembered, so make a new one for each walk. Linear: each question about an
 // element's ancestors is answered once and kept for all that is below.
-(function () {
+(function (tell) {
   "use strict";
 
+  const given = tell || (() => undefined);
   const WITH_BOX = { contentVisibilityAuto: true };
   const VALID = new Set(
     ("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader " +
@@ -176,11 +178,12 @@
   function explicitRole(element) {
     const known = explicit.get(element);
     if (known !== undefined) return known;
-    let role = "";
-    const given = getAttribute(element, "role");
-    if (given) {
+    const chrome = given(element)?.role;
+    let role = chrome && chrome !== "generic" ? chrome : "";
+    const own = chrome ? null : getAttribute(element, "role");
+    if (own) {
       explicit.set(element, ""); // for questions from below meanwhile
-      for (const token of given.toLowerCase().split(/[ \t\n\f\r]+/)) {
+      for (const token of own.toLowerCase().split(/[ \t\n\f\r]+/)) {
         const name = Object.hasOwn(SYNONYMS, token) ? SYNONYMS[token] : token;
         if (!VALID.has(name)) continue;
         if ((name === "region" || name === "form") && !isNamed(element)) continue;
@@ -219,8 +222,8 @@
   function listItem(element) {
     const parent = parentOf(element);
     if (parent === null || !/^(?:ul|ol|menu|dir)$/.test(parent.localName)) return "listitem";
-    const given = getAttribute(parent, "role"); // also one that it cannot have, with which it is a list all the same
-    return given && !/^(?:list|directory)$/i.test(given.trim()) ? "none" : "listitem";
+    const own = getAttribute(parent, "role"); // also one that it cannot have, with which it is a list all the same
+    return own && !/^(?:list|directory)$/i.test(own.trim()) ? "none" : "listitem";
   }
 
   // --- tables -------------------------------------------------------------------------------------------
@@ -383,11 +386,11 @@
   function roleOf(element) {
     let role = roles.get(element);
     if (role === undefined) {
-      role = computeRole(element);
+      role = given(element)?.role || computeRole(element);
       roles.set(element, role);
     }
     return role;
   }
 
-  return { roleOf, gridOf, isFocusable, parentOf, own };
+  return { roleOf, gridOf, isFocusable, parentOf, given, own };
 })

@@ -1,7 +1,8 @@
 // Makes the walk: a function that reads a document, column by column, into one string, and its store of elements.
 // Evaluated once for each document in an isolated world, and called there with
 //   kit     null, where elements have Chrome's own computedRole and computedName; otherwise a function that returns
-//           { roleOf(element), nameOf(element) }, asked anew for each walk, which answer what those would
+//           { roleOf(element), nameOf(element) }, which answer what those would. It is called anew for each walk, with
+//           what Chrome's tree says of custom elements (walk_internals.js)
 //   makeSecret    the function of secret_field.js
 //   makeDom, ...  the functions of walk_dom.js, walk_elements.js, walk_columns.js and so on
 //   tables  { bits: { role: bits } }: what a snapshot does with each role (see columns.py, the one who makes them)
@@ -21,7 +22,7 @@
 //                              these numbers, then the given ones, each with its own id; ids of those that do no more;
 //                              and the numbers of those that were presumed to, and do not. Answers how many of all
 //                              these are not what they were taken for
-//   { do: "internals", numbers, told, wrong }   what Chrome's tree says of custom elements: [key, value, ...] of each. The
+//   { do: "internals", numbers, told, wrong }   what Chrome's tree says of custom elements: see walk_internals.js. The
 //                              last walk said something else of those with the numbers `wrong`
 //   { do: "places", numbers }  where these elements are, as a string: see placesOf
 //   { do: "take", ranges: [from, to, ...] }   [element, ...] by their numbers; null for one that is gone; they are kept
@@ -95,7 +96,8 @@
   const looked = new WeakSet(); // elements that depend on more than themselves: labels of hidden controls, aria-hidden
   const ways = { isNative, isWorded: (at) => worded.has(at), isLooked: (at) => looked.has(at) };
   const reuse = makeReuse(dom, makeSteady(dom), ways);
-  const internals = makeInternals(reuse);
+  const internals = makeInternals(reuse, dom);
+  const { isHider } = internals;
   const { mark, unmark, mayHost } = makeMarks(dom);
 
   function numberOf(element) {
@@ -177,12 +179,14 @@
     } else if (request.clickables && (start !== null || request.held === null || kit !== null || reuse.mayHandle())) {
       reuse.spoilAround(presume(start === null ? document : getRootNode.call(start)));
     }
-    const names = kit === null ? null : kit();
+    const names = kit === null ? null : kit(internals.ofElement);
     const secrets = []; // fields, and their values: Chrome's names of what they are in hold these
     const isPlain = request.plain && names === null; // and roles and names need not be asked for
     const roleOf = names !== null ? names.roleOf : isPlain ? plain.roleOf : (element) => element.computedRole;
     const chromeName = isPlain ? (element) => plain.nameOf(element, decorated) : (element) => element.computedName;
-    const nameOf = names === null ? (element) => veil(element, chromeName(element)) : names.nameOf;
+    const ownName = names === null ? chromeName : names.nameOf;
+    const isVeiling = names === null || internals.mayName(); // these names are Chrome's, which has secret values
+    const nameOf = isVeiling ? (element) => veil(element, ownName(element)) : ownName;
     const near = { roleOf, nameOf };
     let far = null; // those of what content-visibility: auto skips
     let lacking = false; // there is such a thing, and nobody to ask
@@ -193,7 +197,7 @@
       if (names !== null) return near;
       if (isPlain) plain.giveUp();
       lacking = help === null;
-      if (far === null && !lacking) far = help();
+      if (far === null && !lacking) far = help(internals.ofElement);
       return far || near;
     }
 
@@ -254,7 +258,11 @@
     let bare = false; // what is being read is in something to act on that has no name
     let holder = null; // the custom element without a line that what is being read is in
     const customs = new Set(); // numbers of custom elements of which Chrome's tree may say what no script can read
-    const isCustom = names === null && !isPlain ? internals.isCustom : () => false;
+    const leaves = []; // numbers of custom elements that are asked for only whether they are hidden
+    const around = []; // numbers of custom elements that these are in
+    let texts = 0; // texts with more than white space that were read
+    let covering = 0; // how many of all these would also say that what they are in is hidden
+    const isCustom = isPlain ? () => false : internals.isCustom;
 
     const focused = deepFocus();
     const modal = topModal();
@@ -284,7 +292,7 @@
     }
 
     function noteSecrets(root) {
-      if (names !== null) return;
+      if (!isVeiling) return;
       for (const each of query(root, TELLING_FIELDS)) {
         if (each.type === "hidden" || each.type === "password" || !isSecret(each)) continue; // Chrome hides these itself
         const isSelect = each.localName === "select";
@@ -298,7 +306,8 @@
       for (let i = 0; i < secrets.length; i += 2) {
         const [field, value] = [secrets[i], secrets[i + 1]];
         if (at === field || !name.includes(value)) continue;
-        const labelled = getAttribute.call(at, "aria-labelledby") !== null || (at.labels && at.labels.length > 0);
+        const labelled = getAttribute.call(at, "aria-labelledby") !== null || (at.labels && at.labels.length > 0) ||
+          isCustom(at, at.localName); // its internals may name it
         if (labelled || contains.call(at, field)) name = name.replaceAll(value, "\u2022".repeat(value.length));
       }
       return name;
@@ -368,6 +377,7 @@
       const above = node.parentNode;
       const parent = above instanceof ShadowRoot ? above.host : above instanceof Element ? above : null;
       const solid = /\S/.test(data);
+      if (solid) texts++;
       if (parent !== null && (solid || (data.includes("\n") ? runningText(depth) !== 0 : isPreformatted(depth)))) {
         if (parent !== styled) {
           styled = parent;
@@ -459,7 +469,7 @@
       beneath = inHidden;
     }
 
-    const isShown = (at) => at.checkVisibility(VISIBLE) && at.getAttribute("aria-hidden") !== "true" &&
+    const isShown = (at) => at.checkVisibility(VISIBLE) && !isHider(at) &&
       !at.inert && (modal === null || insideModal(at));
 
     // Stands for a carousel's pseudo elements, of which no script knows more: see carousels.py.
@@ -490,14 +500,14 @@
       }
       const attributed = at.hasAttributes();
       let unhidden = false; // it is the outermost one under aria-hidden
-      if (attributed) {
-        if (at.getAttribute("aria-hidden") === "true" && tag !== "body" && tag !== "html") {
-          if (!unhide(at, visible)) return;
-          unhidden = !beneath;
-          beneath = true;
-        }
-        if (at.inert && !(modal !== null && at.contains(modal))) return;
+      const custom = isCustom(at, tag);
+      if ((attributed || custom) && isHider(at) && tag !== "body" && tag !== "html") {
+        if (custom) customs.add(numberOf(at)); // to be asked whether it still is
+        if (!unhide(at, visible)) return;
+        unhidden = !beneath;
+        beneath = true;
       }
+      if (attributed && at.inert && !(modal !== null && at.contains(modal))) return;
       const around = pointing;
       const inControl = within;
       let native = false;
@@ -530,7 +540,7 @@
         } else if (clickable || (request.pointer && isPointer(at))) {
           only.push(numberOf(at));
         }
-        if (!EMPTY.has(tag)) children(at, depth, level + 1, true);
+        if (!EMPTY.has(tag)) inside(at, custom, depth, level);
         return;
       }
       const strange = away || beneath; // for Chrome, which has neither role nor name of it
@@ -568,19 +578,19 @@
       const areas = tag === "img" && attributed && at.hasAttribute("usemap") ? areasOf(at) : [];
       if (!unhidden && !areas.length && ((!focusable && !marked) || unlisted) && (what & (INLINE | LAYOUT) || (what & FOLDED && name === ""))) {
         if (EMPTY.has(tag) || replaced) return;
-        if (isCustom(at, tag)) holder = at;
+        if (custom) holder = at;
         if (bare && attributed) {
           const hint = descriptionOf(at);
           if (hint !== "") addHint(depth, hint);
         }
         if (what & INLINE) {
-          children(at, depth, level + 1, true);
+          inside(at, custom, depth, level);
         } else {
           const caption = what & CAPTION ? captionNumber(at) : 0;
           if (tag === "label" && at.control) captionOf.push(at, at.control);
           const block = caption !== 0 || isBlock(at, tag);
           if (block) addEdge(depth, caption);
-          children(at, depth, level + 1, true);
+          inside(at, custom, depth, level);
           if (block) addEdge(depth, 0);
         }
         return;
@@ -588,8 +598,8 @@
       if (role === "none") role = tag === "img" ? "image" : "generic"; // it can be acted on all the same
       const uid = numberOf(at);
       const line = row(depth, roleNumber(role) * 2 + (focusable ? 1 : 0), uid, name);
-      if (isCustom(at, tag)) {
-        customs.add(uid);
+      if (custom) {
+        ask(at);
         holder = null;
       }
       if (request.boxes) {
@@ -600,13 +610,30 @@
       if (name !== "" && (attributed || tag !== "a")) noteLabels(at, tag, name, attributed);
       const interactive = focusable || clickable || (what & INTERACTIVE) !== 0;
       if (interactive) bare = !SAYING.test(name);
-      if (interactive && holder !== null) customs.add(numberOf(holder)); // it may be disabled with the whole of that
+      if (interactive && holder !== null) ask(holder); // it may be disabled with the whole of that
       details(at, tag, role, what, interactive, name, line, attributed, fullName);
       if (tag === "input" && PUSHED.has(at.type) && at.value) addText(depth + 1, at.value);
       for (const each of areas) area(each, at, depth + 1);
       if (EMPTY.has(tag) || replaced) return;
       if (what & REPEATED && name !== "" && saysJust(at, name)) return;
-      children(at, depth + 1, level + 1, true);
+      inside(at, custom, depth + 1, level);
+    }
+
+    // Notes a custom element to be asked for. The answer also says whether it is in one that hides itself.
+    function ask(at) {
+      customs.add(numberOf(at));
+      if (!beneath) covering++;
+    }
+
+    function inside(at, custom, depth, level) {
+      const [before, rows] = [covering, columns.kinds.length + texts];
+      children(at, depth, level + 1, true);
+      if (!custom) return;
+      around.push(numberOf(at));
+      if (names !== null && !only) return ask(at); // its role and name are not known without
+      if (covering > before || (!only && columns.kinds.length + texts === rows)) return;
+      leaves.push(numberOf(at));
+      if (!beneath) covering++;
     }
 
     // Whether an element that is aria-hidden is shown all the same.
@@ -731,7 +758,7 @@
       cut = deep = true; // out of stack: what is whole so far stands
       shorten();
     }
-    if (only) return JSON.stringify({ numbers: only, last, cut, skipped: skippedCount, acting: skippedActing, beyond, ...kindOfDocument() });
+    if (only) return JSON.stringify({ numbers: only, customs: Array.from(customs).concat(leaves), around, last, cut, skipped: skippedCount, acting: skippedActing, beyond, ...kindOfDocument() });
     if (lacking) return `{"lacking":true,"last":${last}}`;
     if (disturbed) {
       reuse.forgetAll();
@@ -755,6 +782,8 @@
       ...(carousels ? { carousels } : {}),
       ...kindOfDocument(),
       customs: Array.from(customs),
+      leaves,
+      around,
     });
     const number = parts === null ? 0 : parts.end(cut); // that it is kept under; 0 when it is not
     if (number === 0) return `{${marking.slice(1)}${marking && ","}${said.slice(1)}`;

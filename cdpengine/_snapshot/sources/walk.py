@@ -43,9 +43,8 @@ from cdpengine._protocol.domains.runtime import ExceptionDetails
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine._snapshot.node import Document, FrameRequest
-from cdpengine._snapshot.node import Node as ShownNode
 from cdpengine._snapshot.sources.ax_tree import keep_warm
-from cdpengine._snapshot.sources.columns import Part, role_bits
+from cdpengine._snapshot.sources.columns import Custom, Part, role_bits
 from cdpengine.errors import InvalidArgumentError, ProtocolError, RemoteError
 
 GROUP = "cdpengine.walk"
@@ -115,17 +114,6 @@ class KnownListeners:
 
 NO_LISTENERS = KnownListeners({}, {})
 
-Told = tuple[str | int | float | bool | None, ...]
-"""What the walk is told of a custom element: keys and values by turns."""
-
-
-@attrs.frozen(eq=False)
-class Custom:
-    """A custom element: its node in the walk that read it last, None without a line; what the walk was told."""
-
-    node: ShownNode | None
-    told: Told | None = None
-
 
 @attrs.frozen(eq=False)
 class FirstWalk:
@@ -140,10 +128,10 @@ class Installed:
     """The walk of one document: its function in the page, and the backend node ids of its numbers, from 0 on.
 
     `document_id` is the document's own backend node id, 0 where it is not known. `kept`, `document` (the document
-    as an object of the page's own world) and `listeners` are what is known of it, `customs` its custom
-    elements (_snapshot/sources/internals.py) by number. `plain` says that its roles and
-    names are plain from the page, as far as that is known (_snapshot/sources/walk_plain.js). `first` is there
-    until somebody takes it.
+    as an object of the page's own world) and `listeners` are what is known of it. `customs` are the custom
+    elements that Chrome is asked for, by number, and `around` the numbers of those around them
+    (_snapshot/sources/internals.py). `plain` says that its roles and names are plain from the page, as far as
+    that is known (_snapshot/sources/walk_plain.js). `first` is there until somebody takes it.
     """
 
     function: RemoteHandle
@@ -155,6 +143,8 @@ class Installed:
     document: RemoteHandle | None = None
     listeners: KnownListeners = NO_LISTENERS
     customs: dict[int, Custom] = attrs.field(factory=dict)
+    around: set[int] = attrs.field(factory=set)
+    looks: int = 0
     first: FirstWalk | None = None
 
     def take_first(self) -> FirstWalk | None:

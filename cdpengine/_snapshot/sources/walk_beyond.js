@@ -32,11 +32,13 @@
   const LONGEST_AROUND = 3000;
   const SEEN = { opacityProperty: true, visibilityProperty: true };
 
-  const { flatParent, query, byId, ofDocument, getter, getAttribute, getRootNode, contains } = dom;
+  const { flatParent, query, byId, ofDocument, getter, getAttribute, getRootNode, contains, closedRootOf } = dom;
   const localName = getter(Element.prototype, "localName");
   const shadowRoot = getter(Element.prototype, "shadowRoot");
   const firstChild = getter(Node.prototype, "firstChild");
   const nextSibling = getter(Node.prototype, "nextSibling");
+  const parentNode = getter(Node.prototype, "parentNode");
+  const { assignedNodes } = HTMLSlotElement.prototype;
   const textContent = getter(Node.prototype, "textContent");
   const { checkVisibility, getBoundingClientRect, matches, closest, querySelectorAll } = Element.prototype;
 
@@ -190,9 +192,12 @@
     return behind > 0;
   }
 
+  // As they are drawn: through shadow trees and slots.
   function childrenOf(node) {
-    const children = [];
-    for (let at = firstChild.call(shadowRoot.call(node) ?? node); at !== null; at = nextSibling.call(at)) children.push(at);
+    const children = node instanceof HTMLSlotElement ? assignedNodes.call(node) : [];
+    if (children.length) return children;
+    const root = shadowRoot.call(node) ?? closedRootOf(node) ?? node;
+    for (let at = firstChild.call(root); at !== null; at = nextSibling.call(at)) children.push(at);
     return children;
   }
 
@@ -202,7 +207,8 @@
     for (let looked = 0; waiting.length && looked < MOST; looked++) {
       const node = waiting.pop();
       if (node.nodeType === 3) {
-        const at = node.parentElement;
+        const above = parentNode.call(node);
+        const at = above instanceof ShadowRoot ? above.host : node.parentElement;
         if (WORDY.test(node.data) && at !== null && !isIcon(at, node.data)) yield [at, node.data];
       } else if (node.nodeType === 1) {
         const tag = localName.call(node);

@@ -47,7 +47,7 @@
         if (url.startsWith("http") || URL.canParse(url)) extra(line, "url", url);
       }
       const known = told(at);
-      if (known !== undefined) return asTold(at, role, line, known.told);
+      if (known !== undefined && known.told !== null) return asTold(at, role, line, known.told);
       const native = NATIVE.has(tag);
       if (attributed && at.getAttribute("aria-busy") === "true") extra(line, "busy", true);
       if (isDisabled(at, tag, native, interactive)) extra(line, "disabled", true);
@@ -104,7 +104,7 @@
       if (!interactive) return false;
       for (let node = at; node !== null; node = flatParent(node)) {
         const known = told(node);
-        if (known !== undefined) return known.disabled;
+        if (known !== undefined && known.told !== null) return known.disabled;
         const own = getAttribute.call(node, "aria-disabled");
         if (own !== null) return own === "true";
       }

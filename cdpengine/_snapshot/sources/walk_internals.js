@@ -1,29 +1,45 @@
-// What custom elements say of themselves by their ElementInternals, which no other script can read: Chrome's tree has
-// it, and the walk is told. A part of walk.js, which calls it once, with the walk's own `reuse` of parts.
-(function (reuse) {
+// The roles, names, states and aria-hidden that custom elements set through their ElementInternals. No other script can
+// read these. Chrome's tree has them, and the engine tells the walk. A part of walk.js, which calls it once, with its
+// `reuse` of parts and its ways to read the document, `dom`.
+(function (reuse, dom) {
   "use strict";
 
   const { matches } = Element.prototype;
-  const known = new WeakMap(); // custom element -> { told: [key, value, ...], disabled }
+  // custom element -> { told: [key, value, ...] or null, role, name, by, hidden, disabled }; see `Told` in internals.py
+  const known = new WeakMap();
   let someDisabled = false; // one of them was at some time
+  let someHidden = false;
+  let someNamed = false;
+
+  const ofElement = (at) => known.get(at);
 
   return {
-    // What Chrome's tree says of an element; undefined where the walk was told nothing.
-    ofElement: (at) => known.get(at),
+    // What Chrome's tree says of an element; undefined where nothing is known.
+    ofElement,
 
     mayDisable: () => someDisabled,
 
+    mayName: () => someNamed,
+
+    // Whether an element hides itself from the accessibility tree, by its attribute or its internals.
+    isHider: (at) => dom.getAttribute.call(at, "aria-hidden") === "true" || (someHidden && ofElement(at)?.hidden === true),
+
     isCustom: (at, tag) => tag.includes("-") && at instanceof HTMLElement && matches.call(at, ":defined"),
 
-    // Takes note of what is told of elements. The last walk said something else of those that are `wrong`.
+    // Keeps what Chrome's tree says of elements. The last walk said something else of those that are `wrong`.
     note(elements, told, wrong) {
       let spread = false; // to what is in them
       elements.forEach((element, index) => {
         if (!(element instanceof Element)) return;
-        const disabled = told[index].includes("disabled");
-        if (disabled !== (known.get(element)?.disabled ?? false)) spread = true;
+        const [hidden, role, name, by, says] = told[index];
+        const disabled = says !== null && says.includes("disabled");
+        const before = known.get(element);
+        if (disabled !== (before?.disabled ?? false) || hidden !== (before?.hidden ?? false)) spread = true;
         someDisabled = someDisabled || disabled;
-        known.set(element, { told: told[index], disabled });
+        someHidden = someHidden || hidden;
+        someNamed = someNamed || name !== "";
+        if (says === null && !hidden) known.delete(element);
+        else known.set(element, { told: says, role, name, by, hidden, disabled });
       });
       if (spread) reuse.forgetAll();
       else reuse.spoilAround(wrong.filter((each) => each instanceof Element));
