@@ -488,12 +488,14 @@
       if (UNSEEN.has(tag)) return;
       if (FRAMING.has(tag)) framed = true;
       let visible = true;
+      let boxless = false; // display: contents, which cannot take the focus
       let away = false; // skipped by content-visibility: auto, for which Chrome knows neither role nor name
       if (!at.checkVisibility(VISIBLE)) {
         if (!at.checkVisibility(WITH_BOX)) {
           if (at.checkVisibility()) away = true;
           else if (!shownWithoutBox(at, tag)) return;
           else away = isSkippedWithoutBox(at);
+          boxless = !away && styleOf(at).display === "contents";
         }
         const { visibility } = styleOf(at);
         visible = visibility === "visible" || visibility === ""; // "": the options of a closed list have no style
@@ -558,7 +560,7 @@
       }
       const what = bits.get(role) || 0;
       if (what & DROPPED) return;
-      const focusable = isFocusable(at, attributed);
+      const focusable = !boxless && isFocusable(at, attributed);
       let name = "";
       if (!(what & BY_ATTRIBUTE) || focusable || (attributed && hasNameAttribute(at))) {
         name = (strange ? farNames() : near).nameOf(at);
