@@ -234,7 +234,7 @@ class _Folding:
             kind = "interactive"
         name = collapse_space(_string(ax.name))
         states: dict[str, str | int | float | bool] = {}
-        focusable = False
+        focusable = editable = False
         url = spoken = ""
         for item in ax.properties:
             given = item.value
@@ -252,6 +252,7 @@ class _Folding:
             elif key == "valuetext":
                 spoken = value if isinstance(value, str) else ""
             elif value is not False and value is not None and value != "false" and key in _STATES:
+                editable = editable or key == "editable"
                 state = _state(key, value, role)
                 if state is not None:
                     states[state[0]] = state[1]
@@ -270,6 +271,8 @@ class _Folding:
             node.url = url
         if ax.value is not None and (kind == "interactive" or role in roles.ALWAYS_SHOWN):
             value = spoken or _string(ax.value)
+            if role == "combobox" and not editable:
+                value = collapse_space(value)  # it is the text in it
             if _is_masked(value):
                 states["value"] = "hidden"
             elif value:

@@ -522,5 +522,8 @@
     return name;
   }
 
-  return { roleOf, nameOf, unhide: (element) => void unhidden.add(element) };
+  // The text in an element, as a name that is made of it has it.
+  const textIn = (element) => tidy(contentOf(element, beginWalk()));
+
+  return { roleOf, nameOf, textIn, unhide: (element) => void unhidden.add(element) };
 })

@@ -37,7 +37,7 @@
 // Each element that gets a line has a number, from 1, for as long as it lives. The page sees nothing of all this.
 (function (
   kit, tables, makeSecret, makeDom, makeElements, makeClickables, makeColumns, makeDetails, makeLabels, makeStyles,
-  makeSteady, makeReuse, makeMarks, makePlain, makeBeyond, makeInternals,
+  makeSteady, makeReuse, makeMarks, makePlain, makeBeyond, makeInternals, makeOwners,
 ) {
   "use strict";
 
@@ -98,6 +98,7 @@
   const reuse = makeReuse(dom, makeSteady(dom), ways);
   const internals = makeInternals(reuse, dom);
   const { isHider } = internals;
+  const ownersFor = makeOwners(dom, elements, isHider);
   const { mark, unmark, mayHost } = makeMarks(dom);
 
   function numberOf(element) {
@@ -187,7 +188,7 @@
     const ownName = names === null ? chromeName : names.nameOf;
     const isVeiling = names === null || internals.mayName(); // these names are Chrome's, which has secret values
     const nameOf = isVeiling ? (element) => veil(element, ownName(element)) : ownName;
-    const near = { roleOf, nameOf };
+    const near = { roleOf, nameOf, textIn: names?.textIn };
     let far = null; // those of what content-visibility: auto skips
     let lacking = false; // there is such a thing, and nobody to ask
     let skippedCount = 0; // what it skips, with `only`
@@ -273,23 +274,12 @@
     let disturbed = false; // by a modal dialog in a shadow root: all else in the document may have lost its name
     let about = ""; // what the trunk's element that is being read is: what is in it may depend on it
     const told = internals.ofElement;
-    const { details, descriptionOf } = detailsFor({ extra, focused, told, isDisabling: () => disabling });
+    const textIn = (at) => farNames().textIn?.(at) ?? "";
+    const { details, descriptionOf } = detailsFor({ extra, focused, told, isDisabling: () => disabling, textIn });
     const scripted = new Map(); // element -> the hidden control that it names
     const behind = new Set(); // hidden controls that have their line
     let beneath = false; // what is being read is under aria-hidden, and counts
-    const owned = new Map(); // element -> the one that aria-owns it
-    const ownersSeen = new Set();
-
-    function noteOwners(root) {
-      for (const each of query(root, "[aria-owns]")) {
-        if (ownersSeen.has(each) || EMPTY.has(each.localName)) continue; // what holds nothing owns nothing in Chrome
-        ownersSeen.add(each);
-        for (const id of getAttribute.call(each, "aria-owns").split(/\s+/)) {
-          const target = byId(root, id);
-          if (target && target !== each && !owned.has(target) && !contains.call(target, each)) owned.set(target, each);
-        }
-      }
-    }
+    const { ownerOf, ownedBy, ownedWithin, areMoved, note: noteOwners, areSeen: areOwnersSeen } = ownersFor();
 
     function noteSecrets(root) {
       if (!isVeiling) return;
@@ -359,9 +349,7 @@
       } else {
         for (let at = from.firstChild; at !== null; at = nextSibling.call(at)) visit(at, depth, level, visible);
       }
-      if (ownersSeen.has(element)) {
-        for (const [target, by] of owned) if (by === element) visit(target, depth, level, visible, element);
-      }
+      for (const target of ownedBy(element)) visit(target, depth, level, visible, element);
       if (visible && decorated) pseudo(element, "::after", depth);
       if (above !== null) parts.context = above;
     }
@@ -407,12 +395,12 @@
     }
 
     function visit(node, depth, level, visible, by) {
+      if (areMoved() && ownerOf(node) !== null && ownerOf(node) !== by) return;
       if (node instanceof HTMLFormElement) return void (cut || part(node, depth, level, form));
       const type = node.nodeType;
       if (type === 3) {
         if (visible) text(node, depth);
       } else if (type === 1 && !cut) {
-        if (owned.size && owned.has(node) && owned.get(node) !== by) return;
         if (parts === null || parts.inside || UNSEEN.has(node.localName)) element(node, depth, level);
         else part(node, depth, level, element);
       }
@@ -420,7 +408,7 @@
 
     // Reads an element of the trunk, or a part unless it says the same as before.
     function part(at, depth, level, read) {
-      if (parts === null || parts.inside || owned.size) return read(at, depth, level);
+      if (parts === null || parts.inside || areMoved()) return read(at, depth, level);
       about = "";
       const known = parts.open(at, decorated, disabling);
       if (known === null) return read(at, depth, level);
@@ -493,7 +481,7 @@
       if (!at.checkVisibility(VISIBLE)) {
         if (!at.checkVisibility(WITH_BOX)) {
           if (at.checkVisibility()) away = true;
-          else if (!shownWithoutBox(at, tag)) return;
+          else if (!shownWithoutBox(at, tag)) return movedOut(at, depth, level);
           else away = isSkippedWithoutBox(at);
           boxless = !away && styleOf(at).display === "contents";
         }
@@ -509,7 +497,7 @@
         unhidden = !beneath;
         beneath = true;
       }
-      if (attributed && at.inert && !(modal !== null && at.contains(modal))) return;
+      if (attributed && at.inert && !(modal !== null && at.contains(modal))) return movedOut(at, depth, level);
       const around = pointing;
       const inControl = within;
       let native = false;
@@ -550,6 +538,7 @@
       if (replaced && isPlain) plain.giveUp();
       let role = replaced ? undefined : sureRole(at, tag, attributed);
       if (role === undefined) role = (strange ? farNames() : near).roleOf(at);
+      if (boxless && tag === "p" && !at.hasAttribute("role")) role = "generic"; // without a box it is no paragraph
       if (replaced && role === "generic") role = "image";
       if (tag === "foreignObject") role = "generic";
       if (role === "") role = namelessRole(at, tag);
@@ -621,6 +610,12 @@
       inside(at, custom, depth + 1, level);
     }
 
+    // Reads what aria-owns moves into an element that is hidden or inert.
+    function movedOut(at, depth, level) {
+      if (!areMoved()) return;
+      for (const [target, owner] of ownedWithin(at)) visit(target, depth, level + 1, true, owner);
+    }
+
     // Notes a custom element to be asked for. The answer also says whether it is in one that hides itself.
     function ask(at) {
       customs.add(numberOf(at));
@@ -686,11 +681,10 @@
     function form(at, depth, level) {
       seen++;
       const own = (key) => read(at, HTMLFormElement.prototype, key);
-      if (owned.size && owned.has(at)) return; // moving whole forms is not what aria-owns is for
       const visible = own("checkVisibility")(VISIBLE);
-      if (!visible && !own("checkVisibility")() && getComputedStyle(at).display !== "contents") return;
+      if (!visible && !own("checkVisibility")() && getComputedStyle(at).display !== "contents") return movedOut(at, depth, level);
       const away = !own("checkVisibility")(WITH_BOX) && own("checkVisibility")();
-      if (own("inert") && modal === null) return;
+      if (own("inert") && modal === null) return movedOut(at, depth, level);
       let unhidden = false;
       const inHidden = beneath;
       if (own("getAttribute")("aria-hidden") === "true") {
@@ -729,7 +723,10 @@
       const above = parts === null || parts.inside ? null : parts.context;
       if (above !== null) parts.context = parts.below("form", `${about} ${shown} ${pointing}`);
       if (level > DEEPEST) cut = deep = true;
-      else for (const child of own("childNodes")) visit(child, below, level + 1, shown || modal !== null);
+      else {
+        for (const child of own("childNodes")) visit(child, below, level + 1, shown || modal !== null);
+        for (const target of ownedBy(at)) visit(target, below, level + 1, shown || modal !== null, at);
+      }
       if (above !== null) parts.context = above;
       if (shown && below === depth) addEdge(depth, 0);
       pointing = around;
@@ -790,7 +787,7 @@
     const number = parts === null ? 0 : parts.end(cut); // that it is kept under; 0 when it is not
     if (number === 0) return `{${marking.slice(1)}${marking && ","}${said.slice(1)}`;
     if (reuse.saidBefore(request.held, number, said) && !framed && !unsure.length) {
-      parts.rest(state(), decorated, ownersSeen.size > 0);
+      parts.rest(state(), decorated, areOwnersSeen());
       return `{"number":${number},"same":true,"last":${last}${marking}}`;
     }
     return `{"number":${number}${marking},${said.slice(1)}`;

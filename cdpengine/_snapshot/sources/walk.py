@@ -170,6 +170,7 @@ _PARTS = (
     "plain",
     "beyond",
     "internals",
+    "owners",
 )
 """The functions that walk.js takes after secret_field.js, in this order: the files walk_*.js."""
 

@@ -4,6 +4,7 @@
 //   extra(line, key, value)  takes what was found
 //   focused                  the element that has the focus, or null
 //   told(element)            what Chrome's tree says of a custom element (walk_internals.js), or undefined
+//   textIn(element)          its text, as Chrome makes names of it
 //   isDisabling()            whether something in the document may have aria-disabled
 (function (dom, isSecret) {
   "use strict";
@@ -39,7 +40,7 @@
 
   const { flatParent, read, byId, ofDocument, getAttribute, isEditingHost } = dom;
 
-  return function ({ extra, focused, told, isDisabling }) {
+  return function ({ extra, focused, told, isDisabling, textIn }) {
     function details(at, tag, role, what, interactive, name, line, attributed, fullName) {
       const href = role === "link" ? at.href : undefined;
       if (href) {
@@ -208,10 +209,17 @@
         if (value !== "" && isSecret(at)) return void extra(line, "value", null);
       } else if (attributed) {
         if (RANGES.has(role)) value = valueInRange(at, role);
-        else if (role === "combobox") value = at.innerText;
+        else if (role === "combobox") value = textOfChoice(at);
         ranged(at, type, line, role);
       }
       if (value !== "") extra(line, "value", value);
+    }
+
+    // The choice that a combobox shows that is no field. Without the focus, it is a group of a field and a list in Chrome.
+    function textOfChoice(at) {
+      if (at.tabIndex < 0 && !at.hasAttribute("tabindex")) return "";
+      if (at.firstElementChild !== null || at.shadowRoot || at.hasAttribute("aria-owns")) return textIn(at);
+      return read(at, Node.prototype, "textContent").replace(/\s+/g, " ").trim();
     }
 
     function chosen(at, fullName) {
