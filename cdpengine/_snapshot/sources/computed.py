@@ -7,8 +7,8 @@ a second call for those of new elements that are not there. Parts that say the s
 
 `dom` asks Chrome's accessibility engine for custom elements alone (internals.py), and does without where there
 is no answer. So it works where that engine fails, is missing, or would take too long: the same walk, with roles
-and names worked out in the page by ARIA's and HTML's rules. docs/snapshot-sources.md says where it differs from the
-accessibility tree.
+and names worked out in the page by ARIA's and HTML's rules. docs/snapshot-sources.md says where it differs from
+the accessibility tree.
 """
 
 from __future__ import annotations
