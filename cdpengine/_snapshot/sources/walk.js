@@ -67,6 +67,8 @@
   const NOT_HIDDEN = { visibilityProperty: true };
   const MATHML = "http://www.w3.org/1998/Math/MathML";
 
+  const SEMANTIC = /^(?:id|role|title|aria-.*)$/;
+
   const owner = document;
   let help = null; // a kit for what Chrome has no roles and names of
   const { checkVisibility, querySelectorAll } = Element.prototype;
@@ -538,7 +540,8 @@
       if (replaced && isPlain) plain.giveUp();
       let role = replaced ? undefined : sureRole(at, tag, attributed);
       if (role === undefined) role = (strange ? farNames() : near).roleOf(at);
-      if (boxless && tag === "p" && !at.hasAttribute("role")) role = "generic"; // without a box it is no paragraph
+      // Chrome has a paragraph without a box only where its attributes say more.
+      if (boxless && tag === "p" && !at.getAttributeNames().some((name) => SEMANTIC.test(name))) role = "generic";
       if (replaced && role === "generic") role = "image";
       if (tag === "foreignObject") role = "generic";
       if (role === "") role = namelessRole(at, tag);
