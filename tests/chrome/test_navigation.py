@@ -12,6 +12,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 import cdpengine
+from cdpengine.act import dispatch
 
 
 def page_html(title: str, body: str = "") -> str:
@@ -58,7 +59,6 @@ async def test_the_answer_says_where_it_went(page: cdpengine.Page, site: HTTPSer
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(("url", "reason"), [
-    ("chrome://crash", "something to do for Chrome, such as crashing the page"),
     ("no-such-scheme:x", "Chrome has no document for no-such-scheme: URLs"),
     ("mailto:ada@example.com", "Chrome has no document for mailto: URLs"),
 ])  # fmt: skip
@@ -67,15 +67,27 @@ async def test_what_is_no_document_says_so_and_the_next_one_has_its_status(
 ) -> None:
     with pytest.raises(cdpengine.NavigationFailedError, match=reason):
         await page.goto(url, timeout=10)
-    if url == "chrome://crash":
-        with trio.fail_after(10):
-            await page._core.target.changes.wait_for(lambda: page.session.crashed)
     assert (await page.goto(site.url_for("/missing"), timeout=20)).status == 404
-    if url == "chrome://crash":
-        with pytest.raises(cdpengine.TargetCrashedError):
-            await page.session.call("Page.crash")
-        assert (await page.reload(timeout=20)).status == 404
     assert set(page.session._domains) == {"Page"}
+
+
+@pytest.mark.parametrize("url", ["chrome://crash", "chrome://kill"])
+async def test_a_url_that_crashes_the_page_says_so(
+    browser: cdpengine.Browser, site: HTTPServer, url: str
+) -> None:
+    page = await browser.new_page(site.url_for("/one"))
+    with pytest.raises(cdpengine.TargetCrashedError, match="crashed during Page.navigate"):
+        await page.goto(url, timeout=10)
+    assert (await page.goto(site.url_for("/missing"), timeout=20)).status == 404
+    with pytest.raises(cdpengine.TargetCrashedError):
+        await page.session.call("Page.crash")
+    assert (await page.reload(timeout=20)).status == 404
+    assert set(page.session._domains) == {"Page"}
+    request = {"kind": "navigate", "url": url, "timeoutMs": 10_000, "targetId": page.target_id}
+    response = await dispatch(browser, request)
+    assert response.error is not None
+    assert response.error.kind == "targetCrashed"
+    await page.close()
 
 
 async def test_a_host_and_a_port_are_no_url(page: cdpengine.Page, site: HTTPServer) -> None:

@@ -59,6 +59,9 @@ _STOP_TIMEOUT = 0.08
 
 _ABORTED = "net::ERR_ABORTED"
 
+_CRASH_TIMEOUT = 1.0
+"""Seconds in which a crash is known that a chrome: URL causes. Measured: 0.1 s."""
+
 TRIES = 4
 """How often a navigation is sent that the page itself interrupts each time: the last one's failure is told."""
 
@@ -181,7 +184,8 @@ async def go_to(
 ) -> Arrival:
     """Navigate and wait; `fresh`: the page was just made, blank and set up.
 
-    Raises NavigationFailedError with Chrome's reason, and what ended the session.
+    Raises NavigationFailedError with Chrome's reason, and what ended the session; TargetCrashedError where the
+    URL itself crashes the page, as "chrome://crash" does.
     """
     for each in credentials_in(url):
         page.session.connection.instruments.add_secret(each)
@@ -201,6 +205,8 @@ async def go_to(
             raise NavigationFailedError(url=url, reason="the URL is a download, not a document")
         if reply.error_text:
             check_left(page, refusals, url)
+            if reply.error_text == _ABORTED and url.lower().startswith("chrome:"):
+                await _wait_for_crash(page, budget)
             raise NavigationFailedError(url=url, reason=_explain(url, reply.error_text))
         if reply.loader_id is None:
             budget.step("waiting for the move within the document")
@@ -267,6 +273,14 @@ async def wait_for_document(
         if watch.find_given_up() is known and not (asking.cancelled_caught or requested):
             page.navigation.end(page.frames.main.id)
             raise NavigationFailedError(url=url, reason=_explain_given_up(known))
+
+
+async def _wait_for_crash(page: PageTarget, budget: Budget) -> None:
+    """Wait a moment for the crash that a chrome: URL brings about. Raises TargetCrashedError when it comes."""
+    with trio.move_on_after(min(_CRASH_TIMEOUT, budget.remaining / 2)):
+        await page.wait_for(lambda: page.session.crashed or None, also_crashed=True)
+        if (error := page.session.error("Page.navigate")) is not None:
+            raise error
 
 
 def _explain_given_up(document: _Document | None) -> str:
