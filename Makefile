@@ -51,7 +51,7 @@ bench-check: setup ## What is promised of the engine's speed, measured and asser
 	@scripts/peers.sh
 	@$(BIN)/python -m benchmarks.check $(ARGS)
 
-docs: ## The documentation as a site, in build/site/; a link that leads nowhere fails it
+docs: ## Build the documentation site in build/site/; a broken link is an error
 	@scripts/docs.sh $(ARGS)
 
 lock: setup ## Write requirements.lock, requirements-docs.lock, scripts/uv.lock and benchmarks/peers.txt anew
