@@ -1,1 +1,1 @@
-"""What a page does: what it writes to its console, its errors, its requests and their bodies."""
+"""A page's activity: console messages, errors, requests, and response bodies."""

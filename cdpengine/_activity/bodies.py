@@ -1,10 +1,9 @@
-"""Bodies of responses: decoded, read in pieces (BodyStream), kept as they arrive (BodyStore); and what is kept.
+"""Response bodies: decoding, streaming (BodyStream), keeping on arrival (BodyStore), and the rules for keeping.
 
-Rule: what is kept or waits for its reader is bounded: ActivityOptions and KeepBodies say by what, and refuse an
-impossible value before anything is switched on. A body that is not whole is never taken for whole: the size that
-Chrome counted decides. A body is kept while it comes, so it is there even where its document has gone by the time
-that it is whole. Where Chrome did not send all of it in pieces, it is asked for as a whole, at once. What is not
-kept says why.
+Rule: kept and unread data is bounded by ActivityOptions and KeepBodies, which refuse invalid values before
+anything is switched on. The size that Chrome counted decides whether a body is complete. A body is kept while it
+arrives, so it is available even if its document is gone at its end. If Chrome did not send all pieces, the whole
+body is requested immediately. A body that is not kept has a reason.
 """
 
 from __future__ import annotations
@@ -39,28 +38,28 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Body:
-    """A body. `text` is set where Chrome gave it as a text; `data` is that text in UTF-8 then."""
+    """A body. `text` is set if Chrome returned it as text; `data` then is that text in UTF-8."""
 
     data: bytes
     text: str | None = None
 
 
 async def fetch_body(session: Session, request_id: str) -> Body:
-    """Return the body of a response that has come to its end. Raises RemoteError when Chrome has it no more."""
+    """Return the body of a completed response. Raises RemoteError if Chrome no longer has it."""
     return decode_body(
         await session.request("Network.getResponseBody", {"requestId": request_id}, ResponseBodyReply)
     )
 
 
 def decode_body(reply: ResponseBodyReply) -> Body:
-    """Return the body that a reply has."""
+    """Return the body in a reply."""
     if reply.base64_encoded:
         return Body(decode_bytes("Network.getResponseBody", reply.body))
     return Body(reply.body.encode("utf-8", "surrogatepass"), reply.body)
 
 
 def charset_of(headers: dict[str, str]) -> str:
-    """Return the character set that headers name, "" for none."""
+    """Return the character set in the headers, or ""."""
     for name, value in headers.items():
         if name.lower() == "content-type":
             found = _CHARSET.search(value)
@@ -72,7 +71,7 @@ _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE
 
 
 def restore_bytes(body: Body, headers: dict[str, str], size: int) -> Body:
-    """Return a body that Chrome gave as text with the bytes that came, if its character set and size show them."""
+    """Restore the received bytes of a body given as text, if its character set and size identify them."""
     if body.text is None or len(body.data) == size:
         return body
     for encoding in (charset_of(headers) or "utf-8", "utf-8-sig"):
@@ -93,7 +92,7 @@ _MARKS = (
 
 
 def text_of(body: Body, headers: dict[str, str]) -> str:
-    """Return a body as text: by its byte order mark, by its header, or as UTF-8; what fits nowhere is U+FFFD."""
+    """Decode a body by its byte order mark, its header, or as UTF-8. Invalid bytes become U+FFFD."""
     if body.text is not None:
         return body.text
     for mark, encoding in _MARKS:
@@ -106,7 +105,7 @@ def text_of(body: Body, headers: dict[str, str]) -> str:
 
 
 def json_of(url: str, text: str) -> Any:
-    """Return the value of a JSON text. Raises BodyUndecodableError."""
+    """Decode a JSON string. Raises BodyUndecodableError."""
     try:
         return _json.decode_leniently(text)
     except ValueError as error:
@@ -114,9 +113,9 @@ def json_of(url: str, text: str) -> Any:
 
 
 class Incoming:
-    """A body as it arrives, for one reader, of which at most `limit` bytes wait.
+    """A body during its arrival, for one reader. At most `limit` bytes wait.
 
-    Chrome sends what came before in a reply, and what comes then in events: `begin` takes the first.
+    Chrome sends the earlier data in a reply and later data in events. `begin` takes the reply.
     """
 
     def __init__(self, limit: int) -> None:
@@ -130,22 +129,22 @@ class Incoming:
 
     @property
     def begun(self) -> bool:
-        """Whether what came before is known."""
+        """Whether the earlier data is known."""
         return self._early is None
 
     def begin(self, before: bytes) -> None:
-        """Take what came before the first event."""
+        """Add the data from before the first event."""
         early, self._early = self._early or [], None
         for part in (before, *early):
             self.feed(part)
 
     def refuse(self) -> None:
-        """Note that it is not sent as it arrives."""
+        """Note that the body is not sent as it arrives."""
         self.refused = True
         self._early = None
 
     def feed(self, data: bytes) -> None:
-        """Take the next part. Over the limit, all is dropped."""
+        """Add the next part. Beyond the limit, drop everything."""
         if self._early is not None:
             self._early.append(data)
         elif data:
@@ -158,7 +157,7 @@ class Incoming:
                 self._parts.append(data)
 
     def take(self) -> bytes | None:
-        """Return the next part, None when none waits."""
+        """Return the next part, or None if none waits."""
         if not self._parts:
             return None
         part = self._parts.popleft()
@@ -166,14 +165,14 @@ class Incoming:
         return part
 
     def whole(self, size: int) -> bytes | None:
-        """Return all of it when it has that size, else None."""
+        """Return the whole body if it has that size, else None."""
         if self.over or self.refused or not self.begun or self.total != size:
             return None
         return b"".join(self._parts)
 
 
 PIECE = 2**16
-"""Bytes of a piece, where a body that is there as a whole is given in pieces."""
+"""Size of the pieces of an already complete body, in bytes."""
 
 
 @not_picklable("the bytes that it gave")
@@ -191,7 +190,7 @@ class BodyStream:
         return self
 
     async def __anext__(self) -> bytes:
-        """Return the next piece, waiting for it."""
+        """Return the next piece. Waits for it."""
         if not self._started:
             self._started = True
             await self._start()
@@ -218,7 +217,7 @@ class BodyStream:
                     "Network.streamResourceContent", params, StreamResourceContentReply
                 )
             except (RemoteError, SessionGoneError):
-                self.close()  # it has come already, or goes on in another process
+                self.close()  # it already arrived, or continues in another process
             else:
                 self._incoming.begin(decode_bytes("Network.streamResourceContent", reply.buffered_data))
                 return
@@ -245,7 +244,7 @@ class BodyStream:
 
 
 class BodyStore:
-    """Keeps the bodies that `rules` want; its tasks live in `nursery`."""
+    """Store of the bodies that match `rules`. Its tasks run in `nursery`."""
 
     def __init__(self, rules: KeepBodies, nursery: trio.Nursery) -> None:
         self.rules = rules
@@ -254,7 +253,7 @@ class BodyStore:
         self._total = 0
 
     def begins(self, request: Request) -> None:
-        """Take note of a response whose headers have come (called by the reader)."""
+        """Handle the headers of a response. Called by the reader."""
         if not self.rules.wants(request.url, request.type):
             return
         length = request.response.header("content-length") if request.response else None
@@ -270,7 +269,7 @@ class BodyStore:
         self._nursery.start_soon(self._begin, request, request._incoming, call, name="keep a body")
 
     def ended(self, request: Request) -> None:
-        """Take note of the end of a request (called by the reader)."""
+        """Handle the end of a request. Called by the reader."""
         incoming = request._incoming
         if incoming is None:
             return
@@ -283,7 +282,7 @@ class BodyStore:
         elif incoming.over or request.body_size > self.rules.largest:
             self._note_not_kept(request, self._too_large(request.body_size))
         else:
-            # Known too late to be read in pieces. Asked for at once: its document may go at any moment.
+            # Too late for pieces. Requested immediately, because its document may go at any moment.
             try:
                 call = request._session.post("Network.getResponseBody", requestId=request.id)
             except (SessionGoneError, ConnectionLostError) as error:
@@ -296,7 +295,7 @@ class BodyStore:
             reply = await call.decoded(StreamResourceContentReply)
             beginning = decode_bytes("Network.streamResourceContent", reply.buffered_data)
         except RemoteError:
-            incoming.refuse()  # it has come already, or goes on in another process: it is asked for whole
+            incoming.refuse()  # it already arrived, or continues in another process: the whole body is requested
         except (SessionGoneError, ConnectionLostError, ProtocolError) as error:
             if request._kept is None:
                 self._note_not_kept(request, f"it was not kept: {error}")
@@ -335,7 +334,7 @@ class BodyStore:
         return f"it was not kept: it has {size} bytes, more than largest={self.rules.largest}"
 
 
-# --- what is kept --------------------------------------------------------------------------------------------
+# --- options --------------------------------------------------------------------------------------------
 
 
 def _check_count(what: str, given: object, least: int = 0) -> None:
@@ -358,11 +357,11 @@ def _check_types(types: Iterable[str] | None) -> frozenset[str] | None:
 
 @attrs.frozen
 class KeepBodies:
-    """Which bodies of responses are kept from the moment they arrive, whatever becomes of their page.
+    """Rules for keeping response bodies from their arrival, independent of their page.
 
-    `url` (a glob, a compiled regular expression, a function of the URL) and `types` (Chrome's resource types,
-    such as "Document", "XHR", "Fetch", "Script") choose; None takes all. A body above `largest` bytes is not
-    kept; where all kept ones together are above `total`, the oldest go. Raises InvalidArgumentError.
+    `url` (a glob, a compiled regular expression, or a function of the URL) and `types` (Chrome's resource types,
+    such as "Document", "XHR", "Fetch", "Script") select responses; None selects all. Bodies above `largest` bytes
+    are not kept. When all kept bodies exceed `total` bytes, the oldest are dropped. Raises InvalidArgumentError.
     """
 
     url: UrlPattern | None = None
@@ -377,7 +376,7 @@ class KeepBodies:
             url_test(self.url)
 
     def wants(self, url: str, kind: str) -> bool:
-        """Whether the body of such a response is to be kept."""
+        """Whether the body of such a response is kept."""
         if self.types is not None and kind.lower() not in self.types:
             return False
         return self.url is None or url_test(self.url)(url)
@@ -397,10 +396,10 @@ def _check_bodies(given: object) -> KeepBodies | None:
 
 @attrs.frozen
 class ActivityOptions:
-    """What is kept of one page: the latest `console` messages, `errors` and `requests`; 0: none of that kind.
+    """Options for one page: the number of kept `console` messages, `errors` and `requests`; 0 keeps none.
 
-    `keep_over_navigation` False clears all of it when the page goes to another document, but for the requests
-    of that document. `bodies` says which bodies are kept; True is `KeepBodies()`. Raises InvalidArgumentError.
+    `keep_over_navigation=False` clears everything when the page navigates to another document, except the requests
+    of that document. `bodies` selects the kept bodies; True is `KeepBodies()`. Raises InvalidArgumentError.
     """
 
     console: int = 500
@@ -423,14 +422,14 @@ class ActivityOptions:
 
     @property
     def parts(self) -> frozenset[str]:
-        """What of "console", "errors" and "requests" is kept."""
+        """The kept parts among "console", "errors" and "requests"."""
         return frozenset(part for part in ("console", "errors", "requests") if getattr(self, part))
 
 
 def check_options(given: object) -> ActivityOptions | None:
-    """Return the options that `activity=` means: True is all the defaults, None and False nothing.
+    """Convert the argument `activity=` to options: True for the defaults, None and False for nothing.
 
-    Raises InvalidArgumentError for anything else than those and an ActivityOptions.
+    Raises InvalidArgumentError for a value that is neither of these nor an ActivityOptions.
     """
     if given is None or given is False:
         return None

@@ -1,11 +1,11 @@
-"""Collector: follows what one page does, in all its sessions. Activities: the collectors of all pages there are.
+"""Collection of a page's activity over all its sessions (Collector), for all pages of a browser (Activities).
 
-Rule: a page whose activity nobody asked for has no collector, and costs nothing. A page that is collected from its
-start is collected before its first script runs; so is every page that a collected page opens.
+Rule: a page without requested activity has no collector and no cost. Collection of a new page starts before its
+first script; so does collection of every page that a collected page opens.
 
-A part (console, errors, requests) is switched on with its first user and off with its last one; nothing is on
-before. It is followed in the page's own session, its frames' and its workers'. Events are taken by the reader, so
-nothing is lost before a consumer's own bound, and nothing waits for a consumer.
+A part (console, errors, requests) is switched on by its first user and off by its last. It is followed in the
+sessions of the page, its frames and its workers. The reader takes the events, so nothing is lost before a
+consumer's bound, and nothing waits for a consumer.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ _DOMAINS: dict[Part, tuple[str, ...]] = {
 }
 
 _CONTEXTS_REPLACED = "Runtime.executionContextsCleared"
-"""The event after which Chrome reports the messages of a document that comes back."""
+"""Event after which Chrome reports the messages of a document from the back/forward cache."""
 
 _FOLLOWED = 10_000
-"""Requests that are followed at a time; beyond, the oldest are dropped."""
+"""Maximum number of requests followed at a time. Beyond it the oldest are dropped."""
 
 _HELD = 500
-"""Messages and errors whose objects the page holds for us, so that they can be read; no fewer than are kept."""
+"""Number of messages and errors whose objects stay readable in the page; at least the number kept."""
 
 _VISITS = 100
 _LONGEST_URL = 2**16
 
 
 class Collector:
-    """What one page does, from now on. `reader` reads values in the page."""
+    """The activity of one page from now on. `reader` reads values in the page."""
 
     def __init__(self, page: PageTarget, reader: ValueReader | None = None) -> None:
         self.page = page
@@ -89,10 +89,10 @@ class Collector:
     # --- switching on and off ---------------------------------------------------------------------------------
 
     def apply(self, options: ActivityOptions | None) -> list[SharedCall]:
-        """Keep what the options say from now on; None: nothing more. What is kept already stays.
+        """Keep the parts in the options from now on; None keeps nothing more. Kept data stays.
 
-        Returns the calls to be answered until all is on. Raises SessionGoneError, TargetCrashedError,
-        ConnectionLostError, and has changed nothing then.
+        Returns the calls that must be answered before all parts are on. Raises SessionGoneError,
+        TargetCrashedError or ConnectionLostError without changing anything.
         """
         before: frozenset[Any] = frozenset() if self.options is None else self.options.parts
         after: frozenset[Any] = frozenset() if options is None else options.parts
@@ -108,7 +108,7 @@ class Collector:
         return calls
 
     def hold(self, parts: Iterable[Part]) -> list[SharedCall]:
-        """Count one more user of each part; the first one switches it on. In everything else as `apply`."""
+        """Add a user to each part; the first one switches it on. Returns and raises like `apply`."""
         calls: list[SharedCall] = []
         counted: list[Part] = []
         try:
@@ -124,7 +124,7 @@ class Collector:
         return calls
 
     def release(self, parts: Iterable[Part]) -> None:
-        """Count one user less of each part; the last one switches it off."""
+        """Remove a user from each part; the last one switches it off."""
         for part in parts:
             self._users[part] -= 1
             if not self._users[part]:
@@ -132,21 +132,21 @@ class Collector:
                 self._switch_off(part)
 
     def join(self, session: Session) -> None:
-        """Follow one more session of the page (called before it runs its first script)."""
+        """Follow another session of the page. Called before it runs its first script."""
         for part, users in self._users.items():
             if users:
                 with suppress(SessionGoneError, ConnectionLostError):
                     self._follow(session, part)
 
     def response(self, request_id: str) -> Response | None:
-        """Return the response of a request that is followed; None where it is not, or has none."""
+        """Return the response of a followed request, or None."""
         if not self._users["requests"]:
             return None
         exchange = self._exchanges.known(None, request_id)
         return None if exchange is None else exchange.owner.response
 
     def linger(self) -> list[SharedCall]:
-        """Follow requests until `stop_lingering`: bodies of responses that were waited for can be read then."""
+        """Follow requests until `stop_lingering`, so that bodies of awaited responses stay readable."""
         if self.lingering:
             return []
         calls = self.hold(["requests"])
@@ -154,7 +154,7 @@ class Collector:
         return calls
 
     def stop_lingering(self) -> None:
-        """End what `linger` began."""
+        """End the effect of `linger`."""
         if self.lingering:
             self.lingering = False
             self.release(["requests"])
@@ -166,7 +166,7 @@ class Collector:
         calls = self._follow(self.page.session, part)
         for session in [*self.page.frame_sessions.values(), *self.page.worker_sessions.values()]:
             if session is not self.page.session:
-                with suppress(SessionGoneError):  # it ends, or has crashed
+                with suppress(SessionGoneError):  # it ended or crashed
                     self._follow(session, part)
         return calls
 
@@ -180,7 +180,7 @@ class Collector:
         if part != "requests":
             listeners.append((_CONTEXTS_REPLACED, partial(self._expect_repeats, session)))
             self._repeats.expect(session)
-        # Before they are enabled: what the page wrote before comes at once then.
+        # Before enabling: the page's earlier messages arrive immediately afterwards.
         for method, listener in listeners:
             session.on_event(method, listener)
 
@@ -254,7 +254,7 @@ class Collector:
 
     def _take_log_entry(self, session: Session, event: Event) -> None:
         entry = event.decode(EntryAdded).entry
-        if entry.source != "worker":  # the worker's own session reports it, with its arguments
+        if entry.source != "worker":  # the worker's session reports it with its arguments
             self._add_message(ConsoleMessage(entry, session, self._reader), entry.timestamp, session, event)
 
     def _add_message(self, message: ConsoleMessage, timestamp: float, session: Session, event: Event) -> None:
@@ -289,7 +289,7 @@ class Collector:
                 self._release(kept)
 
     def _release(self, kept: int) -> None:
-        """Release the objects in the pages that cannot be asked for any more. Sent, not waited for."""
+        """Release page objects that can no longer be requested. Sends without waiting."""
         while len(self._held) > kept:
             for held in self._held.popleft():
                 held.release()
@@ -307,7 +307,7 @@ class Collector:
         request: Request = exchange.owner
         match decoded:
             case network.RequestWillBeSentExtraInfo() | network.ResponseReceivedExtraInfo():
-                pass  # may come on another session, that of the page for a worker's
+                pass  # may arrive on another session: a worker's on its page's
             case network.ResponseReceived() | network.WebSocketHandshakeResponseReceived():
                 request._session = session
                 if self._body_store is not None:
@@ -342,9 +342,9 @@ class Collector:
         self.subscribers.deliver("requests", request)
 
     def _deliver(self, exchange: Exchange) -> None:
-        """Deliver the responses that have all their headers, and the ends, of a chain of redirects.
+        """Deliver the responses with complete headers, and the ends, of a chain of redirects.
 
-        Headers as they went over the network may come late. They are waited for until the chain itself ends.
+        Network headers may arrive late. They are awaited until the chain ends.
         """
         over = exchange.ended
         hops: list[Exchange] = []
@@ -381,7 +381,7 @@ class Collector:
             self.clear(keep_loader=navigated.frame.loader_id)
 
     def clear(self, keep_loader: str | None = None) -> None:
-        """Forget what is kept, but for the requests of one document."""
+        """Drop the kept items, except the requests of one document."""
         if self.console is not None:
             self.console.clear()
         if self.errors is not None:
@@ -429,7 +429,7 @@ class Activities:
         tabs.add_set_up(self._set_up)
 
     def of(self, page: PageTarget) -> Collector:
-        """Return the collector of a page, the same one each time; it lives as long as the page object."""
+        """Return the collector of a page. It is created once and lives as long as the page object."""
         collector = _collector_of(page)
         if collector is None:
             collector = Collector(page, self._reader)
@@ -437,7 +437,7 @@ class Activities:
         return collector
 
     def set_for_all(self, options: ActivityOptions | None) -> None:
-        """Collect from all pages that are open and from all that come; None: from no more that come."""
+        """Collect from all open and new pages. None: stop collecting from new pages."""
         self._of_all = options
         if options is not None:
             for page in list(self._tabs.pages.values()):
@@ -445,7 +445,7 @@ class Activities:
 
     @contextmanager
     def in_context(self, context_id: str | None, options: ActivityOptions | None) -> Iterator[None]:
-        """Collect from the pages that come in a context while the block runs; None: as from all others."""
+        """Collect from new pages of a context during the block. None: use the general options."""
         if options is not None:
             self._of_contexts[context_id] = options
         try:
@@ -470,7 +470,7 @@ class Activities:
         return self._of_contexts.get(page.context_id, self._of_all)
 
     def _begin(self, page: PageTarget, options: ActivityOptions) -> None:
-        # Not waited for: what is sent next comes after it. A page that crashed or is gone sends nothing.
+        # Not awaited: later commands follow in order. A crashed or closed page sends nothing.
         with suppress(SessionGoneError, ConnectionLostError):
             self.of(page).apply(options)
 

@@ -1,9 +1,9 @@
-"""Console messages and page errors: what a page writes and did not catch, and the values in it.
+"""Console messages and page errors, and the values in them.
 
-Rule: each is made of one event, and of nothing else. A value that the event holds whole is that value: an
-argument, what was thrown, a stack. For everything else there is an Unread, which says what it is. It is read in
-the page when it is asked for, within the time that was given; there is no approximation of a value. Reading may
-run the page's own code (getters), which may not end: it is then terminated in a shielded and bounded step.
+Rule: each is built from one event. A value that the event contains completely is returned as is: an argument, a
+thrown value, a stack. Every other value is an Unread, a description that can be read in the page within a given
+time; values are never approximated. Reading may run getters of the page that never end. They are terminated in a
+shielded and bounded step.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ _LEVELS: dict[str, Level] = {
     "error": "error",
     "assert": "error",
 }
-"""What is not here is "info"."""
+"""Levels by message type; other types are "info"."""
 
 
 class ConsoleMessage:
     """One message.
 
-    `type` is the method of `console` in Chrome's words ("log", "warning", "table", "trace", ...); `level` is
-    "debug", "info", "warning" or "error". `source` is "console" for what a script wrote, else what Chrome
-    writes about: "network", "security", "deprecation", ... `time` is in seconds since 1970. `stack` has the
-    innermost frame first; `url`, `line` and `column` (from 0) are where it was written. `target_type`
-    ("page", "iframe", "worker") and `target_id` name who wrote it.
+    `type` is Chrome's name of the `console` method ("log", "warning", "table", "trace", ...). `level` is "debug",
+    "info", "warning" or "error". `source` is "console" for messages of scripts, or Chrome's category: "network",
+    "security", "deprecation", ... `time` is in seconds since 1970. `stack` begins with the innermost frame. `url`,
+    `line` and `column` (from 0) are the source location. `target_type` ("page", "iframe", "worker") and
+    `target_id` identify the writer.
     """
 
     __slots__ = (
@@ -109,28 +109,27 @@ class ConsoleMessage:
 
     @property
     def text(self) -> str:
-        """The message as one text, its format (%s, %d, ...) applied, objects as Chrome describes them."""
+        """The formatted message (%s, %d, ...), with objects as Chrome describes them."""
         if self._text is None:
             self._text = format_message(self._remote)
         return self._text
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """The arguments: each its value where the event holds it whole or `values` has read it, else an Unread.
+        """The arguments. Each is its value if the event contains it or `values` has read it, else an Unread.
 
-        Whole are primitives, and small plain objects and arrays of primitives. undefined and null are None.
+        Events contain primitives, and small plain objects and arrays of primitives. undefined and null are None.
         """
         if self._args is None:
             self._args = tuple(map(value_in_event, self._remote))
         return self._args
 
     async def values(self, *, timeout: float = 30) -> tuple[Any, ...]:
-        """Return the arguments as `Page.evaluate` returns values, objects too, as they are in the page now.
+        """Return the arguments as `Page.evaluate` returns values, with objects in their current state.
 
-        Getters of objects run in the page; one that does not end is terminated when `timeout` (seconds) is
-        over, and with it what else that process runs. What is gone (its document, or the message itself was
-        dropped meanwhile), and what cannot be read, stays an Unread with a `reason`. Raises DeadlineExceededError,
-        ConnectionLostError.
+        Getters of objects run in the page. A getter that does not end within `timeout` seconds is terminated,
+        together with everything else that its process runs. A value stays an Unread with a `reason` if it cannot
+        be read, or if its document or the message is gone. Raises DeadlineExceededError, ConnectionLostError.
         """
         reader = _unless_left(self._reader, self._session, self._shown)
         self._args = await read_values(self._session, self._remote, self.args, reader, timeout)
@@ -138,7 +137,7 @@ class ConsoleMessage:
 
     @property
     def _object_ids(self) -> Sequence[str]:
-        """The objects that the page keeps for this message. For the engine's own parts."""
+        """Ids of the objects that the page keeps for this message. For internal use."""
         return [each.object_id for each in self._remote if each.object_id is not None]
 
 
@@ -146,7 +145,7 @@ _FORMAT = re.compile(r"%([sdifoOcj%])")
 
 
 def format_message(arguments: Sequence[RemoteArgument]) -> str:
-    """Return the text of a message: the first argument's format applied to the others, and the rest behind it."""
+    """Format a message: apply the first argument's format to the others, and append the rest."""
     if not arguments:
         return ""
     first, rest = arguments[0], list(arguments[1:])
@@ -174,10 +173,10 @@ def format_message(arguments: Sequence[RemoteArgument]) -> str:
 class PageError:
     """One error.
 
-    `kind` is "exception" or "rejection"; `name` is such as "TypeError" ("" where no Error was thrown),
-    `message` its words, `stack` its stack as text, `frames` the same as data. `url`, `line` and `column`
-    (from 0) are where it was thrown. `handled`: of a rejection, that it was handled later. `time` is in
-    seconds since 1970; `target_type` ("page", "iframe", "worker") and `target_id` name where.
+    `kind` is "exception" or "rejection". `name` is such as "TypeError" ("" if the value is not an Error).
+    `message` is its message, `stack` its stack as a string, `frames` the stack as data. `url`, `line` and `column`
+    (from 0) are the location of the throw. `handled`: whether a rejection was handled later. `time` is in seconds
+    since 1970. `target_type` ("page", "iframe", "worker") and `target_id` identify the target.
     """
 
     __slots__ = (
@@ -246,11 +245,11 @@ class PageError:
 
     @property
     def value(self) -> Any:
-        """What was thrown, where the event holds it whole or `read` has read it; else an Unread."""
+        """The thrown value if the event contains it or `read` has read it, else an Unread."""
         return self._value
 
     async def read(self, *, timeout: float = 30) -> Any:
-        """Return what was thrown, an Error as a JSError. In everything else as `ConsoleMessage.values`."""
+        """Return the thrown value, an Error as a JSError. Waits and raises like `ConsoleMessage.values`."""
         reader = _unless_left(self._reader, self._session, self._shown)
         read = await read_values(self._session, [self._details], [self._value], reader, timeout)
         self._value = read[0]
@@ -258,7 +257,7 @@ class PageError:
 
     @property
     def _object_ids(self) -> Sequence[str]:
-        """The objects that the page keeps for this error. For the engine's own parts."""
+        """Ids of the objects that the page keeps for this error. For internal use."""
         return [] if self._details.object_id is None else [self._details.object_id]
 
 
@@ -268,17 +267,17 @@ def _whole(value: object) -> str:
     return "NaN" if isinstance(value, str | Unread | None) or value != value else str(value)
 
 
-# --- values that stay in the page ----------------------------------------------------------------------------
+# --- values in the page ----------------------------------------------------------------------------
 
 ValueReader = Callable[[Session, RemoteArgument], Awaitable[Any]]
-"""Reads the value of an object in the page; it may run getters there. Raises an EngineError when it cannot."""
+"""Function that reads an object in the page, which may run getters. Raises an EngineError on failure."""
 
 
 @attrs.frozen
 class Unread:
-    """A value that stays in the page. `type` is such as "Object", "map" or "function", `description` Chrome's.
+    """A value in the page. `type` is such as "Object", "map" or "function"; `description` is Chrome's.
 
-    `reason` says why it could not be read, where that was tried.
+    `reason` explains why an attempt to read it failed.
     """
 
     type: str
@@ -299,19 +298,19 @@ _NUMBERS = {
 _EXACT = 2**53
 
 _ABBREVIATED = 100
-"""Characters from which on a preview shortens a text."""
+"""Length from which a preview shortens strings, in characters."""
 
 _LONGEST_INTEGER = 600
-"""Digits that Python always reads at once."""
+"""Number of digits that Python always converts in one step."""
 
 _MISSING = object()
 
 
 def value_in_event(argument: RemoteArgument) -> Any:
-    """Return the value that an event holds whole, else an Unread.
+    """Return the value if the event contains it completely, else an Unread.
 
-    Primitives are exact: NaN, infinities and -0 are floats, a BigInt is an int, undefined and null are None.
-    A plain object or array of primitives, small enough for Chrome's preview, is a dict or list.
+    Primitives are exact: NaN, infinities and -0 are floats, a BigInt is an int, undefined and null are None. A
+    plain object or array of primitives that fits into Chrome's preview is a dict or list.
     """
     value = _primitive(argument)
     if value is _MISSING and argument.preview is not None and not argument.preview.overflow:
@@ -326,7 +325,7 @@ def value_in_event(argument: RemoteArgument) -> Any:
 
 
 def shown(argument: RemoteArgument) -> str:
-    """Return an argument as a line of a console shows it."""
+    """Format an argument like a console."""
     if argument.type == "string":
         return str(argument.value)
     if argument.type == "undefined":
@@ -345,7 +344,7 @@ def shown(argument: RemoteArgument) -> str:
 
 
 _TERMINATE_TIMEOUT = 1.0
-"""Seconds that terminating a getter may take."""
+"""Timeout for terminating a getter, in seconds."""
 
 
 async def read_values(
@@ -355,9 +354,9 @@ async def read_values(
     reader: ValueReader | None,
     timeout: float,
 ) -> tuple[Any, ...]:
-    """Return `known` with each Unread replaced by its value, or by an Unread that says why it cannot be read.
+    """Return `known` with each Unread replaced by its value, or by an Unread with a reason.
 
-    Raises DeadlineExceededError when the page does not answer in `timeout` seconds, ConnectionLostError.
+    Raises DeadlineExceededError if the page does not answer within `timeout` seconds, and ConnectionLostError.
     """
     values = list(known)
     with within("read what a page wrote", timeout):
@@ -372,7 +371,7 @@ _MOST_PARENTS = 32
 
 
 def all_frames(stack: StackTrace | None) -> tuple[StackFrame, ...]:
-    """Return all frames, the innermost first, then those that led to them."""
+    """Return all frames from the innermost, including the asynchronous parents."""
     frames: list[StackFrame] = []
     for _ in range(_MOST_PARENTS):
         if stack is None:
@@ -403,8 +402,7 @@ def _integer(digits: str) -> Any:
 
 
 def _array(argument: RemoteArgument, properties: list[PropertyPreview]) -> Any:
-    # The preview leaves out holes, and has properties that are not elements: then it is not an array of elements
-    # alone.
+    # The preview omits holes and includes other properties. In both cases the array has more than elements.
     if argument.description != f"Array({len(properties)})":
         return _MISSING
     if any(each.name != str(index) for index, each in enumerate(properties)):
@@ -415,7 +413,7 @@ def _array(argument: RemoteArgument, properties: list[PropertyPreview]) -> Any:
 
 def _object(properties: list[PropertyPreview]) -> Any:
     found = {each.name: _preview_value(each) for each in properties}
-    # A symbol as key is shown by its description, which a text can have too.
+    # A symbol key is shown by its description, which a string key may equal.
     if any(value is _MISSING or name.startswith("Symbol(") for name, value in found.items()):
         return _MISSING
     return found
@@ -475,7 +473,7 @@ def _preview_text(argument: RemoteArgument, preview: ObjectPreview) -> str:
 
 
 def _unless_left(reader: ValueReader | None, session: Session, shown: int) -> ValueReader | None:
-    """Return the reader; None once the document was left: its object ids can then name other objects."""
+    """Return the reader, or None after a navigation: the object ids may then belong to other objects."""
     return None if reader is None or shown != session.documents_shown else reader
 
 
@@ -493,7 +491,7 @@ async def _read(
     except (trio.Cancelled, KeyboardInterrupt):
         with (
             undoing(_TERMINATE_TIMEOUT),
-            suppress(EngineError),  # gone, with whatever it was running
+            suppress(EngineError),  # it is gone together with its script
         ):
             await session.call("Runtime.terminateExecution")
         raise

@@ -1,11 +1,10 @@
-"""Exchanges: requests and their answers, put together from Chrome's events. Pure.
+"""Requests and their responses, assembled from Chrome's events. Pure.
 
-Rule: an event that belongs to no known request is ignored. A redirect ends one exchange and begins the next.
-Headers as they went over the network (ExtraInfo) are sent by another process than the rest, in any order with it:
-before their request, or after the next one began. Among themselves they keep the order of the requests, and each
-request says in the end whether it has any; so the n-th of them belongs to the n-th request that has any. With a
-bound, exchanges that have ended are removed in the order in which they ended, so memory does not grow with the
-page's life.
+Rule: an event for an unknown request is ignored. A redirect ends one exchange and begins the next. Network headers
+(ExtraInfo) come from another process and in any order with the other events: before their request, or after the
+next one began. They keep the order of the requests, and each request eventually reports whether it has any. So the
+n-th headers belong to the n-th request with headers. With a bound, ended exchanges are removed in the order of
+their end, so memory does not grow with the page's life.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from cdpengine._protocol.domains import network
 from cdpengine._protocol.posted_data import PostedData, posted_data
 
 _ENDED_KEPT = 200
-"""Exchanges that are known for a while after their end: their headers may come after it."""
+"""Number of ended exchanges that stay known, because their headers may arrive later."""
 
 _MOST_EARLY = 1_000
-"""Requests for which headers are held that came before them; beyond, the oldest are dropped."""
+"""Maximum number of requests with headers that arrived before them. Beyond it the oldest are dropped."""
 
 _WITHOUT_BODY = ("", "GET", "HEAD", "OPTIONS")
 
@@ -35,11 +34,11 @@ _ExtraInfo = network.RequestWillBeSentExtraInfo | network.ResponseReceivedExtraI
 
 @attrs.define(eq=False, repr=False)
 class Exchange:
-    """One request and what came of it. Times are Chrome's monotonic seconds.
+    """One request and its response. Times are Chrome's monotonic seconds.
 
-    `encoded` counts the bytes that came over the network, headers included, `decoded` those of the body.
-    `before` is the exchange that was redirected to this one. `has_extra_info` is None until Chrome has said
-    whether headers as they went over the network belong to this one. `owner` is for the collector.
+    `encoded` counts the bytes received from the network, including headers; `decoded` those of the body. `before`
+    is the exchange that redirected to this one. `has_extra_info` is None until Chrome reports whether this
+    exchange has network headers. `owner` is for the collector.
     """
 
     sent: network.RequestWillBeSent
@@ -63,12 +62,12 @@ class Exchange:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come: it is finished, redirected, or has failed."""
+        """Whether the exchange is complete: finished, redirected, or failed."""
         return self.finished is not None or bool(self.failure)
 
     @property
     def posted(self) -> PostedData:
-        """The body that was sent."""
+        """The body of the request."""
         posted = posted_data(self.sent.request)
         if posted.content is None and not posted.missing and self._may_be_stream:
             return PostedData(missing=_STREAM)
@@ -76,7 +75,7 @@ class Exchange:
 
     @property
     def posted_size(self) -> int:
-        """Bytes of the body that was sent, -1 if they are not known."""
+        """Size of the request's body in bytes, -1 if unknown."""
         posted = self.posted
         if not posted.missing:
             return len(posted.content or b"")
@@ -85,9 +84,9 @@ class Exchange:
 
     @property
     def _may_be_stream(self) -> bool:
-        """Whether a body may have gone that Chrome did not mention: it reports a stream as no body.
+        """Whether the request may have had a body that Chrome does not report, because it is a stream.
 
-        Chrome sends no Content-Length with a stream, and needs HTTP/2 for it.
+        Chrome sends no Content-Length with a stream, and requires HTTP/2 for it.
         """
         if self.sent.request.method in _WITHOUT_BODY:
             return False
@@ -97,20 +96,20 @@ class Exchange:
 
     @property
     def awaits_headers(self) -> bool:
-        """Whether Chrome has said that the response's headers as they went over the network are still to come."""
+        """Whether the response's network headers are announced and have not arrived."""
         return self.has_extra_info is True and self.response_headers is None
 
 
 @attrs.define(eq=False)
 class _Chain:
-    """The requests of one id, each redirected to the next, and the headers that came with that id."""
+    """The requests with one id, each redirected to the next, and the headers received for that id."""
 
     hops: list[Exchange] = attrs.Factory(list)
     sent: list[network.RequestWillBeSentExtraInfo] = attrs.Factory(list)
     answered: list[network.ResponseReceivedExtraInfo] = attrs.Factory(list)
 
     def assign(self) -> None:
-        """Give each hop the headers that are its own, as far as is known by now."""
+        """Assign the received headers to the requests, as far as possible."""
         with_extra = [hop for hop in self.hops if hop.has_extra_info is not False]
         for hop in self.hops:
             hop.request_headers = hop.response_headers = hop.response_status = None
@@ -120,13 +119,13 @@ class _Chain:
             hop.response_headers, hop.response_status = answer.headers, answer.status_code
 
     def unassigned(self) -> _Chain:
-        """Return a chain of the headers so far that belong to no hop of this one."""
+        """Return a chain with the headers that belong to no request of this chain."""
         taken = sum(hop.has_extra_info is not False for hop in self.hops)
         return _Chain(sent=self.sent[taken:], answered=self.answered[taken:])
 
 
 class Exchanges:
-    """The exchanges that are under way. `kept` bounds how many are remembered (None: all of them)."""
+    """The running exchanges. `kept` is the maximum number remembered (None: all)."""
 
     def __init__(self, kept: int | None = None) -> None:
         self._kept = kept
@@ -135,23 +134,23 @@ class Exchanges:
         self._early: dict[Hashable, _Chain] = {}
 
     def known(self, scope: Hashable, request_id: str) -> Exchange | None:
-        """Return the latest exchange of that id, None when there is none (any more)."""
+        """Return the latest exchange with that id, or None."""
         chain = self._known.get((scope, request_id))
         return None if chain is None else chain.hops[-1]
 
     def under_way(self) -> list[Exchange]:
-        """Return those that have not ended."""
+        """Return the exchanges that have not ended."""
         return [chain.hops[-1] for chain in self._known.values() if not chain.hops[-1].ended]
 
     def take(self, scope: Hashable, event: network.RequestEvent) -> Exchange | None:
-        """Take one event, and return the exchange that it is about, None when that is not known.
+        """Process an event. Return its exchange, or None if that is unknown.
 
-        Of ExtraInfo, that is the latest of its id; the headers may be those of one before it. `scope` says within
-        what request ids are unique.
+        For ExtraInfo, return the latest exchange with the id; the headers may belong to an earlier one. Request
+        ids are unique within `scope`.
         """
         key = (scope, event.request_id)
         if isinstance(event, network.RequestWillBeSent):
-            # The engine's own navigation is none of the page's.
+            # The engine's navigation does not belong to the page.
             return None if event.request.url == RELEASE_URL else self._sent(key, event)
         if isinstance(event, network.WebSocketCreated):
             request = network.Request(url=event.url, method="GET")
@@ -173,7 +172,7 @@ class Exchanges:
         return exchange
 
     def fail(self, exchange: Exchange, reason: str) -> None:
-        """Note that nothing more will come of an exchange."""
+        """Mark an exchange as failed."""
         if not exchange.ended:
             exchange.failure = reason
 
@@ -219,7 +218,7 @@ class Exchanges:
 
 
 def header_of(headers: Mapping[str, str], name: str) -> str:
-    """Return a header's value, "" where there is none. `name` is in lower case."""
+    """Return a header's value, or "". `name` is in lower case."""
     return next((value for key, value in headers.items() if key.lower() == name), "")
 
 

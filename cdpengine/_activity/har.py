@@ -1,9 +1,9 @@
-"""HTTP Archives (HAR 1.2) of exchanges, and the bodies that are put into them.
+"""HTTP Archives (HAR 1.2) of exchanges, and the fetching of their bodies.
 
-Rule: an archive says only what the browser reported. Sizes and times that are not known are -1, as the format has
-it; what is known beyond the format is in comments. A request without an answer has status 0 and says why, and so
-does a body that is missing, of a request or of a response. Cookies are secrets: they are listed where the caller
-wants secrets, and headers are as they were given. Bodies are fetched within bounds of size, number and time.
+Rule: an archive contains only facts that the browser reported. Unknown sizes and times are -1, as the format
+defines. Facts outside the format are in comments. A request without a response has status 0 and a comment with the
+reason; a missing body of a request or response has a comment too. Cookies are secrets, and are listed only if the
+caller wants secrets. Headers are included as given. The fetching of bodies is bounded in size, number and time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Json = dict[str, Any]
 
 @attrs.define
 class Visit:
-    """A document that a page went to: one of the archive's "pages". Times are Chrome's monotonic seconds."""
+    """A document visited by the page: one of the archive's "pages". Times are Chrome's monotonic seconds."""
 
     id: str
     title: str
@@ -54,7 +54,7 @@ def document(
     product: str = "",
     comments: Sequence[str] = (),
 ) -> Json:
-    """Return the archive, its entries in the order in which they began; `cookies` has their cookies listed.
+    """Return the archive, with entries in the order of their start. `cookies` lists their cookies.
 
     `product` is such as "Chrome/156.0.1".
     """
@@ -74,34 +74,34 @@ def document(
 
 
 def encode(archive: Json) -> bytes:
-    """Return an archive as JSON that people can read too."""
+    """Encode an archive as indented JSON."""
     return _json.encode(archive, indent=1) + b"\n"
 
 
 class Redacting(Protocol):
-    """What takes secrets out, and remembers those that it has seen: the Redactor of recordings."""
+    """A redactor with memory: the Redactor of recordings."""
 
     def text(self, text: str) -> str:
-        """Return a text without its secrets."""
+        """Return a string without secrets."""
 
     def clean(self, value: Json) -> Json:
         """Return a JSON object without its secrets."""
 
     def hide(self, text: str) -> str:
-        """Return what stands in the place of a secret."""
+        """Return the placeholder for a secret."""
 
 
 def redacted(archive: Json, redactor: Redacting) -> Json:
-    """Return an archive without secrets: what was sent as data, and whatever the redactor finds elsewhere."""
+    """Return an archive without secrets: posted data, and everything else that the redactor finds."""
     log = archive["log"]
     for entry in log["entries"]:
         request = entry["request"]
         if "postData" in request:
             _hide_posted(request["postData"], redactor)
-        # The parts of a query are as secret as the URL says that they are.
+        # The URL decides which parts of its query are secret.
         request["url"] = redactor.text(request["url"])
         request["queryString"] = _query_string(request["url"])
-    # Twice: what the first pass learned to be secret may stand further up too.
+    # Twice, because a secret learned in the first pass may also occur earlier.
     for _ in range(2):
         archive = redactor.clean(archive)
     comment = "secrets are redacted"
@@ -113,14 +113,14 @@ def redacted(archive: Json, redactor: Redacting) -> Json:
 def _hide_posted(posted: Json, redactor: Redacting) -> None:
     text = posted["text"]
     if posted.get("comment") == _BINARY:
-        # The redactor learns the parts of the body itself.
+        # The redactor learns the parts of the body.
         text = base64.b64decode(text).decode("utf-8", "replace")
         del posted["comment"]
     posted["text"] = redactor.hide(text)
 
 
 def timings(request: Exchange) -> dict[str, float]:
-    """Return the format's timings: -1 for what does not apply; the sum of the others is the entry's time."""
+    """Return the timings of the format: -1 if not applicable; the others add up to the entry's time."""
     began, ended = request.sent.timestamp, request.finished
     whole = 0.0 if ended is None else max(0.0, _ms(ended - began))
     timing = None if request.response is None else request.response.timing
@@ -149,7 +149,7 @@ def timings(request: Exchange) -> dict[str, float]:
 
 
 LARGEST_BODY = 2**20
-"""Bytes of a body that are put into an archive, by default."""
+"""Default maximum size of a body in an archive, in bytes."""
 
 _AT_A_TIME = 8
 
@@ -159,7 +159,7 @@ _TEXTUAL = ("text/", "application/json", "application/javascript", "application/
 
 
 async def fill_bodies(requests: Sequence[Request], largest: int, at_most: float) -> list[Exchange]:
-    """Return the exchanges of the requests, copies with their bodies. Takes at most `at_most` seconds.
+    """Return copies of the requests' exchanges with their bodies. Takes at most `at_most` seconds.
 
     Raises ConnectionLostError.
     """
@@ -302,12 +302,12 @@ def _response(request: Exchange, *, cookies: bool) -> Json:
 
 
 def _content_size(request: Exchange) -> int:
-    """Return the bytes of the body; Chrome reports none of a redirect's, and not all before the end."""
+    """Return the size of the body. It is unknown for redirects and before the end."""
     return request.decoded if request.ended and request.after is None else -1
 
 
 def _pairs(headers: dict[str, str]) -> list[Json]:
-    # Chrome joins the values of a header that came several times by line breaks.
+    # Chrome joins the values of a repeated header with line breaks.
     return [
         {"name": name, "value": value} for name, values in headers.items() for value in values.split("\n")
     ]

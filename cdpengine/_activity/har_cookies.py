@@ -1,7 +1,7 @@
-"""Cookies of headers as an HTTP Archive lists them. Pure.
+"""Cookies in headers, in the form of an HTTP Archive. Pure.
 
-Rule: each cookie that a header names is listed, with the attributes that the header gives. What no browser would
-take as a cookie is left out.
+Rule: each cookie of a header is listed with the header's attributes. Strings that no browser accepts as a cookie
+are omitted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def set_cookies(headers: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 def _lines(headers: Mapping[str, str], wanted: str) -> list[str]:
-    # Chrome joins the values of a header that came several times by line breaks.
+    # Chrome joins the values of a repeated header with line breaks.
     return [line for name, lines in headers.items() if name.lower() == wanted for line in lines.split("\n")]
 
 
@@ -53,7 +53,7 @@ def _set_cookie(line: str) -> dict[str, Any]:
 
 
 def _date(value: str) -> str:
-    """Return a header's date as the format has dates, "" where it is none."""
+    """Convert a header's date to the archive's form, or "" if it is invalid."""
     parsed = email.utils.parsedate_tz(value.replace("-", " "))
     if parsed is None:
         return ""

@@ -1,6 +1,6 @@
-"""PageActivity: the public interface of what one page does: `page.activity`.
+"""The public interface of a page's activity: `page.activity`.
 
-Rule: nothing is on before it is asked for; what was on is off when its scope ends, however that ends.
+Rule: nothing is on before it is requested. Everything is off after its scope, however that ends.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from cdpengine.errors import ActivityOffError, ConnectionLostError, InvalidArgum
 T = TypeVar("T")
 
 _REPORTING_TIMEOUT = 2.0
-"""Seconds that a page gets to confirm that it reports, where it is only listened to.
+"""Timeout for a page to confirm a stream's start, in seconds.
 
-A stuck page does so later.
+A stuck page confirms later.
 """
 
 
 @not_picklable("a list of its messages, errors or requests")
 class PageActivity:
-    """What one page does: its console, its errors, its requests; those of its frames and dedicated workers too.
+    """The activity of a page: console, errors and requests, including those of its frames and dedicated workers.
 
-    For archives: `product` is the browser's name and version, `redactor` makes what takes secrets out.
+    For archives: `product` is the browser's name and version; `redactor` creates an object that removes secrets.
     """
 
     def __init__(
@@ -52,16 +52,16 @@ class PageActivity:
         self._redactor = redactor
         self._product = product
 
-    # --- what is kept -----------------------------------------------------------------------------------------
+    # --- kept items -----------------------------------------------------------------------------------------
 
     @property
     def started(self) -> bool:
-        """Whether anything is being kept now."""
+        """Whether anything is being kept."""
         return self._collector.options is not None
 
     @property
     def console(self) -> Buffer[ConsoleMessage]:
-        """The latest console messages, oldest first. Raises ActivityOffError when none were ever kept."""
+        """The latest console messages, oldest first. Raises ActivityOffError if none were ever kept."""
         return _check_kept(self._collector.console, "console")
 
     @property
@@ -71,7 +71,7 @@ class PageActivity:
 
     @property
     def requests(self) -> Buffer[Request]:
-        """The latest requests, in the order in which they began; each goes on changing until it has ended.
+        """The latest requests, in the order of their start. A request changes until it has ended.
 
         Raises ActivityOffError.
         """
@@ -87,15 +87,15 @@ class PageActivity:
         bodies: bool | KeepBodies | None = None,
         timeout: float = 30,
     ) -> None:
-        """Keep what the page does from now on: so many of the latest of each kind; 0 leaves a kind out.
+        """Keep the latest items of each kind from now on, up to the given numbers; 0 keeps none of a kind.
 
-        What the page has written to its console and thrown before, as far as Chrome still has it (1,000),
-        comes first. `keep_over_navigation` False clears all when the page goes to another document, but for
-        the requests of that one. `bodies` has bodies of responses kept as they arrive: see KeepBodies. Called
-        again, it changes all that.
+        Earlier console messages and errors that Chrome still has (up to 1,000) come first.
+        `keep_over_navigation=False` clears everything when the page navigates to another document, except the
+        requests of that document. `bodies` keeps response bodies as they arrive: see KeepBodies. A further call
+        changes the settings.
 
-        Pages can notice that their console is listened to. Raises InvalidArgumentError, DeadlineExceededError when
-        the page does not answer, SessionGoneError, TargetCrashedError; nothing is on then that was not before.
+        Pages can detect that their console is observed. Raises InvalidArgumentError, DeadlineExceededError if the
+        page does not answer, SessionGoneError, TargetCrashedError. After an error, nothing new is on.
         """
         options = ActivityOptions(
             console=console,
@@ -107,7 +107,7 @@ class PageActivity:
         await self.start_with(options, timeout=timeout)
 
     async def start_with(self, options: ActivityOptions, *, timeout: float = 30) -> None:
-        """Do as `start`, with options that were made before."""
+        """Start like `start`, with existing options."""
         with within("start collecting a page's activity", timeout):
             await trio.lowlevel.checkpoint()
             before = self._collector.options
@@ -120,7 +120,7 @@ class PageActivity:
                 raise
 
     async def stop(self) -> None:
-        """Keep nothing more, and switch off what was switched on for it. What was kept stays."""
+        """Keep no further items, and switch off everything that keeping needs. Kept items stay."""
         self._collector.apply(None)
         self._collector.stop_lingering()
         await trio.lowlevel.checkpoint()
@@ -136,7 +136,7 @@ class PageActivity:
         bodies: bool | KeepBodies | None = None,
         timeout: float = 30,
     ) -> AsyncIterator[PageActivity]:
-        """Do as `start` for the block, and have it again afterwards as it was before."""
+        """Apply `start` for the block, and restore the previous settings afterwards."""
         before = self._collector.options
         await self.start(
             console=console,
@@ -151,27 +151,27 @@ class PageActivity:
         finally:
             with contextlib.suppress(
                 SessionGoneError, ConnectionLostError
-            ):  # what cannot be switched on again sends nothing
+            ):  # a part that cannot be switched on again sends nothing
                 self._collector.apply(before)
 
     def clear(self) -> None:
-        """Forget what is kept, and begin to count anew."""
+        """Drop the kept items, and reset the counters."""
         self._collector.clear()
 
-    # --- as it happens ----------------------------------------------------------------------------------------
+    # --- streams ----------------------------------------------------------------------------------------
 
     def stream(
         self, *kinds: Kind, buffer: int = 1000
     ) -> contextlib.AbstractAsyncContextManager[ActivityStream]:
-        """Receive what the page does as it happens, from the moment at which the block is entered.
+        """Receive the page's activity as it happens, from the start of the block.
 
-        `kinds`: "console" gives each ConsoleMessage, "errors" each PageError, "requests" each Request when it
-        begins, "responses" each Response when its headers have come, "finished" a RequestEnded for each
-        request that ended; none means the first three. All of one block come in one sequence.
+        `kinds`: "console" yields each ConsoleMessage, "errors" each PageError, "requests" each Request at its
+        start, "responses" each Response once its headers are complete, "finished" a RequestEnded for each ended
+        request. The default is the first three. All items come in one sequence.
 
-        At most `buffer` items wait; where more came, the stream raises EventsLostError, at the place where they
-        are missing, and goes on. Nobody waits for a consumer. As a stream of events, it raises TargetCrashedError
-        and goes on, and SessionGoneError in the end. Raises InvalidArgumentError.
+        At most `buffer` items wait. If more arrive, the stream raises EventsLostError at the place of the missing
+        items, and continues. Nothing waits for a consumer. Like a stream of events, it raises TargetCrashedError
+        and continues, and SessionGoneError at the end. Raises InvalidArgumentError.
         """
         return open_stream(self._collector, *kinds, buffer=buffer)
 
@@ -182,14 +182,14 @@ class PageActivity:
         where: Callable[[Response], bool] | None = None,
         timeout: float = 30,
     ) -> Response:
-        """Return the next response whose URL matches, once its headers have come; its body may still be coming.
+        """Return the next matching response once its headers are complete. Its body may still be arriving.
 
-        `url` is a glob ("*/api/*"), a compiled regular expression or a function of the URL; `where` a test of
-        the Response. What came before the call does not count: to act and then wait, use `expect_response`.
-        From then on the page's requests are followed, so that bodies can be read, until `activity.stop()` or
-        the page's end.
+        `url` is a glob ("*/api/*"), a compiled regular expression or a function of the URL; `where` is a predicate
+        for the Response. Responses before the call do not count: to act and then wait, use `expect_response`. From
+        then on the page's requests are followed, so that bodies can be read, until `activity.stop()` or the page's
+        end.
 
-        Raises DeadlineExceededError, which names what came instead, InvalidArgumentError, SessionGoneError,
+        Raises DeadlineExceededError, which names other responses, InvalidArgumentError, SessionGoneError,
         ConnectionLostError.
         """
         awaited = AwaitedResponse(url, where)
@@ -213,15 +213,15 @@ class PageActivity:
         redacted: bool = True,
         timeout: float = 30,
     ) -> har.Json:
-        """Return the requests that are kept as an HTTP Archive (HAR 1.2), a JSON object.
+        """Return the kept requests as an HTTP Archive (HAR 1.2), a JSON object.
 
-        With `bodies`, the bodies of responses stand in it, up to `largest_body` bytes each, asked of Chrome
-        where they were not kept. A body that is missing says why in a comment, also that of a request. `redacted`
-        takes out what is secret: cookies, headers, posted data, parts of URLs and texts that look it, by the
-        table that recordings are redacted by. Sizes that are not known are -1.
+        `bodies` includes response bodies of up to `largest_body` bytes each. Bodies that were not kept are
+        requested from Chrome. The comment of a missing body, also of a request, contains the reason. `redacted`
+        removes secrets: cookies, headers, posted data, and secret-looking parts of URLs and strings, by the rules
+        of recordings. Unknown sizes are -1.
 
         Raises ActivityOffError, InvalidArgumentError, DeadlineExceededError, ConnectionLostError. A page that does
-        not answer costs half of `timeout` (seconds); its bodies are missing then.
+        not answer costs half of `timeout` (seconds); its bodies are then missing.
         """
         requests = list(self.requests)
         if isinstance(largest_body, bool) or not isinstance(largest_body, int) or largest_body < 0:
@@ -256,10 +256,10 @@ class PageActivity:
         overwrite: bool = True,
         timeout: float = 30,
     ) -> Path:
-        """Write the archive that `har` returns to a file, whole or not at all, readable by its owner only.
+        """Write the archive of `har` to a file, atomically and readable by its owner only.
 
-        Returns its path. Raises as `har` does, MeasurementFailedError when it cannot be written, and
-        InvalidArgumentError for a file that exists, where `overwrite` is False.
+        Returns the path. Raises the errors of `har`, MeasurementFailedError if the file cannot be written, and
+        InvalidArgumentError for an existing file unless `overwrite`.
         """
         place = checked_path("the HTTP archive", path, overwrite=overwrite)
         archive = await self.har(bodies=bodies, largest_body=largest_body, redacted=redacted, timeout=timeout)
@@ -270,7 +270,7 @@ class PageActivity:
 
 @asynccontextmanager
 async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncIterator[ActivityStream]:
-    """Receive what a page does as it happens: `PageActivity.stream`. Raises InvalidArgumentError."""
+    """Receive a page's activity as it happens, as `PageActivity.stream`. Raises InvalidArgumentError."""
     unknown = [kind for kind in kinds if kind not in PART_OF]
     if unknown:
         expected = "some of " + ", ".join(repr(kind) for kind in PART_OF)
@@ -284,8 +284,8 @@ async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncI
     try:
         calls = collector.hold(parts)
         try:
-            # What is done over another connection would be ahead of what is not answered yet. A page that is
-            # stuck answers later; it obeys in order all the same.
+            # Commands on another connection would overtake unanswered ones. A stuck page answers later but keeps
+            # the order.
             with trio.move_on_after(_REPORTING_TIMEOUT):
                 await _wait_for_answers(calls)
             await trio.lowlevel.checkpoint()
@@ -299,14 +299,14 @@ async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncI
 
 @asynccontextmanager
 async def stream_responses(collector: Collector) -> AsyncIterator[ActivityStream]:
-    """Receive responses, and what ends without one; what comes can be read for a while after the block."""
+    """Receive responses, and requests that end without one. Their bodies stay readable after the block."""
     collector.linger()
     async with open_stream(collector, "responses", "finished", buffer=_RESPONSES) as stream:
         yield stream
 
 
 _RESPONSES = 10_000
-"""Responses that wait to be looked at."""
+"""Maximum number of queued responses."""
 
 
 def _check_kept(buffer: Buffer[T] | None, what: str) -> Buffer[T]:

@@ -1,8 +1,8 @@
-"""Messages and errors that Chrome reports again when a document comes back from the back/forward cache.
+"""Detection of messages and errors that Chrome repeats for a document from the back/forward cache.
 
 Rule: a repeated event has the timestamp of the first report, to the microsecond. Only events older than the latest
 replacement of the page's execution contexts can be repeated, so no new message is dropped. Messages that a
-document wrote while it was being left are reported for the first time when it comes back.
+document wrote while it was being left are first reported when it is restored.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class _Target:
 
 
 class Repeats:
-    """The events of one page that were reported before. Iframes are recognised in their new sessions, too."""
+    """The events of one page that were already reported. Iframes are also recognised in new sessions."""
 
     def __init__(self) -> None:
         self._targets: OrderedDict[str | None, _Target] = OrderedDict()
 
     def expect(self, session: Session) -> None:
-        """Note that Chrome may now report older events of a session's target again."""
+        """Note that Chrome may now repeat older events of a session's target."""
         target = self._of(session)
         target.until = target.newest
 

@@ -1,12 +1,11 @@
-"""Request and Response: what a page asked the network for, what came of it, and the body of the answer.
+"""Network requests of a page, their responses, and the response bodies.
 
-Rule: both show what Chrome has reported so far; a request goes on changing until it has ended. A body comes from
-what was kept of it, or from Chrome while Chrome has it, within the caller's time; where neither has it,
-BodyUnavailableError says so.
+Rule: both objects show the facts that Chrome has reported so far. A request changes until it has ended. A body is
+a kept one, or is fetched from Chrome within the caller's time. If neither is available, BodyUnavailableError is
+raised.
 
-MainDocuments are the responses that a page's documents came with, followed while a navigation is under way.
-Nothing is switched on for it: a navigation listens to the network anyway. Of other requests only their ids are
-read.
+MainDocuments are the responses of a page's documents, followed during a navigation. Nothing is switched on for it,
+because a navigation observes the network anyway. For other requests only the ids are decoded.
 """
 
 from __future__ import annotations
@@ -48,16 +47,16 @@ from cdpengine.errors import (
 
 @attrs.define
 class Following:
-    """Whether requests are followed still; shared by all that began meanwhile."""
+    """Whether requests are still followed. Shared by all requests of one period."""
 
     active: bool = True
 
 
 class Request:
-    """One request. A redirect ends one and begins the next: `redirected_from`, `redirected_to`.
+    """One request. A redirect ends it and begins another: `redirected_from`, `redirected_to`.
 
-    Times are seconds, sizes bytes. `response` is None until its headers are there, `failure` is "" or
-    Chrome's reason, such as "net::ERR_CONNECTION_REFUSED".
+    Times are seconds, sizes bytes. `response` is None until its headers arrive. `failure` is "" or Chrome's
+    reason, such as "net::ERR_CONNECTION_REFUSED".
     """
 
     __slots__ = (
@@ -101,12 +100,12 @@ class Request:
 
     @property
     def id(self) -> str:
-        """Chrome's id; all requests of a chain of redirects have the same."""
+        """Chrome's id, which all requests of a redirect chain share."""
         return self._exchange.sent.request_id
 
     @property
     def url(self) -> str:
-        """The URL, fragment included. A data: URL of more than 64 KiB is cut."""
+        """The URL including the fragment. A data: URL above 64 KiB is truncated."""
         return self._exchange.sent.request.url + self._exchange.sent.request.url_fragment
 
     @property
@@ -116,15 +115,15 @@ class Request:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers as they went over the network, if Chrome has reported them, else as they were to be sent."""
+        """The headers sent over the network if Chrome has reported them, else the intended ones."""
         extra = self._exchange.request_headers
         return self._exchange.sent.request.headers if extra is None else extra
 
     @property
     def post_data(self) -> str | bytes | None:
-        """The whole body that was sent, never a part: a str if its bytes are UTF-8, else bytes.
+        """The whole request body, never a part: a str if its bytes are UTF-8, else bytes.
 
-        None if there is none, and if Chrome does not report it: `post_data_missing` gives the reason then.
+        None without a body, or if Chrome does not report it; `post_data_missing` then has the reason.
         """
         content = self._exchange.posted.content
         try:
@@ -134,104 +133,104 @@ class Request:
 
     @property
     def post_data_missing(self) -> str:
-        """Why `post_data` lacks the body: files, blobs and streams; "" if it is whole, or there is none.
+        """Reason why `post_data` is None although a body exists: files, blobs and streams; "" otherwise.
 
-        A request that may have sent a stream has a reason until its headers or its response rule that out.
+        A request that may have sent a stream has a reason until its headers or its response exclude one.
         """
         return self._exchange.posted.missing
 
     @property
     def type(self) -> str:
-        """Chrome's word for what it is for: "Document", "Script", "XHR", "Fetch", "Image", "WebSocket", ..."""
+        """Chrome's resource type: "Document", "Script", "XHR", "Fetch", "Image", "WebSocket", ..."""
         return self._exchange.sent.type
 
     @property
     def is_navigation(self) -> bool:
-        """Whether it is for the document of a frame."""
+        """Whether it loads the document of a frame."""
         return self.type == "Document" and self._exchange.sent.request_id == self._exchange.sent.loader_id
 
     @property
     def frame_id(self) -> str:
-        """The frame that it is for; "" for a worker's."""
+        """Id of its frame; "" for a worker."""
         return self._exchange.sent.frame_id
 
     @property
     def loader_id(self) -> str:
-        """The document that it is for; "" for a worker's."""
+        """Id of its document; "" for a worker."""
         return self._exchange.sent.loader_id
 
     @property
     def document_url(self) -> str:
-        """The URL of that document."""
+        """The URL of its document."""
         return self._exchange.sent.document_url
 
     @property
     def target_type(self) -> str:
-        """What made it: "page", "iframe" (of another process) or "worker"."""
+        """Type of the requesting target: "page", "iframe" (of another process) or "worker"."""
         return self._session.target_type
 
     @property
     def initiator(self) -> Initiator:
-        """What in the page made the request: a script (with its stack), the parser, ..."""
+        """The cause within the page: a script (with its stack), the parser, ..."""
         return self._exchange.sent.initiator
 
     @property
     def time(self) -> float:
-        """When it began, in seconds since 1970; 0 where Chrome did not say."""
+        """Start time in seconds since 1970; 0 if unknown."""
         return self._exchange.sent.wall_time
 
     @property
     def response(self) -> Response | None:
-        """The response, once its headers are there."""
+        """The response, once its headers have arrived."""
         if self._response is None and self._exchange.response is not None:
             self._response = Response(self)
         return self._response
 
     @property
     def failure(self) -> str:
-        """Why it failed; "" when it did not."""
+        """Reason of the failure, or ""."""
         return self._exchange.failure
 
     @property
     def ended(self) -> bool:
-        """Whether it is over: all of its response came, it was redirected, or it failed."""
+        """Whether it is complete: fully received, redirected, or failed."""
         return self._exchange.ended
 
     @property
     def duration(self) -> float | None:
-        """Seconds from its beginning to its end; None while it is under way."""
+        """Seconds from its start to its end, or None while it is running."""
         finished = self._exchange.finished
         return None if finished is None else max(0.0, finished - self._exchange.sent.timestamp)
 
     @property
     def timings(self) -> Mapping[str, float]:
-        """Milliseconds for blocked, dns, connect, ssl, send, wait and receive, as in HAR; -1: did not apply."""
+        """Milliseconds for blocked, dns, connect, ssl, send, wait and receive, as in HAR; -1 if not applicable."""
         return har.timings(self._exchange)
 
     @property
     def encoded_size(self) -> int | None:
-        """Bytes that came over the network, headers included; None before the end."""
+        """Bytes received from the network, including headers; None before the end."""
         encoded = self._exchange.encoded
         return None if encoded is None or encoded < 0 else int(encoded)
 
     @property
     def body_size(self) -> int:
-        """Bytes of the response's body that came so far, decoded."""
+        """Bytes of the decoded response body received so far."""
         return self._exchange.decoded
 
     @property
     def redirected_from(self) -> Request | None:
-        """The request whose answer was the redirect to this one."""
+        """The request that redirected to this one."""
         return None if self._exchange.before is None else self._exchange.before.owner
 
     @property
     def redirected_to(self) -> Request | None:
-        """The request that this one was redirected to."""
+        """The request after the redirect."""
         return None if self._exchange.after is None else self._exchange.after.owner
 
     @property
     def redirect_chain(self) -> tuple[Request, ...]:
-        """The requests that were redirected to this one, the first one first."""
+        """The requests that led to this one by redirects, the first one first."""
         chain: list[Request] = []
         each = self.redirected_from
         while each is not None:
@@ -240,23 +239,23 @@ class Request:
         return tuple(reversed(chain))
 
     async def finished(self, *, timeout: float = 30) -> None:
-        """Wait until it has ended; look at `failure` then.
+        """Wait until it has ended. `failure` then has the result.
 
-        Raises DeadlineExceededError, and BodyUnavailableError when the page's requests are not followed any more:
-        nothing reports the end then.
+        Raises DeadlineExceededError. Raises BodyUnavailableError if the page's requests are no longer followed,
+        because nothing reports the end then.
         """
         with within(f"wait for the end of {shown_url(self.url)}", timeout):
             await self._wait_ended()
 
-    # --- for the engine's own parts ---------------------------------------------------------------------------
+    # --- internal ---------------------------------------------------------------------------
 
     def _changed(self) -> None:
-        """Wake those who wait for something of this request."""
+        """Wake the tasks that wait for a change of this request."""
         if self._lot is not None:
             self._lot.unpark_all()
 
     async def _wait_change(self) -> None:
-        """Wait for the next `changed`. Raises BodyUnavailableError when there will be none."""
+        """Wait for the next `changed`. Raises BodyUnavailableError if none will come."""
         if not self._following.active:
             raise self._unavailable("nothing follows the page's requests any more, and it had not ended")
         await self._park()
@@ -267,7 +266,7 @@ class Request:
         await self._lot.park()
 
     async def _wait_ended(self) -> None:
-        """Wait for the end. Raises BodyUnavailableError when nothing will report it."""
+        """Wait for the end. Raises BodyUnavailableError if nothing will report it."""
         await trio.lowlevel.checkpoint()
         while not self.ended:
             await self._wait_change()
@@ -278,7 +277,7 @@ class Request:
             raise self._unavailable("it is a redirect; what it led to is in `redirected_to`")
         await self._wait_ended()
         while self._incoming is not None:
-            await self._park()  # it is being kept, and comes to an end
+            await self._park()  # it is being kept, which always ends
         if self._kept is not None:
             return self._kept
         if self.failure:
@@ -294,24 +293,24 @@ class Request:
 
     @property
     def _response_headers(self) -> dict[str, str]:
-        """The headers of the response as Chrome reports them, none where there is none."""
+        """The headers of the response as Chrome reports them, or none."""
         response = self._exchange.response
         return self._exchange.response_headers or ({} if response is None else response.headers)
 
     def _unavailable(self, reason: str) -> BodyUnavailableError:
-        """Return the error that says why there is no body."""
+        """Return the error for a missing body."""
         return BodyUnavailableError(url=self.url, reason=reason)
 
 
 # --- the response --------------------------------------------------------------------------------------------
 
 BACKLOG = 64 * 2**20
-"""Bytes of a body that is streamed that may wait for its reader."""
+"""Maximum number of unread bytes of a streamed body."""
 
 
 @attrs.frozen(eq=False)
 class Response:
-    """One response. Its body is not in it: that is asked for."""
+    """One response. Its body is requested separately."""
 
     request: Request
 
@@ -324,7 +323,7 @@ class Response:
 
     @property
     def url(self) -> str:
-        """The URL that answered."""
+        """The URL of the response."""
         return self.request.url
 
     @property
@@ -335,43 +334,43 @@ class Response:
 
     @property
     def ok(self) -> bool:
-        """Whether the status is of 200 to 299, or there is none because no server was asked (data:, file:)."""
+        """Whether the status is 200 to 299, or missing because no server was contacted (data:, file:)."""
         return 200 <= self.status < 300 or (self.status == 0 and not self.request.failure)
 
     @property
     def status_text(self) -> str:
-        """The words with the status; "" in HTTP/2."""
+        """The reason phrase of the status; "" in HTTP/2."""
         return str(self._reply.status_text)
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers; where one came several times, its values are separated by line breaks.
+        """The headers. Values of a repeated header are separated by line breaks.
 
-        Those that pages may not see (Set-Cookie) come from another process of Chrome: on a busy machine they can
-        come some milliseconds after a page has its answer.
+        Headers hidden from pages (Set-Cookie) come from another process of Chrome. On a busy machine they can
+        arrive some milliseconds after the page has its response.
         """
         extra = self.request._exchange.response_headers
         headers: Mapping[str, str] = self._reply.headers if extra is None else extra
         return headers
 
     def header(self, name: str) -> str | None:
-        """Return one header, whatever the case of its name; None when there is none."""
+        """Return a header by its case-insensitive name, or None."""
         wanted = name.lower()
         return next((value for key, value in self.headers.items() if key.lower() == wanted), None)
 
     @property
     def mime_type(self) -> str:
-        """The type as Chrome took it, such as "text/html"."""
+        """The type detected by Chrome, such as "text/html"."""
         return str(self._reply.mime_type)
 
     @property
     def protocol(self) -> str:
-        """Such as "http/1.1", "h2", "h3", "data"."""
+        """The protocol, such as "http/1.1", "h2", "h3", "data"."""
         return str(self._reply.protocol)
 
     @property
     def remote_address(self) -> tuple[str, int] | None:
-        """Address and port of the server, None where Chrome did not say."""
+        """Address and port of the server, or None if unknown."""
         return (self._reply.remote_ip.strip("[]"), self._reply.remote_port) if self._reply.remote_ip else None
 
     @property
@@ -386,44 +385,43 @@ class Response:
 
     @property
     def timing(self) -> Timing | None:
-        """Chrome's own times; `request.timings` are easier to read."""
+        """Chrome's timing data; `request.timings` are easier to read."""
         timing: Timing | None = self._reply.timing
         return timing
 
     async def body(self, *, timeout: float = 30) -> bytes:
-        """Return the whole body, decoded (gzip, ...), waiting until it is there.
+        """Return the whole decoded body (gzip, ...). Waits until it is complete.
 
-        It is the bytes that came; only where it was not kept as it arrived, Chrome took it for a text, and the
-        response's header does not say in which character set, it is that text in UTF-8. Raises
-        BodyUnavailableError when it is gone (Chrome forgets bodies when their document goes, and the oldest when
-        they are many), when there is none (a redirect, a failure), or when the page is gone;
-        DeadlineExceededError, ConnectionLostError.
+        The bytes are those received. Exception: if the body was not kept, Chrome treats it as text, and the header
+        names no character set, they are that text in UTF-8. Raises BodyUnavailableError if the body is gone
+        (Chrome drops bodies with their document, and the oldest of many), if no body exists (a redirect, a
+        failure), or if the page is gone. Raises DeadlineExceededError, ConnectionLostError.
         """
         with within(f"read the body of {shown_url(self.url)}", timeout):
             return (await self.request._body()).data
 
     async def text(self, *, timeout: float = 30) -> str:
-        """Return the body as text, by Chrome's own decoding, else by its byte order mark or header, else UTF-8.
+        """Return the body as text, decoded by Chrome, by its byte order mark or header, or as UTF-8.
 
-        Raises as `body` does.
+        Raises the errors of `body`.
         """
         with within(f"read the body of {shown_url(self.url)}", timeout):
             return text_of(await self.request._body(), dict(self.headers))
 
     async def json(self, *, timeout: float = 30) -> Any:
-        """Return the value of a body that is JSON.
+        """Decode a JSON body.
 
-        Raises BodyUndecodableError when it is not, else as `body` does.
+        Raises BodyUndecodableError for invalid JSON, and the errors of `body`.
         """
         return json_of(self.url, await self.text(timeout=timeout))
 
     @asynccontextmanager
     async def stream(self, *, backlog: int = BACKLOG) -> AsyncIterator[BodyStream]:
-        """Read the body in pieces while it comes: `async for piece in stream`. It is never in memory as a whole.
+        """Read the body in pieces while it arrives: `async for piece in stream`. It is never in memory as a whole.
 
-        At most `backlog` bytes wait for their reader; a slower one gets BodyUnavailableError, as Chrome does not
-        wait. A body that has come already is read at once and given in pieces. Raises InvalidArgumentError; the
-        iteration raises as `body` does, and BodyUnavailableError where what came is not whole.
+        At most `backlog` bytes wait for the reader. A slower reader gets BodyUnavailableError, because Chrome does
+        not wait. A complete body is read in one call and returned in pieces. Raises InvalidArgumentError. The
+        iteration raises the errors of `body`, and BodyUnavailableError for an incomplete body.
         """
         if isinstance(backlog, bool) or not isinstance(backlog, int) or backlog < PIECE:
             expected = f"a number of bytes, {PIECE} or more"
@@ -435,10 +433,10 @@ class Response:
             stream.close()
 
 
-# --- the responses that documents came with ------------------------------------------------------------------
+# --- responses of documents ------------------------------------------------------------------
 
 _KEPT = 50
-"""Documents that are followed at a time."""
+"""Maximum number of documents followed at a time."""
 
 _EVENTS = [name for name in network.REQUEST_EVENTS if not name.startswith("Network.webSocket")]
 
@@ -446,7 +444,7 @@ _EXTRA = (network.RequestWillBeSentExtraInfo, network.ResponseReceivedExtraInfo)
 
 
 class MainDocuments:
-    """The documents of the main frame of one page. A document's request id is its loader id."""
+    """The documents of a page's main frame. A document's request id is its loader id."""
 
     def __init__(self, page: PageTarget) -> None:
         self._page = page
@@ -454,13 +452,13 @@ class MainDocuments:
         self._following = Following()
 
     def response(self, loader_id: str) -> Response | None:
-        """Return what a document came with; None where Chrome reported no response."""
+        """Return the response of a document, or None if Chrome reported none."""
         exchange = self._exchanges.known(None, loader_id)
         return None if exchange is None else exchange.owner.response
 
     @contextmanager
     def followed(self) -> Iterator[None]:
-        """Follow them while the body runs."""
+        """Follow the documents while the body runs."""
         session = self._page.session
         for method in _EVENTS:
             session.on_event(method, self._take)

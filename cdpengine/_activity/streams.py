@@ -1,8 +1,8 @@
-"""Buffers of the latest items, and subscribers: the streams in which items are delivered as they come.
+"""Buffers of the latest items, and subscribers: streams that deliver items as they arrive.
 
-Rule: a buffer is exact to its bound. What exceeds it is removed in the order in which it came, and is counted in
-`dropped`; a bound on the size keeps a few huge items from filling memory. The reader delivers and never waits;
-each stream has its own bound, and its consumer gets an error that says what is missing.
+Rule: a buffer never exceeds its bound. Surplus items are removed in order of arrival and counted in `dropped`. A
+bound on the size keeps a few huge items from filling memory. The reader delivers without waiting. Each stream has
+a separate bound, and its consumer gets an error for missing items.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from cdpengine.errors import InvalidArgumentError, TargetCrashedError, shown_url
 T = TypeVar("T")
 
 LARGEST = 64 * 2**20
-"""Bytes of the messages of the protocol that the items of one buffer came in, all together."""
+"""Maximum total size of the protocol messages behind a buffer's items, in bytes."""
 
 
 class Buffer(Sequence[T], Generic[T]):
-    """The latest items, oldest first; it goes on changing. `list(buffer)` is how it is at one moment.
+    """The latest items, oldest first. It keeps changing; `list(buffer)` is a copy.
 
-    `bound` is how many are kept. `dropped` counts those that came since the last `clear` and made room for
-    others.
+    `bound` is the maximum number of items. `dropped` counts the items removed since the last `clear`.
     """
 
     def __init__(self, bound: int) -> None:
@@ -57,7 +56,7 @@ class Buffer(Sequence[T], Generic[T]):
         return self._items[index][0]
 
     def __iter__(self) -> Iterator[T]:
-        """Iterate over the items of now: what comes meanwhile does no harm."""
+        """Iterate over a copy of the current items, so that later changes do no harm."""
         return iter([item for item, _ in self._items])
 
     def __repr__(self) -> str:
@@ -66,7 +65,7 @@ class Buffer(Sequence[T], Generic[T]):
         )
 
     def add(self, item: T, size: int) -> None:
-        """Take one more item; `size` is in bytes."""
+        """Add an item; `size` is in bytes."""
         self._items.append((item, size))
         self._size += size
         while len(self._items) > self.bound or (self._size > LARGEST and len(self._items) > 1):
@@ -74,14 +73,14 @@ class Buffer(Sequence[T], Generic[T]):
             self.dropped += 1
 
     def set_bound(self, bound: int) -> None:
-        """Change how many are kept."""
+        """Change the maximum number of items."""
         self.bound = bound
         while len(self._items) > bound:
             self._drop()
             self.dropped += 1
 
     def clear(self, keep: Callable[[T], bool] = lambda _item: False) -> None:
-        """Forget all items but those that are to be kept, and begin to count anew."""
+        """Drop all items except those selected by `keep`, and reset the counter."""
         items, self._items, self._size = self._items, deque(), 0
         self.dropped = 0
         for item, size in items:
@@ -100,7 +99,7 @@ Kind = Literal["console", "errors", "requests", "responses", "finished"]
 
 @attrs.frozen
 class RequestEnded:
-    """What a stream of "finished" gives: the request has ended; look at its `failure`."""
+    """An item of the kind "finished": the request has ended. `failure` has the result."""
 
     request: Request
 
@@ -108,7 +107,7 @@ class RequestEnded:
 ActivityItem: TypeAlias = ConsoleMessage | PageError | Request | Response | RequestEnded
 
 ActivityStream = Stream[ActivityItem]
-"""What `PageActivity.stream` gives: iterate over it, or call `receive()`."""
+"""A stream of `PageActivity.stream`: iterate over it, or call `receive()`."""
 
 PART_OF: dict[Kind, Part] = {
     "console": "console",
@@ -127,7 +126,7 @@ class Subscribers:
         self._streams: dict[Kind, tuple[ActivityStream, ...]] = {}
 
     def add(self, stream: ActivityStream, kinds: Sequence[Kind]) -> None:
-        """Deliver what is of these kinds to one more stream."""
+        """Deliver items of these kinds to another stream."""
         for kind in kinds:
             self._streams[kind] = (*self._streams.get(kind, ()), stream)
         self._session.connection._consumers.add(stream)
@@ -135,25 +134,25 @@ class Subscribers:
             self._end(stream)
 
     def remove(self, stream: ActivityStream) -> None:
-        """Deliver no more to a stream."""
+        """Stop delivering to a stream."""
         self._session.connection._consumers.remove(stream)
         for kind, streams in self._streams.items():
             self._streams[kind] = tuple(each for each in streams if each is not stream)
 
     def deliver(self, kind: Kind, item: ActivityItem) -> None:
-        """Pass one item on (called by the reader)."""
+        """Deliver an item. Called by the reader."""
         for stream in self._streams.get(kind, ()):
             stream._deliver(item)
 
     def crash(self) -> None:
-        """Tell every stream that the page crashed here."""
+        """Report the page's crash to every stream."""
         error = self._session.error()
         if isinstance(error, TargetCrashedError):
             for stream in self._all():
                 stream._crash(error)
 
     def end(self) -> None:
-        """Tell every stream that nothing more will come."""
+        """End every stream."""
         for stream in self._all():
             self._end(stream)
 
@@ -170,13 +169,13 @@ class Subscribers:
 
 
 _NAMED = 5
-"""Other responses that an error names."""
+"""Maximum number of other responses named by an error."""
 
 
 class AwaitedResponse:
-    """A response that is waited for: what is to match, and what came instead.
+    """An awaited response: its conditions, and the other responses so far.
 
-    `url` is a pattern of its URL, `where` a test of it; None matches all. Raises InvalidArgumentError.
+    `url` is a pattern for its URL, `where` a predicate; None matches all. Raises InvalidArgumentError.
     """
 
     def __init__(self, url: UrlPattern | None, where: Callable[[Response], bool] | None) -> None:
@@ -192,13 +191,13 @@ class AwaitedResponse:
 
     @property
     def seen(self) -> str:
-        """What came and did not match, for messages."""
+        """The responses that did not match, for messages."""
         if not self._others:
             return "no response came"
         return f"{self._others} others came, at last {', '.join(self._latest)}"
 
     async def next_in(self, stream: ActivityStream) -> Response:
-        """Return the first response of a stream ("responses", "finished") that matches."""
+        """Return the first matching response of a stream ("responses", "finished")."""
         async for item in stream:
             if isinstance(item, Response):
                 if self._matches(item):

@@ -240,7 +240,7 @@ def test_events_that_were_cut_are_reported(tmp_path: Path) -> None:
     recorded.maker._limit = 500
     sent(recorded, "2", "data:" + "x" * 1000)
     log = archived(recorded, tmp_path)
-    assert "1 events of requests were too large" in log["comment"]
+    assert "1 events of requests are missing" in log["comment"]
     assert len(log["entries"]) == 1
 
 
