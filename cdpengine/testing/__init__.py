@@ -1,4 +1,4 @@
-"""What users of the engine need to test their own code: a scripted CDP peer, and a walk over cancellations."""
+"""Test tools for users of the engine: a scripted CDP peer, and a walk over cancellations."""
 
 from cdpengine.testing.cancellation import walk_cancellations
 from cdpengine.testing.peer import SILENCE, Hold, Refusal, Request, ScriptedPeer

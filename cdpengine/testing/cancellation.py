@@ -1,7 +1,7 @@
-"""walk_cancellations: cancel an operation at every moment at which it can be cancelled, one run a moment.
+"""Cancellation of an operation at every possible moment, one run for each moment.
 
-Rule: a moment is a step of trio's scheduler, not a time: nothing sleeps, and a failure names its moment. After
-each run the caller's own check says whether what was cancelled left everything as it found it.
+Rule: a moment is a step of trio's scheduler, not a time. Nothing sleeps, and a failure names its moment. After
+each run the caller's check verifies that the cancelled operation left everything unchanged.
 """
 
 from __future__ import annotations
@@ -21,19 +21,18 @@ async def walk_cancellations(
     every: int = 1,
     most: int = 10_000,
 ) -> int:
-    """Run `operation` again and again, each time cancelled one moment later, until it completes untouched.
+    """Run `operation` repeatedly, cancelled one moment later each time, until it completes.
 
-    The first run is cancelled before it starts; the next one where the operation goes to sleep for the first
-    time, and so on through its own steps. Then the same is done counting the steps of all tasks, because a
-    step of another task can be the one that wakes the operation: so both "while it waits" and "in the tick in
-    which its answer came" are met. How many steps the others make varies with the scheduler, so this second
-    walk ends only after several runs in a row were untouched. `own_steps_only` leaves it out: fewer runs, for
-    systems where much else goes on. `every` takes a sample: the first two moments, and from there on each
-    `every`-th one. After each run, cancelled or not, `check()` is awaited outside the cancelled scope.
+    The first run is cancelled before it starts, the next one when the operation first sleeps, and so on through
+    its steps. A second walk counts the steps of all tasks, because a step of another task can wake the operation.
+    Together they cover "while it waits" and "in the tick of its answer". The number of other tasks' steps varies,
+    so the second walk ends only after several completed runs in a row. `own_steps_only` omits it: fewer runs, for
+    systems with much other activity. `every` takes a sample: the first two moments, then each `every`-th one.
+    After each run, `check()` is awaited outside of the cancelled scope.
 
-    Returns the number of runs. An error of the operation or of the check leaves as it is, with a note of the
-    moment. Raises InvalidArgumentError when `every` is less than 1, and when a walk has not ended after `most`
-    runs. An operation that never ends by itself makes the walk hang: put a cancel scope around it.
+    Returns the number of runs. Errors of the operation or the check are raised with a note of the moment. Raises
+    InvalidArgumentError if `every` is less than 1, or if a walk has not ended after `most` runs. An operation that
+    never ends makes the walk hang: use a cancel scope.
     """
     if every < 1:
         raise InvalidArgumentError(what="every", given=repr(every), expected="1 or more")
@@ -96,7 +95,7 @@ async def _run_cancelled_at(
 
 
 class _Steps(trio.abc.Instrument):
-    """Counts steps of tasks and cancels a scope after the chosen one."""
+    """Instrument that counts steps of tasks and cancels a scope after the chosen step."""
 
     def __init__(self, scope: trio.CancelScope, moment: int, only: trio.lowlevel.Task | None) -> None:
         self._scope = scope

@@ -1,8 +1,8 @@
-"""The peer's end of one connection, over a websocket or over a pair of pipes.
+"""The peer's end of one connection, over a websocket or a pair of pipes.
 
-Rule: whatever is sent is queued at once and written in that order by one task, faults included, so that a
-script reads from top to bottom. The websocket's handshake and its incoming side are trio-websocket's; outgoing
-frames are built here, because half a frame is one of the things that a test wants to send.
+Rule: sending queues data, faults included, and one task writes it in order, so that a script reads from top to
+bottom. trio-websocket handles the handshake and incoming messages. Outgoing frames are built here, because tests
+send half frames.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CONTINUATION, _TEXT, _BINARY = 0, 1, 2
 
 @attrs.frozen
 class _Cut:
-    """End the connection without a farewell, after `half` (the beginning of a message)."""
+    """End the connection without a close frame, after `half` (the beginning of a message)."""
 
     half: bytes
     reset: bool
@@ -46,32 +46,32 @@ _Action = bytes | Iterable[bytes] | _Cut | _Close
 
 
 class Wire(Protocol):
-    """How messages become bytes on one kind of connection, and how it ends."""
+    """The encoding of messages on one kind of connection, and its end."""
 
     def frame(self, message: bytes | str) -> bytes:
-        """Return one whole message as bytes."""
+        """Encode one whole message."""
 
     def fragments(self, chunks: Iterable[bytes]) -> Iterable[bytes]:
-        """Return one message, given in chunks, as chunks of bytes."""
+        """Encode one message that is given in chunks."""
 
     def half(self, message: bytes) -> bytes:
-        """Return bytes that begin a message and do not end it."""
+        """Return the beginning of an incomplete message."""
 
     async def write(self, data: bytes) -> None:
         """Write bytes. Raises trio.BrokenResourceError or trio.ClosedResourceError."""
 
     async def read(self) -> bytes | str | None:
-        """Return the next message, None at the end."""
+        """Return the next message, or None at the end."""
 
     async def close(self, code: int, reason: str) -> None:
-        """Say goodbye and close."""
+        """Close the connection with a close frame."""
 
     async def cut(self, *, reset: bool) -> None:
-        """Close without a goodbye."""
+        """Close the connection without a close frame."""
 
 
 class Link:
-    """One client's connection. `open` is False from the moment at which either side ended it."""
+    """One client's connection. `open` is False once either side has ended it."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -80,23 +80,23 @@ class Link:
         self.open = True
 
     def send(self, message: bytes | str) -> None:
-        """Queue one message (websocket: a str goes out as text, bytes as a binary message)."""
+        """Queue one message. On a websocket, a str is sent as text and bytes as a binary message."""
         self._queue(self._wire.frame(message))
 
     def send_chunks(self, chunks: Iterable[bytes]) -> None:
-        """Queue one message whose text comes in chunks; they are asked for while it is written."""
+        """Queue one message given in chunks, which are consumed while writing."""
         self._queue(self._wire.fragments(chunks))
 
     def drop(self, half: bytes = b"", *, reset: bool = False) -> None:
-        """End the connection without a farewell, after writing `half` as the beginning of a message."""
+        """End the connection without a close frame, after writing `half` as the beginning of a message."""
         self._queue(_Cut(self._wire.half(half) if half else b"", reset))
 
     def close(self, code: int = 1000, reason: str = "") -> None:
-        """Close with a farewell (pipe: the ends are closed, there is no code)."""
+        """Close the connection with a close frame. A pipe has no code; its ends are closed."""
         self._queue(_Close(code, reason))
 
     async def flushed(self) -> None:
-        """Wait until all that was queued is written, or the connection is over."""
+        """Wait until everything queued is written, or the connection has ended."""
         while self._outbox and self.open:
             await self._changed.park()
 
@@ -106,7 +106,7 @@ class Link:
             self._changed.unpark_all()
 
     async def run(self, take: Callable[[bytes | str], None]) -> None:
-        """Write what is queued and pass what comes in to `take`, until either side ends it."""
+        """Write queued data and pass incoming messages to `take`, until either side ends the connection."""
         async with open_body_nursery() as nursery:
             nursery.start_soon(self._write, name="writer of the scripted peer")
             try:
@@ -148,7 +148,7 @@ class Link:
         self._outbox.popleft()
 
     def _next_batch(self) -> bytes:
-        # Many small messages go out in one write: a burst should cost the client, not the peer.
+        # Many small messages are sent in one write, because a burst should burden the client, not the peer.
         batch, size = [], 0
         while self._outbox and size < _WRITE_BYTES:
             message = self._outbox[0]
@@ -174,7 +174,7 @@ class WebSocketWire:
         return _frame(_BINARY, message, final=True)
 
     def fragments(self, chunks: Iterable[bytes]) -> Iterable[bytes]:
-        """Return one text message as a sequence of frames."""
+        """Encode one text message as a sequence of frames."""
         kind = _TEXT
         for chunk in chunks:
             yield _frame(kind, chunk, final=False)
@@ -182,11 +182,11 @@ class WebSocketWire:
         yield _frame(kind, b"", final=True)
 
     def half(self, message: bytes) -> bytes:
-        """Return a frame that promises twice of what follows."""
+        """Return a frame whose header declares twice the given length."""
         return _header(_TEXT, 2 * len(message), final=True) + message
 
     async def write(self, data: bytes) -> None:
-        """Write bytes past the library."""
+        """Write bytes directly to the stream, bypassing the library."""
         await self._stream.send_all(data)
 
     async def read(self) -> bytes | str | None:
@@ -198,12 +198,12 @@ class WebSocketWire:
         return message
 
     async def close(self, code: int, reason: str) -> None:
-        """Send a close frame and wait a short while for the client's."""
+        """Send a close frame and wait briefly for the client's."""
         with trio.move_on_after(_CLOSE_GRACE):
             await self._websocket.aclose(code, reason)
 
     async def cut(self, *, reset: bool) -> None:
-        """Close the socket, with a TCP reset when asked."""
+        """Close the socket, optionally with a TCP reset."""
         if reset:
             self._stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         await self._stream.aclose()
@@ -223,7 +223,7 @@ def _frame(opcode: int, payload: bytes, *, final: bool) -> bytes:
 
 
 class PipeWire:
-    """The browser's side of --remote-debugging-pipe: messages ended by NUL in both directions."""
+    """The browser's side of --remote-debugging-pipe: messages end with NUL in both directions."""
 
     def __init__(self, to_client: trio.abc.SendStream, from_client: trio.abc.ReceiveStream) -> None:
         self._to_client = to_client
@@ -248,7 +248,7 @@ class PipeWire:
         await self._to_client.send_all(data)
 
     async def read(self) -> bytes | str | None:
-        """Return the next message. A half one at the end is dropped."""
+        """Return the next message. An incomplete one at the end is dropped."""
         while (end := self._buffer.find(0)) < 0:
             try:
                 chunk = await self._from_client.receive_some(_READ_BYTES)
@@ -267,7 +267,7 @@ class PipeWire:
 
     async def cut(self, *, reset: bool) -> None:
         """Close both pipes."""
-        del reset  # a pipe knows no reset
+        del reset  # pipes have no reset
         try:
             await self._to_client.aclose()
         finally:
@@ -277,7 +277,7 @@ class PipeWire:
 async def accept_websocket(
     nursery: trio.Nursery, stream: trio.SocketStream
 ) -> trio_websocket.WebSocketRequest | None:
-    """Return the handshake that a client asks for on `stream`, None when it went away before."""
+    """Return the client's handshake request on `stream`, or None if the client disconnected."""
     reader = ReaderTask(expected=())
     await nursery.start(reader.run, name="websocket reader of the scripted peer")
     return await reader.wrap(

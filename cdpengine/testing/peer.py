@@ -1,13 +1,13 @@
-"""ScriptedPeer: a server that speaks the protocol as a browser does, and does exactly what a test tells it.
+"""A server that speaks the protocol like a browser and follows a test's script.
 
-Rule: the peer answers as it was told to; nothing in it is random or timed. A call for which it has no rule gets
-an empty result. An exception in a handler, or a client that sends something else than a command, ends the
-`async with` block with that error: nothing goes wrong unseen.
+Rule: the peer answers as scripted; nothing is random or timed. A call without a rule gets an empty result. An
+exception in a handler, or a message that is not a command, ends the `async with` block with that error, so that no
+error is missed.
 
     async with ScriptedPeer() as peer:
         peer.on("Browser.getVersion", result={"product": "Peer/1.0"})
         peer.on("Page.navigate", error=(-32000, "Cannot navigate to invalid URL"))
-        peer.on("Page.reload", SILENCE, nth=2)          # the second one is never answered
+        peer.on("Page.reload", SILENCE, nth=2)          # the second call is never answered
         async with cdpengine.connect(peer.endpoint) as browser: ...
         assert peer.received[0].method == "Browser.getVersion"
 """
@@ -42,12 +42,12 @@ class _Silence:
 
 
 SILENCE: Final = _Silence()
-"""Instead of an answer: the peer never answers (or the handler has sent what it wanted to send itself)."""
+"""Answer that sends nothing, because the handler sends messages itself or the call stays unanswered."""
 
 
 @attrs.frozen
 class Refusal:
-    """An error as an answer, in the protocol's own words."""
+    """An error as an answer, with the protocol's fields."""
 
     code: int
     message: str
@@ -55,14 +55,14 @@ class Refusal:
 
 
 Answer = Mapping[str, Any] | Refusal | _Silence | None
-"""A result, an error, nothing at all; None is the empty result."""
+"""A result, an error, or no answer; None is the empty result."""
 
 Handler = Callable[["Request"], "Answer | Awaitable[Answer]"]
 
 
 @attrs.frozen(eq=False)
 class Request:
-    """A command that the peer received. It can be answered as often, as late and as wrongly as a test needs."""
+    """A received command. A test can answer it repeatedly, late or wrongly."""
 
     id: int
     method: str
@@ -79,7 +79,7 @@ class Request:
         self.answer(Refusal(code, message, data))
 
     def answer(self, answer: Answer) -> None:
-        """Send whatever `answer` is."""
+        """Send `answer`."""
         if isinstance(answer, _Silence):
             return
         message: dict[str, Any] = {"id": self.id}
@@ -95,9 +95,9 @@ class Request:
 
 
 class Hold:
-    """Requests that are kept without an answer until the test releases them, in the order that it wants.
+    """Requests kept unanswered until the test releases them, in any order.
 
-    `requests` are those that wait now, the oldest first.
+    `requests` are the waiting ones, the oldest first.
     """
 
     def __init__(self) -> None:
@@ -105,19 +105,19 @@ class Hold:
         self._arrived = trio.lowlevel.ParkingLot()
 
     async def wait(self, count: int = 1) -> Sequence[Request]:
-        """Wait until `count` requests are held, and return all that are."""
+        """Wait until `count` requests are held, and return all held requests."""
         while len(self.requests) < count:
             await self._arrived.park()
         return tuple(self.requests)
 
     def release(self, answer: Answer = None, *, reverse: bool = False) -> None:
-        """Answer all that are held, the last one first when `reverse`."""
+        """Answer all held requests; with `reverse`, the last one first."""
         requests, self.requests = self.requests, []
         for request in reversed(requests) if reverse else requests:
             request.answer(answer)
 
     def __call__(self, request: Request) -> Answer:
-        """Take one request (called by the peer)."""
+        """Hold a request. Called by the peer."""
         self.requests.append(request)
         self._arrived.unpark_all()
         return SILENCE
@@ -132,13 +132,12 @@ class _Rule:
 class ScriptedPeer:
     """A websocket server on a free port of 127.0.0.1, or (`kind="pipe"`) the other end of pairs of pipes.
 
-    Use it as an async context manager. `endpoint` is the websocket's URL; `open_transport()` and `connect()`
-    reach it over either kind. Everything that sends is queued at once, in order, and is not waited for.
+    Use it as an async context manager. `endpoint` is the websocket's URL; `open_transport()` and `connect()` reach
+    it over either kind. Sending only queues messages in order, without waiting.
 
-    `received` has every request that came in, `links` every connection, the oldest first. A message for which no
-    link is named goes to the link that was opened last. `handshake` is what a new websocket gets: "accept",
-    "close" (the socket is closed unanswered), "ignore" (nothing at all, for as long as the client likes), or the
-    HTTP status that refuses it.
+    `received` lists all requests, `links` all connections, oldest first. A message without a link is sent on the
+    newest link. `handshake` is the reaction to a new websocket: "accept", "close" (close the socket), "ignore"
+    (never answer), or an HTTP status of a refusal.
     """
 
     def __init__(self, kind: Literal["websocket", "pipe"] = "websocket") -> None:
@@ -161,7 +160,7 @@ class ScriptedPeer:
             self.endpoint = f"ws://127.0.0.1:{port}/devtools/browser/scripted-peer"
         nursery = self._nursery = await self._manager.__aenter__()
         if listeners:
-            # Links live in our own nursery, so that a handler's error leaves as itself.
+            # Links run in this nursery, so that a handler's error is raised unchanged.
             serve = partial(trio.serve_listeners, self._serve, listeners, handler_nursery=nursery)
             nursery.start_soon(serve, name="listener of the scripted peer")
         return self
@@ -171,7 +170,7 @@ class ScriptedPeer:
     ) -> bool | None:
         return await self._manager.__aexit__(kind, error, traceback)
 
-    # --- reaching it ---------------------------------------------------------------------------------------
+    # --- connecting ---------------------------------------------------------------------------------------
 
     @asynccontextmanager
     async def open_transport(self) -> AsyncIterator[Transport]:
@@ -200,7 +199,7 @@ class ScriptedPeer:
             yield connection
 
     async def linked(self, count: int = 1) -> Link:
-        """Wait until `count` clients have connected since the beginning, and return the last one's link."""
+        """Wait for the connection number `count`, and return its link."""
         while len(self.links) < count:
             await self._arrived.park()
         return self.links[count - 1]
@@ -216,12 +215,12 @@ class ScriptedPeer:
         error: tuple[int, str] | tuple[int, str, str] | None = None,
         nth: int | None = None,
     ) -> None:
-        """Say how calls of `method` ("*": of every method that has no rule) are answered.
+        """Set the answer to calls of `method` ("*": every method without a rule).
 
-        Give a `result`, an `error` (code, message and perhaps data), SILENCE, or a function of the Request,
-        sync or async, that returns one of these (None: the empty result). Sync functions are called in the
-        order in which requests come in; async ones run beside the peer. With `nth` (from 1) the rule holds
-        for that call of the method alone. The last rule wins, one with a fitting `nth` over one without.
+        Pass a `result`, an `error` (code, message and optional data), SILENCE, or a function of the Request, sync
+        or async, that returns one of these (None: the empty result). Sync functions are called in the order of
+        requests; async ones run concurrently. With `nth` (from 1) the rule applies only to that call of the
+        method. The last rule wins, and one with a matching `nth` precedes one without.
         """
         if error is not None:
             answer = Refusal(*error)
@@ -238,22 +237,22 @@ class ScriptedPeer:
         return hold
 
     def count(self, method: str) -> int:
-        """Return how many calls of `method` came in so far."""
+        """Return the number of calls of `method` so far."""
         return self._seen.get(method, 0)
 
     async def wait_for(self, method: str, nth: int = 1) -> Request:
-        """Wait until the nth call of `method` (from 1, over all sessions) has come in, and return it."""
+        """Wait for the nth call of `method` (from 1, over all sessions), and return it."""
         while self.count(method) < nth:
             await self._arrived.park()
         return [request for request in self.received if request.method == method][nth - 1]
 
-    # --- what the peer does by itself ----------------------------------------------------------------------
+    # --- messages without a request ----------------------------------------------------------------------
 
     @property
     def link(self) -> Link:
-        """The connection that was opened last. Raises LookupError when there is none."""
+        """The newest connection. Raises LookupError without a connection."""
         if not self.links:
-            raise LookupError("nobody has connected to the peer yet; await peer.linked() first")
+            raise LookupError("no client has connected to the peer yet; await peer.linked() first")
         return self.links[-1]
 
     def send_event(
@@ -266,23 +265,23 @@ class ScriptedPeer:
         self.link.send(_json.encode_ascii(message))
 
     def send_raw(self, message: bytes | str) -> None:
-        """Send one message as it is, sense or nonsense (websocket: str as text, bytes as a binary message)."""
+        """Send one message unchanged. On a websocket, a str is sent as text and bytes as a binary message."""
         self.link.send(message)
 
     def send_chunks(self, chunks: Iterable[bytes]) -> None:
-        """Send one message whose text comes in chunks, such as one too large to hold at once."""
+        """Send one message given in chunks, such as one too large for memory."""
         self.link.send_chunks(chunks)
 
     def drop(self, *, mid_message: bool = False, reset: bool = False) -> None:
-        """End the connection without a farewell; first half a message when `mid_message`; TCP reset if asked."""
+        """End the connection without a close frame, optionally after half a message or with a TCP reset."""
         self.link.drop(b'{"method":"Peer.halfMessage","params":{"te' if mid_message else b"", reset=reset)
 
     def close(self, code: int = 1000, reason: str = "") -> None:
-        """Close the websocket with a code and a reason (pipes are just closed)."""
+        """Close the websocket with a code and a reason. Pipes are only closed."""
         self.link.close(code, reason)
 
     async def flushed(self) -> None:
-        """Wait until all that was sent is written to the connection."""
+        """Wait until everything sent is written to the connection."""
         await self.link.flushed()
 
     # --- targets -------------------------------------------------------------------------------------------
@@ -297,7 +296,7 @@ class ScriptedPeer:
         waiting: bool = False,
         parent: str | None = None,
     ) -> None:
-        """Say that a target was attached: Target.attachedToTarget, on session `parent` (None: the browser's)."""
+        """Send Target.attachedToTarget on the session `parent` (None: the browser's)."""
         info = {
             "targetId": f"target-of-{session_id}" if target_id is None else target_id,
             "type": kind,
@@ -310,14 +309,14 @@ class ScriptedPeer:
         self.send_event("Target.attachedToTarget", params, session_id=parent)
 
     def detach_target(self, session_id: str, *, parent: str | None = None) -> None:
-        """Say that a session is over: Target.detachedFromTarget."""
+        """Send Target.detachedFromTarget for a session."""
         self.send_event("Target.detachedFromTarget", {"sessionId": session_id}, session_id=parent)
 
     def crash_target(self, session_id: str) -> None:
-        """Say that a session's renderer died: Inspector.targetCrashed, on that session."""
+        """Send Inspector.targetCrashed on a session."""
         self.send_event("Inspector.targetCrashed", session_id=session_id)
 
-    # --- inside --------------------------------------------------------------------------------------------
+    # --- helpers --------------------------------------------------------------------------------------------
 
     def _running(self) -> trio.Nursery:
         if self._nursery is None:
@@ -348,8 +347,8 @@ class ScriptedPeer:
     def _take(self, link: Link, message: bytes | str) -> None:
         try:
             self._take_command(link, message)
-        except Exception as error:  # noqa: BLE001 (raised again at once, in a task of its own)
-            # It ends the `async with` block as itself; raised here, it would first cut the client's connection.
+        except Exception as error:  # noqa: BLE001 (raised again in another task)
+            # The task ends the `async with` block with this error. Raised here, it would first end the connection.
             self._running().start_soon(_raise, error, name="failure of the scripted peer")
 
     def _take_command(self, link: Link, message: bytes | str) -> None:

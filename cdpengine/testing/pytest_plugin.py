@@ -1,7 +1,7 @@
-"""Fixtures for pytest with pytest-trio. Nothing is registered by itself.
+"""Fixtures for pytest with pytest-trio. They are not registered automatically.
 
-In a conftest.py: `pytest_plugins = ["cdpengine.testing.pytest_plugin"]`. Tests that are coroutines run where
-pytest.ini says `trio_mode = true`, or where they are marked `@pytest.mark.trio`.
+Add to a conftest.py: `pytest_plugins = ["cdpengine.testing.pytest_plugin"]`. Coroutine tests run if pytest.ini
+contains `trio_mode = true`, or if they are marked with `@pytest.mark.trio`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--record-traffic",
         action="store_true",
         default=False,
-        help=f"record the tests of `recorded_browser` anew, with a browser ({RECORD_ANEW}=1 does too)",
+        help=f"record the tests of `recorded_browser` again, with a browser (like {RECORD_ANEW}=1)",
     )
 
 
@@ -42,30 +42,30 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest_trio.trio_fixture  # type: ignore[untyped-decorator]
 async def cdp_peer() -> AsyncIterator[ScriptedPeer]:
-    """Give the test a running scripted peer over a websocket; `cdp_peer.endpoint` is its URL."""
+    """Provide a running scripted peer over a websocket; `cdp_peer.endpoint` is its URL."""
     async with ScriptedPeer() as peer:
         yield peer
 
 
 @pytest_trio.trio_fixture  # type: ignore[untyped-decorator]
 async def cdp_connection(cdp_peer: ScriptedPeer) -> AsyncIterator[Connection]:
-    """Give the test a connection of the engine to `cdp_peer`."""
+    """Provide a connection of the engine to `cdp_peer`."""
     async with cdp_peer.connect() as connection:
         yield connection
 
 
 @pytest_trio.trio_fixture  # type: ignore[untyped-decorator]
 async def recorded_browser(request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
-    """Give the test a browser that is recorded once and replayed ever after, without any browser.
+    """Provide a browser whose traffic is recorded once, and replayed afterwards without a browser.
 
-    The recording is `cassettes/<module>.<test>.jsonl.zst` beside the test's file, secrets redacted. It is
-    made where it is missing, and made anew with --record-traffic or CDPENGINE_TEST_RECORD=1; with
-    CDPENGINE_TEST_RECORD=0 a missing one fails the test instead (for continuous integration). A test that
-    asks something else than was recorded, or enters another text, fails with ReplayDivergedError, which says what.
+    The recording is `cassettes/<module>.<test>.jsonl.zst` in the folder of the test's file, with secrets redacted.
+    A missing one is recorded. --record-traffic or CDPENGINE_TEST_RECORD=1 records it again. With
+    CDPENGINE_TEST_RECORD=0 a missing one fails the test (for continuous integration). A test that makes other
+    calls than recorded, or enters other text, fails with ReplayDivergedError, which reports the difference.
 
-    Texts that the test's own scripts are given and return (`page.evaluate`) are withheld from the recording, and
-    a test to which such a result would be given fails when it is replayed. `@pytest.mark.cassette(
-    keep_arguments=True)` keeps them: for tests that evaluate, where no secret is in these texts.
+    Arguments and results of the test's scripts (`page.evaluate`) are withheld from the recording, and a replay
+    that needs such a result fails. `@pytest.mark.cassette(keep_arguments=True)` keeps them, for evaluating tests
+    without secrets in these strings.
     """
     import cdpengine
     from cdpengine.debug import cassette
@@ -86,7 +86,7 @@ async def recorded_browser(request: pytest.FixtureRequest) -> AsyncIterator[Brow
 
 
 def _keeps_arguments(node: pytest.Item) -> bool:
-    """Return what the marker "cassette" of a test says, or that of its class or module."""
+    """Return the value of the "cassette" marker of a test, its class or its module."""
     marker = node.get_closest_marker("cassette")
     if marker is None:
         return False

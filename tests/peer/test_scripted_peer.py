@@ -150,7 +150,7 @@ async def test_binary_and_text_messages(kind: Kind) -> None:
 
 async def test_sending_to_nobody_says_so(kind: Kind) -> None:
     async with ScriptedPeer(kind) as peer:
-        with pytest.raises(LookupError, match="nobody has connected"):
+        with pytest.raises(LookupError, match="no client has connected"):
             peer.send_event("A.b")
 
 
