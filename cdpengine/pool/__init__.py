@@ -1,15 +1,15 @@
-"""Many browsers on one machine: pages leased to tasks, jobs done for many items.
+"""A pool of browsers on one machine: pages leased to tasks, and jobs run for many items.
 
-pool            BrowserPool: leases, jobs, its browsers kept running
+pool            BrowserPool: leases and jobs on browsers that are kept running
 pooled_browser  one browser of a pool, from its start to its end
-jobs            functions of a page, done for items, each with one result
-functions       ready ones: markdown, snapshot, screenshot, har, links
-mapping         jobs for the lines of a file, whose results are files, too
-members         what a pool is made of, and when a browser is replaced
-queue           who gets a page next, and where (pure)
-manners         robots.txt, limits a host, URLs in one form
+jobs            functions of a page that run once for each item, with one result each
+functions       ready functions: markdown, snapshot, screenshot, har, links
+mapping         jobs for the lines of a file, with results in files
+members         the browsers of a pool, and the limits after which they are replaced
+queue           the next task to get a page, and its browser (pure)
+manners         robots.txt, limits a host, canonical URLs
 
-Names are loaded when they are first used. They stand in `__init__.pyi`, once.
+Names are loaded on first use. `__init__.pyi` lists them.
 """
 
 import lazy_loader

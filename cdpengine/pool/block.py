@@ -1,4 +1,4 @@
-"""The block of a pool or a cluster: entered once, and never again."""
+"""The block of a pool or a cluster, which can be entered only once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cdpengine.errors import PoolClosedError
 
 @attrs.define
 class BlockEnteredOnce:
-    """What runs while the block of an object is entered. `owner` is what errors call the object: "a pool"."""
+    """A context manager that is entered with an object's block. `owner` names the object in errors: "a pool"."""
 
     owner: str
     running: Callable[[], AbstractAsyncContextManager[None]]
@@ -21,11 +21,11 @@ class BlockEnteredOnce:
 
     @property
     def was_entered(self) -> bool:
-        """Whether the block was entered, be it over or not."""
+        """Whether the block was entered, even if it has ended."""
         return self._entered is not None
 
     async def enter(self) -> None:
-        """Begin what runs. Raises PoolClosedError where it was begun before, else as `running` does."""
+        """Enter the block. Raises PoolClosedError if it was entered before, and the errors of `running`."""
         if self._entered is not None:
             raise PoolClosedError(
                 action=f"enter the block of {self.owner}", reason="was entered before: make another"
@@ -34,6 +34,6 @@ class BlockEnteredOnce:
         await self._entered.__aenter__()
 
     async def leave(self, *ended: Any) -> bool | None:
-        """End what runs, with what its block ended by. Raises as `running` does."""
+        """Leave the block with its exception. Raises the errors of `running`."""
         assert self._entered is not None
         return await self._entered.__aexit__(*ended)

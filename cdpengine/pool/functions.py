@@ -1,8 +1,8 @@
-"""Ready functions for jobs: a page goes to an item's address, and one thing is read there.
+"""Ready functions for jobs, each of which navigates to an item's address and reads one thing.
 
-Rule: an item is an address, or an object with one as its "url". A document that comes with an HTTP status of 400
-or more is a failure, but for `har`, which archives what came. All work with `pool.map`; `har` needs pages whose
-activity is kept: `pool.map(har, urls, context_options={"activity": True})`.
+Rule: an item is an address, or an object with its address as "url". An HTTP status of 400 or more is a failure,
+except for `har`, which archives it. All functions work with `pool.map`. `har` needs pages with activity:
+`pool.map(har, urls, context_options={"activity": True})`.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ if TYPE_CHECKING:
     from cdpengine._api.page.page import Page
 
 _RESTING = 10.0
-"""Seconds that a page gets to come to rest before it is archived; one that never does is archived then."""
+"""Maximum time for a page to settle before it is archived, in seconds."""
 
 
 async def markdown(page: Page, item: object) -> str:
-    """Return what a reader sees of the page, as Markdown."""
+    """Return the visible content of the page as Markdown."""
     await _visit(page, item)
     return await page.extract_markdown()
 
 
 async def snapshot(page: Page, item: object) -> str:
-    """Return the page's role snapshot: what a screen reader would be told, with a ref for each element."""
+    """Return the page's role snapshot: the content for a screen reader, with a ref for each element."""
     await _visit(page, item)
     return (await page.snapshot()).text
 
 
 async def screenshot(page: Page, item: object) -> bytes:
-    """Return a picture of the page's first screen, as PNG."""
+    """Return a PNG image of the page's viewport."""
     await _visit(page, item)
     return await page.screenshot()
 
 
 async def links(page: Page, item: object) -> list[str]:
-    """Return where the links of the page's main document lead: whole http and https addresses, each once."""
+    """Return the distinct absolute http and https addresses of the main document's links."""
     await _visit(page, item)
     found: list[str] = await page.evaluate(f"({with_dom(script('pool/links'))})()", world="isolated")
     return found
 
 
 async def har(page: Page, item: object) -> dict[str, Any]:
-    """Return the page's requests as an HTTP archive (HAR 1.2), secrets redacted; bodies of up to 1 MiB in it."""
+    """Return the page's requests as an HTTP archive (HAR 1.2), redacted, with bodies of up to 1 MiB."""
     url = _address(item)
     await page.goto(url)
     with contextlib.suppress(DeadlineExceededError):
@@ -79,7 +79,7 @@ def _address(item: object) -> str:
 
 @attrs.frozen
 class ReadyFunction:
-    """A ready function, and the options of jobs that it needs. `suffix`: of files that its values may go to."""
+    """A ready function with its job options. `suffix` is for files with its values."""
 
     function: JobFunction[Any, Any]
     options: JobOptions = attrs.field(factory=JobOptions)
@@ -93,4 +93,4 @@ READY = {
     "har": ReadyFunction(har, JobOptions(context_options={"activity": True}), suffix=".har"),
     "links": ReadyFunction(links),
 }
-"""The ready functions by their names."""
+"""The ready functions by name."""

@@ -1,7 +1,7 @@
-"""HostTurns: which of those that wait for a page may visit their host now, and when to look again.
+"""Turns at hosts: whether a lease request may visit its host now, and when to check again.
 
-Rule: it waits for no host by itself: it says no, and has the pool look again at the moment that the manners name,
-or when a visit of that host ends. The answers to a page's documents are noted: 429 and 503 pause their host.
+Rule: it never waits for a host. It refuses the visit, and makes the pool check again at the time that the manners
+return or when a visit of that host ends. Responses to a page's documents are noted: 429 and 503 pause their host.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class HostTurns:
-    """The turns of one pool. `look_again` is called when somebody may begin who could not before."""
+    """The turns of one pool. `look_again` is called when another request may begin."""
 
     manners: Manners
     _look_again: Callable[[], None]
@@ -34,11 +34,11 @@ class HostTurns:
     _sooner: trio.Event = attrs.field(factory=trio.Event)
 
     def host_of(self, url: str) -> str | None:
-        """Return what the limits of a URL go by; None where it has none."""
+        """Return the host whose limits apply to a URL, or None."""
         return host_of(url) if self.manners.are_due(url) else None
 
     def may_begin(self, waiting: WaitingLease) -> bool:
-        """Say whether a visit may begin now; then it has begun, until `end`."""
+        """Return whether a visit may begin now. If so, it has begun, until `end`."""
         if waiting.url is None:
             return True
         moment = self.manners.begin(waiting.url)
@@ -48,12 +48,12 @@ class HostTurns:
         return moment is None
 
     def end(self, url: str | None) -> None:
-        """End a visit that began."""
+        """End a visit."""
         if url is not None:
             self.manners.end(url)
 
     async def run(self) -> None:
-        """Look again when it is time."""
+        """Check again at the scheduled time."""
         while True:
             self._sooner = trio.Event()
             with trio.move_on_at(self._look_at) as waiting:
@@ -63,7 +63,7 @@ class HostTurns:
                 self._look_again()
 
     def note_responses(self, page: Page) -> None:
-        """Note what the documents of a page are answered with, as long as it lives. Navigations have it told."""
+        """Note the responses to a page's documents during its life. Navigation enables their events."""
         page.session.on_event("Network.responseReceived", partial(_note, self.manners))
 
 

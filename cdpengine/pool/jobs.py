@@ -1,8 +1,8 @@
-"""Jobs: functions of a page, done once for each of many items, each with exactly one result.
+"""Jobs: functions of a page, run once for each of many items, with exactly one result each.
 
-Rule: items are pulled from their source only as results are taken, so a source of any length needs little memory.
-A job that failed is tried again only where it was declared repeatable (`retries`); each attempt is told. What a
-function raises becomes its result and ends no other job. Ctrl-C and exits end the pool's block.
+Rule: items are pulled from their source only as results are consumed, so a source of any length needs little
+memory. A failed job is retried only if it was declared repeatable (`retries`). Each attempt is reported. An
+exception of the function becomes its result and ends no other job. Ctrl-C and exits end the pool's block.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 JobFunction = Callable[["Page", Item], Awaitable[Value]]
-"""What is done with a page for one item; what it returns is the job's value."""
+"""A function of a page and an item. Its return value is the job's value."""
 
 DoJob = Callable[[int, Item], "Awaitable[JobResult[Value]]"]
-"""Does the job of an item, given its number too, wherever that is."""
+"""Function that runs the job of an item with a number, in any place."""
 
 
 @attrs.frozen
 class Attempt:
-    """One attempt at a job: in which browser, when it began (seconds since the job did), how long it took.
+    """One attempt at a job: its browser, start (seconds since the job began) and duration in seconds.
 
-    `error` is None for one that succeeded.
+    `error` is None if it succeeded.
     """
 
     browser: str
@@ -61,9 +61,9 @@ class Attempt:
 
 @attrs.frozen
 class JobResult(Generic[Value]):
-    """What came of one item: a value, or an error; and the attempts that it took, oldest first.
+    """The result of one item: a value or an error, and the attempts, oldest first.
 
-    `index` is the item's number in its source, from 0.
+    `index` is the item's position in its source, from 0.
     """
 
     index: int
@@ -74,7 +74,7 @@ class JobResult(Generic[Value]):
 
     @property
     def ok(self) -> bool:
-        """Whether there is a value."""
+        """Whether the job succeeded."""
         return self.error is None
 
     def unwrap(self) -> Value:
@@ -85,17 +85,17 @@ class JobResult(Generic[Value]):
 
 
 class JobOptions(TypedDict, total=False):
-    """How jobs are done.
+    """Options of jobs.
 
-    - `retries`: how many more attempts a job gets that failed; 0 unless the job can be done twice without harm.
-    - `retry_if`: which errors are worth it; by default the engine's own, but for what would come again: wrong
-      arguments, a missing package, a rule of robots.txt.
-    - `timeout`: seconds for one attempt, from when it has its page. No limit by default.
-    - `priority`: those of a higher one go first, 0 by default.
-    - `url`: gives the address that an item is about, for limits by host; by default the item itself, or its "url",
-      where that is an http or https address.
-    - `context`: the name of a context that all share; by default each attempt has one of its own.
-    - `context_options`: what `browser.new_context` takes.
+    - `retries`: number of further attempts after a failure; 0 unless the job can be repeated without harm.
+    - `retry_if`: predicate for errors worth a retry; by default the engine's errors, except those that would
+      recur: invalid arguments, a missing package, a rule of robots.txt.
+    - `timeout`: seconds for one attempt after it got its page. No limit by default.
+    - `priority`: higher priorities first; 0 by default.
+    - `url`: function that returns the address of an item, for limits by host; by default the item itself or its
+      "url", if that is an http or https address.
+    - `context`: name of a context shared by all jobs; by default each attempt has a separate one.
+    - `context_options`: options of `browser.new_context`.
     """
 
     retries: int
@@ -108,14 +108,14 @@ class JobOptions(TypedDict, total=False):
 
 
 def is_worth_repeating(error: Exception) -> bool:
-    """Say whether an error may not come again: all of the engine's own but for what stays as it is."""
+    """Return whether a retry can succeed: for the engine's errors, except permanent ones."""
     for_good = InvalidArgumentError | PoolClosedError | PackageMissingError
     disallowed = isinstance(error, DisallowedByRobotsError) and error.retry_after is None
     return isinstance(error, EngineError) and not isinstance(error, for_good) and not disallowed
 
 
 def address_of(item: object) -> str | None:
-    """Return the http(s) address that an item is, or that stands as its "url"; None where there is none."""
+    """Return the http(s) address that an item is or has as its "url", or None."""
     address = item.get("url") if isinstance(item, dict) else item
     is_address = isinstance(address, str) and address.lower().startswith(("http://", "https://"))
     return cast("str", address) if is_address else None
@@ -123,7 +123,7 @@ def address_of(item: object) -> str | None:
 
 @attrs.frozen
 class JobPlan:
-    """The options of jobs, checked."""
+    """Validated options of jobs."""
 
     retries: int = 0
     retry_if: Callable[[Exception], bool] = is_worth_repeating
@@ -135,7 +135,7 @@ class JobPlan:
 
     @classmethod
     def checked(cls, options: JobOptions) -> JobPlan:
-        """Return the plan. Raises InvalidArgumentError."""
+        """Validate the options. Raises InvalidArgumentError."""
         for name in options:
             if name not in JobOptions.__annotations__:
                 expected = f"some of {', '.join(JobOptions.__annotations__)}"
@@ -151,20 +151,20 @@ class JobPlan:
 
 @attrs.define(eq=False)
 class LeasedForJob:
-    """What a job is given for one attempt."""
+    """The page for one attempt at a job, and its browser."""
 
     page: Page
     browser: str
 
 
 LeasePage = Callable[[JobPlan, object], AbstractAsyncContextManager[LeasedForJob]]
-"""Leases a page for an item of a plan."""
+"""Function that leases a page for an item of a plan."""
 
 
 async def run_job(
     lease: LeasePage, function: JobFunction[Item, Value], index: int, item: Item, plan: JobPlan
 ) -> JobResult[Value]:
-    """Do one job, with all its attempts, and return its result. Cancellation passes through."""
+    """Run one job with all its attempts, and return its result. Cancellation passes through."""
     attempts: list[Attempt] = []
     begun = trio.current_time()
     while True:
@@ -198,16 +198,16 @@ class _Attempt:
 
 @not_picklable("a list of the results")
 class JobResults(Generic[Value]):
-    """The results of a `map`, as they come: `async for result in results`, each a JobResult.
+    """The results of a `map` in the order of completion: `async for result in results`. Each is a JobResult.
 
-    Leaving the loop early stops the jobs: as soon as nobody holds this object any more, or when its `async with`
-    block ends, which also waits until they have stopped. When all is done, what the source raised is raised, if it
-    raised anything; PoolUnavailableError where the pool was without a browser.
+    Leaving the loop early stops the jobs when this object is dropped, or at the end of its `async with` block,
+    which waits until they have stopped. After the last result, an error of the source is raised, or
+    PoolUnavailableError if the pool had no browser.
     """
 
     def __init__(self, run: JobRun[Any, Value]) -> None:
         self._run = run
-        # Who drops this object cannot wait. `run` does not refer to it.
+        # Dropping the object cannot wait. `run` does not refer to it.
         dropped = weakref.finalize(self, run.abandon_soon, trio.lowlevel.current_trio_token())
         dropped.atexit = False
 
@@ -227,21 +227,21 @@ class JobResults(Generic[Value]):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Stop all jobs that are under way and wait until they have stopped."""
+        """Cancel all running jobs and wait until they have stopped."""
         self._run.scope.cancel()
         await self._run.over.wait()
 
     def cancel(self, index: int) -> bool:
-        """Cancel the job of that number: its result is a JobCancelledError.
+        """Cancel the job with that number. Its result is a JobCancelledError.
 
-        Returns False where it has ended, or was not begun yet.
+        Returns False if it has ended or has not begun.
         """
         return self._run.cancel(index)
 
 
 @attrs.define(eq=False)
 class JobRun(Generic[Item, Value]):
-    """One `map` under way: the task that pulls items, those that do jobs, and the results not taken yet."""
+    """A running `map`: the task that pulls items, the tasks of jobs, and the unconsumed results."""
 
     do: DoJob[Item, Value]
     source: Iterable[Item] | AsyncIterable[Item]
@@ -258,7 +258,7 @@ class JobRun(Generic[Item, Value]):
     _error: Exception | None = None
 
     async def run(self) -> None:
-        """Pull the items, do the jobs."""
+        """Pull the items and run the jobs."""
         try:
             with self.scope:
                 async with trio.open_nursery() as nursery:
@@ -270,7 +270,7 @@ class JobRun(Generic[Item, Value]):
             self._changes.notify()
 
     def pull_no_more(self, error: Exception) -> None:
-        """Pull no more items; `error` is raised when the results of those that were pulled have been taken."""
+        """Stop pulling items. `error` is raised after the results of the pulled items."""
         if self._error is None:
             self._error = error
         self._changes.notify()
@@ -312,7 +312,7 @@ class JobRun(Generic[Item, Value]):
         self._changes.notify()
 
     async def next_result(self) -> JobResult[Value]:
-        """Return the next result. Raises StopAsyncIteration when there is none, or what stopped the run."""
+        """Return the next result. Raises StopAsyncIteration at the end, or the error that stopped the run."""
 
         def ready() -> JobResult[Value] | bool:
             index = self._taken if self.ordered else next(iter(self._results), -1)
@@ -336,7 +336,7 @@ class JobRun(Generic[Item, Value]):
         return True
 
     def abandon_soon(self, token: trio.lowlevel.TrioToken) -> None:
-        """Cancel all from wherever this is called; nothing is done when trio has ended."""
+        """Cancel everything, from any thread. Does nothing after trio has ended."""
         if not self.over.is_set():
             try:
                 token.run_sync_soon(self.scope.cancel)
@@ -352,7 +352,7 @@ def prepare_run(
     ahead: int,
     count: Callable[[JobResult[Any]], None],
 ) -> JobRun[Item, Value]:
-    """Return what does the jobs; `run` has to be started. Raises InvalidArgumentError."""
+    """Create a run, whose `run` must be started. Raises InvalidArgumentError."""
     check_count("ahead", ahead)
     if not isinstance(source, Iterable | AsyncIterable) or isinstance(source, str | bytes):
         raise InvalidArgumentError(
@@ -362,7 +362,7 @@ def prepare_run(
 
 
 async def _as_async(source: Iterable[Item] | AsyncIterable[Item]) -> AsyncGenerator[Item, None]:
-    """Give the items of either kind of iterable, with a checkpoint before each; close a generator at the end."""
+    """Yield the items of either kind of iterable, with a checkpoint before each. Close a generator at the end."""
     if isinstance(source, AsyncGenerator):
         async with aclosing(source):
             async for item in source:

@@ -1,8 +1,8 @@
-"""KeptBrowsers: the browsers of a pool. One runs in each slot; when it leaves, another takes its place.
+"""The browsers of a pool. Each slot runs one browser and replaces it when it leaves.
 
-Rule: while a browser that the pool launched retires, its successor starts already; a service may refuse one more
-connection, so there the successor waits. A browser that does not come up, or lives only for a moment, is followed
-by another after a pause that doubles. Where none has been ready for `timeout` seconds, all who wait are told so.
+Rule: while a launched browser retires, its successor already starts. A service may refuse another connection, so
+there the successor waits. After a failed start or a very short life, the next attempt waits for a pause that
+doubles. If no browser has been ready for `timeout` seconds, all waiting requests raise PoolUnavailableError.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
 _log = get_logger("cdpengine.pool")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 30.0
-"""Seconds before a browser is opened again whose last one did not come up; twice as long each time."""
+"""First and maximum pause after a failed start, in seconds. It doubles each time."""
 
 _SHORT_LIFE = 5.0
-"""Seconds: a browser that is lost sooner counts as one that did not come up, but for the first time."""
+"""Life in seconds below which a lost browser counts as a failed start, except for the first time."""
 
 
 @attrs.define(eq=False)
 class _Slot:
-    """The place of one browser in a pool; browsers follow each other in it."""
+    """The place of one browser in a pool. Browsers succeed each other in it."""
 
     number: int
     member: Members
     pages: int
     error: EngineError | None = None
-    """What the last start met; None where it came up."""
+    """Error of the last start, or None."""
     over: trio.Event = attrs.field(factory=trio.Event)
     made: int = 0
     _failures: int = 0
 
     def pause_after(self, browser: PooledBrowser) -> float:
-        """Return for how long to wait before the next one is opened; seconds."""
+        """Return the pause before the next browser is opened, in seconds."""
         lived = 0.0 if browser.ready_at is None else trio.current_time() - browser.ready_at
         if browser.cause in ("share", "age", "memory") or lived >= _SHORT_LIFE:
             self._failures = 0
@@ -60,7 +60,7 @@ class _Slot:
 
 
 class KeptBrowsers:
-    """The browsers of one pool. `changed` is called after every change that may let somebody begin."""
+    """The browsers of one pool. `changed` is called after each change that may let a request begin."""
 
     def __init__(
         self,
@@ -88,23 +88,24 @@ class KeptBrowsers:
 
     @property
     def capacity(self) -> int:
-        """How many pages there can be at once, when all are ready."""
+        """Maximum number of pages when all browsers are ready."""
         return sum(slot.pages for slot in self._slots)
 
     @property
     def ready(self) -> bool:
-        """Whether any of them gives pages."""
+        """Whether any browser accepts leases."""
         return any(browser.stage == "ready" for browser in self.running)
 
     @property
     def leased(self) -> bool:
-        """Whether any page is out."""
+        """Whether any page is leased."""
         return any(browser.leases for browser in self.running)
 
     async def start(self, nursery: trio.Nursery, refuse: Callable[[], None]) -> None:
-        """Start all, and return when the first is ready. `refuse` is called when none has been for too long.
+        """Start all browsers, and return when the first is ready.
 
-        Raises what the first attempt of a member met, where those of all have failed; PoolUnavailableError.
+        Calls `refuse` when none has been ready for too long. Raises the first error of a member if all members
+        failed, or PoolUnavailableError.
         """
         for slot in self._slots:
             nursery.start_soon(self._keep, slot)
@@ -115,18 +116,18 @@ class KeptBrowsers:
         nursery.start_soon(self._watch_availability, refuse)
 
     def end(self, reason: str) -> None:
-        """End all, now; `wait_until_gone` waits for it."""
+        """End all browsers now. `wait_until_gone` waits for it."""
         self._ending.set()
         for browser in list(self.running):
             browser.end("stopped", reason)
 
     async def wait_until_gone(self) -> None:
-        """Wait until nothing is left of any."""
+        """Wait until all browsers and their resources are gone."""
         for slot in self._slots:
             await slot.over.wait()
 
     def describe_unavailable(self) -> PoolUnavailableError:
-        """Return the error that says that there is no browser, and what the last attempts met."""
+        """Return the error for a pool without a browser, with the errors of the last attempts."""
         reasons = [
             f"browser {slot.number} ({slot.member}): {slot.error or 'starting'}" for slot in self._slots
         ]

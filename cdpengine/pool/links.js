@@ -1,4 +1,4 @@
-// Returns where the links of a document lead: whole http and https addresses, each once, in their order.
+// Returns the distinct absolute http and https addresses of a document's links, in order.
 () => {
   const found = new Set();
   for (const element of DOM.querySelectorAll(document, "a[href], area[href]")) {
@@ -7,7 +7,7 @@
       const { protocol, href } = new URL(address, DOM.baseURI(document));
       if (protocol === "http:" || protocol === "https:") found.add(href);
     } catch {
-      continue; // an address that leads nowhere
+      continue; // an invalid address
     }
   }
   return [...found];

@@ -1,7 +1,7 @@
-"""What a pool is made of: browsers that it launches, and browsers that are reached at an endpoint.
+"""The members of a pool: launched browsers, and browsers at an endpoint.
 
-Rule: a member says how a browser is opened, how many pages it may have at once, and how much of the load it is to
-get; it holds nothing that runs. Everything that is wrong in itself is refused when it is made.
+Rule: a member defines how to open a browser, its maximum number of pages, and its share of the load. It has no
+running state. Invalid settings are refused on creation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class LaunchOptions(TypedDict, total=False):
-    """What `cdpengine.launch` takes, each as there."""
+    """Options of `cdpengine.launch`."""
 
     executable: str | Path | None
     headless: bool
@@ -47,7 +47,7 @@ class LaunchOptions(TypedDict, total=False):
 
 
 class ContextOptions(EmulationOptions, total=False):
-    """What `browser.new_context` takes, each as there; all else is what `context.emulation.set` takes."""
+    """Options of `browser.new_context`; all others are those of `context.emulation.set`."""
 
     storage_state: StorageState | str | Path | None
     proxy: Proxy | str | None
@@ -57,7 +57,7 @@ class ContextOptions(EmulationOptions, total=False):
 
 
 def check_count(what: str, count: object) -> int:
-    """Return `count`. Raises InvalidArgumentError when it is not a whole number above 0."""
+    """Return `count`. Raises InvalidArgumentError unless it is a whole number above 0."""
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise InvalidArgumentError(what=what, given=repr(count)[:80], expected="a whole number, 1 or more")
     return count
@@ -73,10 +73,10 @@ def _check_members(member: LaunchedBrowsers | RemoteBrowsers) -> None:
 
 @attrs.frozen
 class LaunchedBrowsers:
-    """Browsers of one kind that the pool launches and ends, each with a temporary profile.
+    """Browsers of one kind that the pool launches and closes, each with a temporary profile.
 
-    `count`: how many at once. `pages`: pages at once in each, None as the pool says. `weight`: a browser of weight
-    2 is given twice the share of its room that one of weight 1 is given. `options`: what `cdpengine.launch` takes.
+    `count`: number of browsers. `pages`: maximum number of pages in each; None for the pool's default. `weight`: a
+    browser of weight 2 gets twice the share of one of weight 1. `options`: options of `cdpengine.launch`.
     """
 
     count: int = 1
@@ -111,12 +111,12 @@ def _count_headers(headers: Mapping[str, str] | None) -> str:
 
 @attrs.frozen
 class RemoteBrowsers:
-    """Browsers that others run: at "http://host:port", or "ws(s)://..." with a token in it.
+    """Browsers run by others, at "http://host:port" or "ws(s)://...", possibly with a token.
 
-    `connections`: how many connections at once; each counts as one browser of the pool. A service that gives a
-    browser to each connection (browserless) is used so, and a browser is replaced there by connecting again. At
-    Chrome's own endpoint all of them reach the same browser. `pages` and `weight` as in LaunchedBrowsers;
-    `headers` go along when connecting. `timeout` (seconds) is for one connection.
+    `connections`: number of connections; each counts as one browser of the pool. For a service with a browser for
+    each connection (browserless), reconnecting replaces the browser. At Chrome's endpoint all connections reach
+    the same browser. `pages` and `weight` are those of LaunchedBrowsers. `headers` are sent when connecting.
+    `timeout` is for one connection, in seconds.
     """
 
     endpoint: str = attrs.field(repr=redact_endpoint)
@@ -134,7 +134,7 @@ class RemoteBrowsers:
 
     @property
     def count(self) -> int:
-        """How many browsers at once."""
+        """Number of browsers."""
         return self.connections
 
     @property
@@ -155,12 +155,13 @@ Members = LaunchedBrowsers | RemoteBrowsers
 
 @attrs.frozen
 class BrowserLimits:
-    """When a browser of a pool is replaced, while the others go on.
+    """Conditions for replacing a browser of a pool, while the others continue.
 
-    - `leases`: after it has given so many pages. `age`: after so many seconds.
-    - `memory`: when its process and all below it take more bytes. Of launched browsers, on Linux.
-    - `hung_after`: when it has not answered for so many seconds.
-    - `retire_within`: for the first three, its pages are waited for, so many seconds; then their leases end.
+    - `leases`: maximum number of leased pages. `age`: maximum age in seconds.
+    - `memory`: maximum memory of its process tree in bytes. Only for launched browsers on Linux.
+    - `hung_after`: maximum time without a response, in seconds.
+    - `retire_within`: for the first three conditions, the time for its pages to be returned, in seconds; then
+      their leases end.
     """
 
     leases: int | None = None
@@ -176,7 +177,9 @@ class BrowserLimits:
             check_count("memory", self.memory)
             if not can_measure():
                 raise InvalidArgumentError(
-                    what="memory", given=str(self.memory), expected="None: it can be measured on Linux alone"
+                    what="memory",
+                    given=str(self.memory),
+                    expected="None: memory can be measured only on Linux",
                 )
         for what in ("age", "hung_after", "retire_within"):
             seconds: Any = getattr(self, what)
@@ -185,7 +188,7 @@ class BrowserLimits:
 
 
 def choose_members(browsers: object, options: LaunchOptions | None) -> tuple[Members, ...]:
-    """Return the members behind what was given: a number of browsers to launch, or members themselves."""
+    """Return the members for an argument: a number of browsers to launch, or members."""
     if isinstance(browsers, int):
         return (LaunchedBrowsers(check_count("browsers", browsers), options=options or LaunchOptions()),)
     members = (browsers,) if isinstance(browsers, LaunchedBrowsers | RemoteBrowsers) else browsers
@@ -206,6 +209,6 @@ def choose_members(browsers: object, options: LaunchOptions | None) -> tuple[Mem
         raise InvalidArgumentError(
             what="launch",
             given="options",
-            expected="None beside members: LaunchedBrowsers has options",
+            expected="None if members are given: LaunchedBrowsers has options",
         )
     return tuple(members)

@@ -1,8 +1,8 @@
-"""BrowserPool: pages of several browsers, each leased to one task at a time.
+"""A pool of browsers whose pages are leased to tasks, one task at a time.
 
-Rule: a lease is given in the order of `queue.py`, in a browser that is ready; whatever ends a browser, another one
-takes its place. Nobody waits without an end: where no browser has been ready for the pool's `timeout`, all that
-wait get PoolUnavailableError. After the block nothing is left: no browser, profile, context or task.
+Rule: leases are granted in the order of `queue.py`, in a ready browser. Every browser that ends is replaced.
+Waiting is bounded: if no browser has been ready for the pool's `timeout`, all waiting requests raise
+PoolUnavailableError. After the block no browser, profile, context or task is left.
 """
 
 from __future__ import annotations
@@ -63,21 +63,21 @@ Value = TypeVar("Value")
 _LEASING = "lease a page"
 
 _CLOSING = 15.0
-"""Seconds that all browsers together get to close when the pool's block ends; each takes 4 at most by itself."""
+"""Time for all browsers together to close at the end of the block, in seconds; each takes at most 4 alone."""
 
 
 @not_picklable("its statistics")
 class BrowserPool:
     """Pages of several browsers. `async with BrowserPool(browsers=2, pages=10) as pool`.
 
-    `browsers` is how many to launch, or what the pool is made of: LaunchedBrowsers, RemoteBrowsers, or several of
-    them. `pages`: how many pages at once in each. `limits` says when a browser is replaced. `launch` is what
-    `cdpengine.launch` takes, for the browsers of a number. `manners` has leases with a URL wait until its host
-    may be visited, and obey its robots.txt; 429 and 503 are noted. `timeout` (seconds): for how long the pool may
-    be without a browser, at its start and later.
+    `browsers`: the number of browsers to launch, or the members: LaunchedBrowsers, RemoteBrowsers, or several of
+    them. `pages`: maximum number of pages in each browser. `limits`: when to replace a browser. `launch`: options
+    of `cdpengine.launch` for a number of browsers. `manners`: leases with a URL wait for their turn at the host
+    and obey its robots.txt; responses 429 and 503 are noted. `timeout`: how long the pool may be without a
+    browser, at its start and later, in seconds.
 
-    Entering the block waits for the first browser. Raises what its start raised where none comes up:
-    BrowserNotFoundError, LaunchFailedError, ConnectFailedError; InvalidArgumentError.
+    Entering the block waits for the first browser. If none starts, it raises the error of its start:
+    BrowserNotFoundError, LaunchFailedError or ConnectFailedError. Raises InvalidArgumentError.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class BrowserPool:
 
     @property
     def capacity(self) -> int:
-        """How many pages there can be at once, when all browsers are ready."""
+        """Maximum number of pages when all browsers are ready."""
         return self._browsers.capacity
 
     # --- its block -------------------------------------------------------------------------------------------
@@ -153,16 +153,16 @@ class BrowserPool:
         timeout: float = 30,
         **options: Unpack[ContextOptions],
     ) -> AsyncIterator[Page]:
-        """Lease a page for a block; it is closed with it. It goes to `url`, if one is given.
+        """Lease a page for a block, and navigate it to `url` if given. Leaving the block closes the page.
 
-        It is in a context of its own, or in the one named `context`, which is made when it is first asked for and
-        lasts until its browser leaves or `close_context`; a browser that retires hands its state (cookies, local
-        storage) on. `options` is what `browser.new_context` takes. `priority`: those of a higher one are first.
-        `timeout` (seconds) is for getting the page, the waiting for its turn included, not for the block.
+        The page is in a separate context, or in the context named `context`. A named context is created on first
+        use, and closed with its browser or by `close_context`. A retiring browser passes its state (cookies, local
+        storage) on. `options` are those of `browser.new_context`. Requests of a higher `priority` come first.
+        `timeout` limits getting the page, including the wait, but not the block; in seconds.
 
-        Raises LeaseEndedError when the browser goes away or is replaced; while the page is being opened, another
-        browser is taken instead. DeadlineExceededError, PoolClosedError, PoolUnavailableError; what
-        `browser.new_context` and `page.goto` raise.
+        Raises LeaseEndedError if the browser is lost or replaced. If that happens while the page is being opened,
+        another browser is used instead. Raises DeadlineExceededError, PoolClosedError, PoolUnavailableError, and
+        the errors of `browser.new_context` and `page.goto`.
         """
         self._check_open(_LEASING)
         if url is not None:
@@ -190,7 +190,7 @@ class BrowserPool:
                 except (LeaseEndedError, ConnectionLostError):
                     if lease.ended_by is None or self._stopped is not None:
                         raise
-                    continue  # nobody has used it yet: another browser does as well
+                    continue  # the page was not used yet: try another browser
                 yield page, lease
                 return
 
@@ -230,20 +230,20 @@ class BrowserPool:
         return _Request(next(self._numbers), priority=priority, context=context, host=host, url=url)
 
     def _why_none(self) -> EngineError | None:
-        """Return why nobody gets a page now, or later."""
+        """Return the reason why no request can get a page now or later."""
         if self._stopped is not None:
             return PoolClosedError(action=_LEASING, reason=self._stopped)
         return self._browsers.describe_unavailable() if self._browsers.unavailable else None
 
     def _check_open(self, action: str) -> trio.Nursery:
-        """Return the pool's nursery. Raises PoolClosedError where new work is not taken."""
+        """Return the pool's nursery. Raises PoolClosedError if the pool accepts no new work."""
         reason = self._stopped or ("drains" if self._draining else None)
         if reason is not None or self._nursery is None:
             raise PoolClosedError(action=action, reason=reason or "has not begun")
         return self._nursery
 
     def _give(self) -> None:
-        """Give pages to those whose turn it is."""
+        """Grant leases to the next requests."""
         may_begin = _always if self._turns is None else self._turns.may_begin
         while (found := self._waiting.take_next(self._browsers.running, may_begin)) is not None:
             request, browser = found
@@ -262,7 +262,7 @@ class BrowserPool:
             request.decided.set()
 
     async def close_context(self, name: str, *, timeout: float = 30) -> bool:
-        """Close the named context, wherever it is; False where there is none, or a lease is in it."""
+        """Close the named context. Returns False if it does not exist or has a lease."""
         with within(f"close the context {name!r}", timeout):
             self._browsers.states.pop(name, None)
             for browser in list(self._browsers.running):
@@ -276,10 +276,10 @@ class BrowserPool:
     async def run(
         self, function: JobFunction[Item, Value], item: Item, **options: Unpack[JobOptions]
     ) -> JobResult[Value]:
-        """Do one job, `await function(page, item)`, on a leased page, and return its result.
+        """Run one job, `await function(page, item)`, on a leased page, and return its result.
 
-        What the function raises is in the result. `options` are those of JobOptions. Raises InvalidArgumentError;
-        cancellation passes through, and frees the page.
+        The result contains an exception of the function. `options` are those of JobOptions. Raises
+        InvalidArgumentError. Cancellation passes through and frees the page.
         """
         self._check_open("do a job")
         plan = JobPlan.checked(options)
@@ -296,11 +296,11 @@ class BrowserPool:
         ahead: int | None = None,
         **options: Unpack[JobOptions],
     ) -> JobResults[Value]:
-        """Do `await function(page, item)` for each item; `async for result in pool.map(...)` has the results.
+        """Run `await function(page, item)` for each item; `async for result in pool.map(...)` yields the results.
 
-        Each item has exactly one result, in the order in which they end, or of the items (`ordered`). `ahead` is
-        how many items are pulled whose results nobody has taken, twice the pool's capacity by default: so a slow
-        consumer slows the source down. `options` are those of JobOptions.
+        Each item has exactly one result, in order of completion, or in order of the items (`ordered`). `ahead` is
+        the maximum number of items pulled but not yet consumed, by default twice the pool's capacity, so a slow
+        consumer slows the source. `options` are those of JobOptions.
 
         Raises InvalidArgumentError, PoolClosedError.
         """
@@ -339,10 +339,10 @@ class BrowserPool:
     # --- its end ---------------------------------------------------------------------------------------------
 
     async def drain(self, *, timeout: float = math.inf) -> None:
-        """Take no new requests, and wait until those that wait and those that have pages are done.
+        """Accept no new requests, and wait until all waiting requests and leases are done.
 
-        A `map` under way pulls no more items, ends those that it has pulled, and raises PoolClosedError then.
-        Raises DeadlineExceededError; the pool goes on draining then.
+        A running `map` pulls no more items, completes the pulled ones, and then raises PoolClosedError. Raises
+        DeadlineExceededError; the pool then continues to drain.
         """
         self._draining = True
         for run in self._runs:
@@ -353,13 +353,13 @@ class BrowserPool:
             )
 
     def stop(self, reason: str = "was stopped") -> None:
-        """End all leases by name, now, and all browsers; those that wait get PoolClosedError."""
+        """End all leases and browsers now. Waiting requests raise PoolClosedError."""
         self._stopped = self._stopped or reason
         self._refuse_waiting()
         self._browsers.end(f"the pool {self._stopped}")
 
     def statistics(self) -> PoolStatistics:
-        """Return the counts so far, and how the browsers are."""
+        """Return the counters so far, and the state of the browsers."""
         running = self._browsers.running
         browsers = tuple(
             PooledBrowserStatistics(
@@ -381,14 +381,14 @@ class BrowserPool:
 
 @attrs.define(eq=False)
 class _Request(WaitingLease):
-    """Somebody who waits for a page, and what was decided."""
+    """A task that waits for a page, and the decision."""
 
     lease: Lease | None = None
     error: EngineError | None = None
     decided: trio.Event = attrs.field(factory=trio.Event)
 
     def reset(self) -> None:
-        """Forget what was decided before."""
+        """Forget the previous decision."""
         self.lease, self.error, self.decided = None, None, trio.Event()
 
 
@@ -397,4 +397,4 @@ def _always(_waiting: WaitingLease) -> bool:
 
 
 def _nothing() -> None:
-    """Do nothing: no host was begun."""
+    """Do nothing, because no visit of a host began."""

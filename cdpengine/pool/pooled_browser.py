@@ -1,8 +1,8 @@
-"""PooledBrowser: one browser of a pool, from its start to its end; its leases and its named contexts.
+"""One browser of a pool, from its start to its end, with its leases and named contexts.
 
-Rule: it gives pages only while it is ready. It retires (gives no more, and waits for those that are out) when it
-had its share, its age or its memory; it ends at once when its connection is lost or it does not answer. Whatever
-ends it ends its leases by name, at the same moment, and it is closed only when they have left or had their time.
+Rule: it accepts leases only while it is ready. It retires (accepts no more leases, and waits for the current ones)
+when it reaches a limit of leases, age or memory. It ends immediately when its connection is lost or it does not
+answer. Its end also ends its leases with a reason. It is closed after they have been left or have timed out.
 """
 
 from __future__ import annotations
@@ -38,37 +38,37 @@ if TYPE_CHECKING:
 _log = get_logger("cdpengine.pool")
 
 _LEAVING = 5.0
-"""Seconds that leases which were ended get to leave, before their browser is closed under them."""
+"""Time for ended leases to be left before their browser is closed, in seconds."""
 
 _CLOSING_PAGE = 2.0
-"""Seconds that closing the page of a lease in a named context may take."""
+"""Timeout for closing the page of a lease in a named context, in seconds."""
 
 _MEMORY_PAUSE = 1.0
-"""Seconds between two looks at the memory of a browser; one takes some 10 ms of a thread."""
+"""Interval of memory measurements, in seconds. One takes about 10 ms of a thread."""
 
 _SAVING_STATE = 5.0
-"""Seconds that saving a named context's state may take when its browser retires."""
+"""Timeout for saving a named context's state when its browser retires, in seconds."""
 
 BrowserStage = Literal["starting", "ready", "retiring", "ended"]
 
 Cause = Literal["lost", "hung", "memory", "share", "age", "failed", "stopped"]
-"""Why a browser leaves: its connection ended, it did not answer, ..."""
+"""Reason why a browser leaves: connection lost, no answer, ..."""
 
 
 @attrs.define(eq=False)
 class Lease:
-    """A page that somebody has, as a block: it is cancelled when its browser ends, and says so by name."""
+    """A leased page, as a block. The end of its browser cancels the block and raises an error with the reason."""
 
     browser: PooledBrowser
     context: str | None
     begun: float
     finished: Callable[[], None]
-    """Called when its room is given back."""
+    """Called when its place is free again."""
     ended_by: str | None = None
     _scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
 
     def end(self, reason: str) -> None:
-        """End the lease; its block is cancelled, and raises LeaseEndedError."""
+        """End the lease. Its block is cancelled and raises LeaseEndedError."""
         if self.ended_by is None:
             self.ended_by = reason
             self._scope.cancel()
@@ -86,7 +86,7 @@ class Lease:
 
 
 def _is_loss(error: BaseException | None) -> bool:
-    """Say whether an error is what the end of a browser does to those who use it."""
+    """Return whether an error is a consequence of the browser's end."""
     if isinstance(error, BaseExceptionGroup):
         return all(map(_is_loss, error.exceptions))
     return isinstance(error, ConnectionLostError | SessionGoneError | trio.Cancelled)
@@ -94,7 +94,7 @@ def _is_loss(error: BaseException | None) -> bool:
 
 @attrs.define(eq=False)
 class PooledBrowser:
-    """One browser of a pool. `changed` is called after every change that may let somebody begin."""
+    """One browser of a pool. `changed` is called after each change that may let a request begin."""
 
     name: str
     member: Members
@@ -102,23 +102,23 @@ class PooledBrowser:
     limits: BrowserLimits
     _changed: Callable[[], None]
     _states: dict[str, StorageState]
-    """States of named contexts whose browser retired, for its successors."""
+    """States of named contexts of retired browsers, for their successors."""
 
     stage: BrowserStage = "starting"
     reason: str = ""
-    """Why it retires, or has ended."""
+    """Reason why it retires or has ended."""
     cause: Cause = "stopped"
     served: int = 0
     ended_by_name: int = 0
     memory: int = 0
-    """Bytes, as last measured; 0 where they are not."""
+    """Last measured memory in bytes; 0 without a measurement."""
     error: EngineError | None = None
-    """What it failed with, if anything did."""
+    """Error with which it failed, or None."""
     ready_at: float | None = None
     left: trio.Event = attrs.field(factory=trio.Event)
-    """Set when it gives no more pages."""
+    """Set when it accepts no more leases."""
     gone: trio.Event = attrs.field(factory=trio.Event)
-    """Set when nothing is left of it."""
+    """Set when all its resources are gone."""
     leases: set[Lease] = attrs.field(factory=set)
     _named: dict[str, _NamedContext] = attrs.field(factory=dict)
     _changes: Notifier = attrs.field(factory=Notifier)
@@ -126,24 +126,24 @@ class PooledBrowser:
     _browser: Browser | None = None
     _nursery: trio.Nursery | None = None
 
-    # --- its room --------------------------------------------------------------------------------------------
+    # --- capacity --------------------------------------------------------------------------------------------
 
     @property
     def free(self) -> int:
-        """How many more pages it can give now."""
+        """Number of further leases that it accepts now."""
         return self.pages - len(self.leases) if self.stage == "ready" else 0
 
     @property
     def taken(self) -> float:
-        """The share of its room that is taken, by its weight."""
+        """Used share of its capacity, divided by its weight."""
         return len(self.leases) / (self.pages * self.member.weight)
 
     def has_context(self, name: str) -> bool:
-        """Say whether the context of that name is in it."""
+        """Return whether it has the context of that name."""
         return name in self._named
 
     def begin(self, context: str | None, finished: Callable[[], None]) -> Lease:
-        """Give room to a lease; `finish` takes it back, and calls `finished`."""
+        """Reserve a place for a lease. `finish` frees it and calls `finished`."""
         lease = Lease(browser=self, context=context, begun=trio.current_time(), finished=finished)
         self.leases.add(lease)
         self.served += 1
@@ -154,7 +154,7 @@ class PooledBrowser:
         return lease
 
     def finish(self, lease: Lease) -> None:
-        """Take the room of a lease back."""
+        """Free the place of a lease."""
         self.leases.discard(lease)
         lease.finished()
         if lease.context is not None and (named := self._named.get(lease.context)) is not None:
@@ -163,15 +163,15 @@ class PooledBrowser:
                 del self._named[lease.context]
         self._tell()
 
-    # --- its pages -------------------------------------------------------------------------------------------
+    # --- pages -------------------------------------------------------------------------------------------
 
     async def open_page(
         self, lease: Lease, held: AsyncExitStack, options: ContextOptions, timeout: float
     ) -> Page:
-        """Open the page of a lease; `held` closes it, and its context where that is its own.
+        """Open the page of a lease. `held` closes it, and its context if that is not shared.
 
-        Raises as `browser.new_context` and `browser.new_page` do; InvalidArgumentError where a named context was
-        made with other options.
+        Raises the errors of `browser.new_context` and `browser.new_page`, and InvalidArgumentError if the named
+        context was created with other options.
         """
         browser = self._running()
         if lease.context is None:
@@ -183,7 +183,7 @@ class PooledBrowser:
         return page
 
     async def close_context(self, name: str) -> bool:
-        """Close a named context; False where there is none, or it is in use."""
+        """Close a named context. Returns False if it does not exist or is in use."""
         named = self._named.get(name)
         if named is None or named.users:
             await trio.lowlevel.checkpoint()
@@ -206,7 +206,7 @@ class PooledBrowser:
                 raise InvalidArgumentError(
                     what=f"options of the context {named.name!r}",
                     given=given,
-                    expected="those it was made with",
+                    expected="the options of its creation",
                 )
         assert named.context is not None
         return named.context
@@ -236,16 +236,16 @@ class PooledBrowser:
             raise LeaseEndedError(browser=self.name, reason=self.reason)
         return self._browser
 
-    # --- its life --------------------------------------------------------------------------------------------
+    # --- life cycle --------------------------------------------------------------------------------------------
 
     def retire(self, cause: Cause, reason: str) -> None:
-        """Give no more pages, and end when those that are out have come back, or had their time."""
+        """Accept no more leases, and end when the current ones are finished or timed out."""
         if self.stage in ("starting", "ready"):
             self.stage, self.cause, self.reason = "retiring", cause, reason
             self._tell()
 
     def end(self, cause: Cause, reason: str) -> None:
-        """End now, and all leases by name."""
+        """End the browser and all its leases now."""
         if self.stage != "ended":
             self.stage, self.cause, self.reason = "ended", cause, reason
             for lease in self.leases:
@@ -256,7 +256,7 @@ class PooledBrowser:
             self._tell()
 
     async def run(self) -> None:
-        """Open the browser, watch it, and close it when it is over. Raises what opening raises."""
+        """Open the browser, watch it, and close it at its end. Raises the errors of opening it."""
         try:
             with self._opening:
                 async with self.member.open() as browser, open_body_nursery() as nursery:
@@ -295,7 +295,7 @@ class PooledBrowser:
             await self._changes.wait_for(lambda: not self.leases)
 
     async def _save_states(self) -> None:
-        """Keep what named contexts hold, for the browser that comes after this one."""
+        """Save the states of named contexts for the next browser."""
         for name, named in list(self._named.items()):
             if named.context is None:
                 continue
@@ -320,7 +320,7 @@ class PooledBrowser:
                 except RemoteError:
                     pass  # a refusal is an answer
                 except (ConnectionLostError, LeaseEndedError):
-                    return  # `_lost` has said so
+                    return  # `_lost` handles it
             if waiting.cancelled_caught:
                 self.end("hung", f"it did not answer for {limit:g} s")
                 return
@@ -347,7 +347,7 @@ class PooledBrowser:
 
 @attrs.define(eq=False)
 class _NamedContext:
-    """A context that several leases share, one after another or at the same time."""
+    """A context shared by several leases, successively or concurrently."""
 
     name: str
     users: int = 0
@@ -359,7 +359,7 @@ class _NamedContext:
 
 
 async def _close_pages(page: Page) -> None:
-    """Close a page and what it opened. A context that others use stays."""
+    """Close a page and the pages that it opened. A shared context stays open."""
     opened = [page]
     for other in page.context.pages:
         if other.opener in opened:
@@ -369,11 +369,11 @@ async def _close_pages(page: Page) -> None:
             try:
                 await each.close(timeout=_CLOSING_PAGE)
             except (ConnectionLostError, SessionGoneError):
-                continue  # gone already
+                continue  # already gone
 
 
 async def _process_id(browser: Browser) -> int | None:
-    """Return the id of the browser's main process."""
+    """Return the process id of the browser's main process."""
     try:
         answer = await browser.session.call("SystemInfo.getProcessInfo")
     except (ConnectionLostError, RemoteError):
@@ -383,7 +383,7 @@ async def _process_id(browser: Browser) -> int | None:
 
 @asynccontextmanager
 async def hold(lease: Lease) -> AsyncIterator[AsyncExitStack]:
-    """Hold a lease for a block. What was entered into the stack is left first; then the room is given back."""
+    """Hold a lease for a block. At its end, close the stack first and then free the place."""
     try:
         with lease:
             async with AsyncExitStack() as held:

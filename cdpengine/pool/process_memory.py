@@ -1,8 +1,8 @@
-"""The memory of a browser: its process and all that descend from it, as Linux counts it.
+"""The memory of a browser's process tree, as measured by Linux.
 
-Rule: memory that several processes share is counted once, by their proportional set size (Pss in
-/proc/PID/smaps_rollup, proc(5)); where the kernel does not tell it, by the resident size. A process that ends
-while it is looked at counts nothing. Reading takes some milliseconds, so it belongs in a thread.
+Rule: shared memory is counted once, by the proportional set size (Pss in /proc/PID/smaps_rollup, proc(5)), or by
+the resident size if the kernel does not provide it. A process that ends during the measurement counts as zero.
+Reading takes milliseconds, so it belongs in a thread.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _KILOBYTE = 1024
 
 
 def can_measure() -> bool:
-    """Say whether this system tells the memory of processes in the way that is read here."""
+    """Return whether this system provides the memory of processes in the required form."""
     return sys.platform == "linux" and (_PROC / "self" / "stat").exists()
 
 
 def tree_memory(pid: int) -> int:
-    """Return the memory of a process and its descendants, in bytes; 0 where it has ended."""
+    """Return the memory of a process and its descendants in bytes, or 0 after its end."""
     return sum(map(_memory_of, descendants(pid, _parents())))
 
 
 def descendants(pid: int, parents: Mapping[int, int]) -> list[int]:
-    """Return `pid` and all below it. `parents` has the parent of each process. Pure."""
+    """Return `pid` and all its descendants. `parents` maps each process to its parent. Pure."""
     children: defaultdict[int, list[int]] = defaultdict(list)
     for child, parent in parents.items():
         children[parent].append(child)
@@ -48,7 +48,7 @@ def _parents() -> dict[int, int]:
     for entry in _numbered(_PROC.iterdir()):
         text = _read(entry / "stat")
         if text:
-            # "123 (a name) with ) in it) S 1 ...": what follows the last parenthesis has no name in it any more.
+            # "123 (a name) with ) in it) S 1 ...": the part after the last parenthesis contains no name.
             parents[int(entry.name)] = int(text.rpartition(")")[2].split()[1])
     return parents
 
@@ -69,4 +69,4 @@ def _read(path: Path) -> str:
     try:
         return path.read_text("utf-8", errors="replace")
     except OSError:
-        return ""  # it ended, or belongs to somebody else
+        return ""  # it ended, or belongs to another user

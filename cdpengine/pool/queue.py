@@ -1,8 +1,8 @@
-"""WaitingLeases: who waits for a page, and who gets one next in which browser. Pure: no trio, no clock.
+"""The queue of requests for pages: the next request, and its browser. Pure: no trio, no clock.
 
-Rule: among those that wait, the one of the highest priority goes first, and among equals the one that came first;
-but nobody waits for another one's host, or for another one's named context. A lease goes to the browser with the
-smallest share of its room taken, weighted; among equals to the one that has served least.
+Rule: the highest priority comes first, then the oldest request. A request does not wait for the host or the named
+context of another. A lease uses the browser with the smallest used share of its capacity, by weight, and among
+equal ones the browser that has served least.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import attrs
 
 @attrs.frozen(order=True)
 class _Place:
-    """The order in which those that wait are looked at."""
+    """The sort key of waiting requests."""
 
     before: int
     number: int
@@ -24,9 +24,9 @@ class _Place:
 
 @attrs.define(eq=False)
 class WaitingLease:
-    """Somebody who waits for a page. `context`: the name of the context that it is to be in, None: one of its own.
+    """A waiting request for a page. `context` is the name of its context, None for a separate one.
 
-    `url` is what is to be visited, and `host` what limits go by, None where nothing limits it.
+    `url` is the address to visit. `host` is the host whose limits apply, or None.
     """
 
     number: int
@@ -37,32 +37,32 @@ class WaitingLease:
 
     @property
     def place(self) -> _Place:
-        """Where it stands among the others."""
+        """Its position in the queue."""
         return _Place(-self.priority, self.number)
 
 
 class Room(Protocol):
-    """What this module asks of a browser."""
+    """The part of a browser that this module uses."""
 
     @property
     def free(self) -> int:
-        """How many more pages it can give now; 0 or less where it gives none."""
+        """Number of further leases that it accepts now; 0 or less if it accepts none."""
 
     @property
     def taken(self) -> float:
-        """The share of its room that is taken, by its weight."""
+        """Used share of its capacity, divided by its weight."""
 
     @property
     def served(self) -> int:
-        """How many leases it has had."""
+        """Number of leases so far."""
 
     def has_context(self, name: str) -> bool:
-        """Say whether the context of that name is in it."""
+        """Return whether it has the context of that name."""
 
 
 @attrs.define(eq=False)
 class WaitingLeases:
-    """Those that wait, in order."""
+    """The waiting requests in order."""
 
     _waiting: list[WaitingLease] = attrs.field(factory=list)
 
@@ -77,14 +77,15 @@ class WaitingLeases:
         insort(self._waiting, waiting, key=lambda each: each.place)
 
     def remove(self, waiting: WaitingLease) -> None:
-        """Remove one, which may be gone already."""
+        """Remove a request, if it still waits."""
         if waiting in self._waiting:
             self._waiting.remove(waiting)
 
     def take_next(self, rooms: Iterable[Room], may_begin: MayBegin) -> tuple[WaitingLease, Room] | None:
-        """Remove and return who begins now, and where; None where nobody can.
+        """Remove and return the next request and its browser, or None if no request can begin.
 
-        `may_begin` is asked of one whose turn it is and for whom there is room; it counts what it lets go.
+        `may_begin` is called for a request whose turn it is and that has a browser. It counts the requests that it
+        permits.
         """
         open_rooms = [room for room in rooms if room.free > 0]
         all_rooms = list(rooms)
@@ -107,10 +108,10 @@ class WaitingLeases:
 
 
 class MayBegin(Protocol):
-    """Says whether a lease may begin now, and counts it where it does."""
+    """Predicate for whether a lease may begin now. It counts permitted leases."""
 
     def __call__(self, waiting: WaitingLease, /) -> bool:
-        """Say it."""
+        """Return whether the lease may begin."""
 
 
 def _choose_room(waiting: WaitingLease, open_rooms: list[Room], all_rooms: list[Room]) -> Room | None:

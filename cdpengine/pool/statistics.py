@@ -1,6 +1,6 @@
-"""PoolStatistics: what a pool has done, and how its browsers are; its figures for Prometheus.
+"""Statistics of a pool and its browsers, and their metrics for Prometheus.
 
-Rule: counts only grow; what stands now is read when it is asked for.
+Rule: counters only grow. Current values are read on request.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class PooledBrowserStatistics:
-    """One browser of a pool, as it is now.
+    """One browser of a pool at present.
 
-    `leases`: pages that are out; `served`: all that it has given; `memory`: bytes, 0 where it is not measured.
+    `leases`: current leases; `served`: all leases so far; `memory`: bytes, 0 without a measurement.
     """
 
     name: str
@@ -37,12 +37,12 @@ class PooledBrowserStatistics:
 
 @attrs.frozen
 class PoolStatistics:
-    """What a pool has done so far, and how it stands.
+    """Counters and the current state of a pool.
 
-    `leased`: leases that began; `ended_by_name`: those that the pool or the loss of a browser ended. `jobs`,
-    `failed`, `retried`: results of jobs, those with an error, attempts beyond the first. `opened`: browsers that
-    came up; `failed_starts`: those that did not. `replaced`: why browsers left ("lost", "hung", "memory", "share",
-    "age", "failed"), with how often. `waiting`: who waits for a page now.
+    `leased`: leases that began; `ended_by_name`: leases ended by the pool or by the loss of a browser. `jobs`,
+    `failed`, `retried`: results of jobs, results with an error, and attempts beyond the first. `opened`: browsers
+    that started; `failed_starts`: browsers that did not. `replaced`: number of replaced browsers by cause ("lost",
+    "hung", "memory", "share", "age", "failed"). `waiting`: current number of waiting requests.
     """
 
     browsers: tuple[PooledBrowserStatistics, ...]
@@ -59,7 +59,7 @@ class PoolStatistics:
 
 @attrs.define
 class PoolCounts:
-    """The counts of a pool."""
+    """The counters of a pool."""
 
     leased: int = 0
     ended_by_name: int = 0
@@ -72,9 +72,9 @@ class PoolCounts:
 
 
 def register_figures(statistics: Callable[[], PoolStatistics], registry: CollectorRegistry) -> None:
-    """Have a pool's figures shown by a Prometheus registry: `register_figures(pool.statistics, registry)`.
+    """Register a pool's metrics with Prometheus: `register_figures(pool.statistics, registry)`.
 
-    They are read when the registry is asked. Raises PackageMissingError without prometheus-client.
+    The values are read when the registry is collected. Raises PackageMissingError without prometheus-client.
     """
     with packages_named():
         from prometheus_client.registry import Collector

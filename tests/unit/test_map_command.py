@@ -52,10 +52,10 @@ def record(*failing: int) -> None:
     (("markdown", "in.txt", "-o", "out.jsonl", "--scheduler", "h:1"), "scheduler: got 'h:1', expected an address"),
     (("markdwon", "in.txt", "-o", "out.jsonl"), "function: got markdwon, expected markdown?"),
     (("none.py:f", "in.txt", "-o", "out.jsonl"), "none.py, expected a file that exists"),
-    (("markdown", "none.txt", "-o", "out.jsonl"), "inputs: got none.txt, expected a file that can be read"),
-    (("markdown", "in.txt", "-o", "none/out.jsonl"), "expected a file in a folder that exists"),
-    (("markdown", "in.txt", "-o", "in.txt"), "output: got in.txt, which is the inputs too"),
-    (("markdown", "in.txt", "-o", "out.jsonl", "--failures", "out.jsonl"), "which is the output too"),
+    (("markdown", "none.txt", "-o", "out.jsonl"), "inputs: got none.txt, expected a readable file"),
+    (("markdown", "in.txt", "-o", "none/out.jsonl"), "expected a file in an existing folder"),
+    (("markdown", "in.txt", "-o", "in.txt"), "output: got in.txt, which is also the inputs"),
+    (("markdown", "in.txt", "-o", "out.jsonl", "--failures", "out.jsonl"), "which is also the output"),
     (("markdown", "in.txt", "-o", "out.jsonl", "--files", "in.txt"), "in.txt"),
     (("markdown", "in.txt", "-o", "."), "directory"),
 ])  # fmt: skip
@@ -82,8 +82,8 @@ def test_another_files_lines_are_not_touched(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ("http://127.0.0.1:9/c\nhttp://127.0.0.1:9/b\n", "in.txt, whose line 1 is not the one that was done before"),
-    ("http://127.0.0.1:9/a\n", "in.txt, whose line 2 is not the one"),
+    ("http://127.0.0.1:9/c\nhttp://127.0.0.1:9/b\n", "in.txt, whose line 1 differs from the one of the earlier run"),
+    ("http://127.0.0.1:9/a\n", "in.txt, whose line 2 differs"),
 ])  # fmt: skip
 def test_changed_inputs_are_refused(folder: Path, change: str, said: str) -> None:
     record()
@@ -97,8 +97,7 @@ def test_another_function_is_refused() -> None:
     done = run_here("map", "links", "in.txt", "-o", "out.jsonl")
     assert done.returncode == 2
     assert (
-        "got links for out.jsonl, which was begun with markdown, expected what it was begun with"
-        in done.stderr
+        "got links for out.jsonl, whose run began with markdown, expected the same as before" in done.stderr
     )
 
 

@@ -208,7 +208,7 @@ def test_inputs_that_are_not_those_of_before(change: Any, line: int | None) -> N
         assert survey("in", lambda _: next(blocks), recorded) == len(lines)
         return
     with pytest.raises(
-        InvalidArgumentError, match=rf"in, whose line {line} is not the one that was done before"
+        InvalidArgumentError, match=rf"in, whose line {line} differs from the one of the earlier run"
     ):
         survey("in", lambda _: next(blocks), recorded)
 
@@ -287,9 +287,7 @@ def test_a_run_goes_on_as_it_was_begun(tmp_path: Path, options: dict[str, Any]) 
     if "failures" in options:
         options = {"failures": tmp_path / options["failures"]}
     changed = {"function": "f", "inputs": None, "output": tmp_path / "o.jsonl", **options}
-    with pytest.raises(
-        InvalidArgumentError, match=r"which was begun with .*, expected what it was begun with"
-    ):
+    with pytest.raises(InvalidArgumentError, match=r"whose run began with .*, expected the same as before"):
         RunFiles.open(MapFiles(**changed))
     assert files_of(tmp_path) == before
 
@@ -297,7 +295,7 @@ def test_a_run_goes_on_as_it_was_begun(tmp_path: Path, options: dict[str, Any]) 
 def test_results_that_are_gone_are_not_taken_for_none(tmp_path: Path) -> None:
     run(tmp_path)
     (tmp_path / "o.jsonl").unlink()
-    with pytest.raises(InvalidArgumentError, match=r"gone while o\.jsonl\.journal is there"):
+    with pytest.raises(InvalidArgumentError, match=r"missing although o\.jsonl\.journal exists"):
         run(tmp_path)
     assert not (tmp_path / "o.jsonl").exists()
 

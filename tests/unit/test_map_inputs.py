@@ -95,7 +95,7 @@ def test_what_has_an_outcome_is_left_out_and_looked_at() -> None:
     text = b"".join(b"http://%d/\n" % number for number in range(1, 6))
     assert [line for line, _ in read_all([text], recorded)] == [2, 3, 5]
     for wrong in (text.replace(b"4", b"9"), text.replace(b"http://4/", b""), text[:25]):
-        with pytest.raises(InvalidArgumentError, match="whose line [34] is not the one"):
+        with pytest.raises(InvalidArgumentError, match="whose line [34] differs"):
             read_all([wrong], recorded)
 
 
@@ -158,13 +158,13 @@ def test_ready_functions_are_found(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "said"), [
-    ("markdwon", "expected markdown? One of your own is module.py:function"),
+    ("markdwon", "expected markdown? Your own function is module.py:function"),
     ("xyz", "expected one of markdown, snapshot, screenshot, har, links"),
     (":f", "expected module.py:function or package.module:function"),
     ("tasks_of_mine.py:", "expected module.py:function"),
     ("missing.py:f", "missing.py, expected a file that exists"),
-    ("missing:f", "expected a module that there is, found from this folder or installed"),
-    ("package_of_mine.missing:f", "expected a module that there is"),
+    ("missing:f", "expected an existing module, found from this folder or installed"),
+    ("package_of_mine.missing:f", "expected an existing module"),
     ("tasks_of_mine.py:titel", "did you mean title?"),
     ("tasks_of_mine.py:zzzzzz", "`async def name(page, item)`"),
     ("tasks_of_mine.py:number", "expected a function, not a int"),

@@ -124,7 +124,7 @@ async def test_inputs_that_changed_are_refused_before_anything_is_done(inputs: P
     await run(inputs)
     inputs.write_text(inputs.read_text().replace("/7\n", "/77\n") + "http://host/13\n")
     with pytest.raises(
-        InvalidArgumentError, match=r"in\.txt, whose line 7 is not the one that was done before"
+        InvalidArgumentError, match=r"in\.txt, whose line 7 differs from the one of the earlier run"
     ):
         await run(inputs)
     assert outcomes_of(inputs.with_name("o.jsonl")) == dict.fromkeys(range(1, COUNT + 1), 1)
@@ -133,7 +133,7 @@ async def test_inputs_that_changed_are_refused_before_anything_is_done(inputs: P
 @pytest.mark.parametrize("what", ["folder", "missing"])
 async def test_inputs_that_cannot_be_read(tmp_path: Path, what: str) -> None:
     path = tmp_path if what == "folder" else tmp_path / "none"
-    with pytest.raises(InvalidArgumentError, match="expected a file that can be read"):
+    with pytest.raises(InvalidArgumentError, match="expected a readable file"):
         await run(path, output=tmp_path / "o.jsonl")
     assert list(tmp_path.iterdir()) == []
 
@@ -396,7 +396,7 @@ async def test_inputs_from_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     known.add("x")
     with pytest.raises(ExceptionGroup) as caught:
         await feed(["a", "x"])
-    assert caught.group_contains(InvalidArgumentError, match="whose line 2 is not the one")
+    assert caught.group_contains(InvalidArgumentError, match="whose line 2 differs")
     assert seen[3:] == []
 
 

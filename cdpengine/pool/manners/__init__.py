@@ -1,6 +1,6 @@
-"""Crawling manners: robots.txt, limits a host, Retry-After, URLs seen before.
+"""Crawling manners: robots.txt, limits a host, Retry-After, and seen URLs.
 
-Names are loaded when they are first used. They stand in `__init__.pyi`, once.
+Names are loaded on first use. `__init__.pyi` lists them.
 """
 
 import lazy_loader

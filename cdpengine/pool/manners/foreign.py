@@ -1,7 +1,7 @@
-"""is_foreign: whether a URL leads to somebody else's machine, where manners are due. Pure.
+"""Detection of foreign hosts, where crawling manners are required. Pure.
 
-Rule: judged by what the URL says, no name is looked up. What is not known to be one's own is foreign, so a
-doubtful host is treated with manners: a name of the Internet is foreign, even where its address is a private one.
+Rule: the URL decides; no name is resolved. A host not known to be the program's own is foreign, so doubtful hosts
+are treated with manners. A public name is foreign even if it resolves to a private address.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from cdpengine.errors import InvalidArgumentError
 from cdpengine.pool.manners.urls import read_web_url
 
 _OWN_ENDINGS = ("localhost", "local", "internal", "home.arpa", "test", "invalid")
-"""Domains that are no part of the Internet's: RFC 6761 and 6762, RFC 8375, and ICANN's "internal" of 2024."""
+"""Domains outside the public Internet: RFC 6761, 6762, 8375, and ICANN's "internal" of 2024."""
 
 
 def is_foreign(url: str, *, own_names: Collection[str] = ()) -> bool:
-    """Say whether a URL leads to a host of somebody else's.
+    """Return whether a URL leads to a foreign host.
 
-    These are not foreign: addresses of this machine, of private networks and link-local ones; "localhost" and
-    other names that are no part of the Internet's (".local", ".internal", ".test", names without a dot); the name
-    of this machine; `own_names`, each with the names below it; and all that is not a URL of http or https.
+    Not foreign are: addresses of this machine, private and link-local addresses; "localhost" and other non-public
+    names (".local", ".internal", ".test", names without a dot); the name of this machine; `own_names` and the
+    names below them; and everything that is not an http or https URL.
     """
     try:
         host = read_web_url(url).host.rstrip(".")

@@ -1,9 +1,8 @@
-"""HostLimits: turns at hosts. Tasks wait here until their host may be visited.
+"""Turns at hosts. Tasks wait here until they may visit their host.
 
-Rule: turns of one host are given in the order in which they were asked for, and nobody waits for a host that is
-not his own. Of the tasks that wait for a host, the first alone looks at the clock; it is woken when something
-changes, and no task asks again and again. A task that is cancelled leaves its place to the next one.
-`HostSchedule` decides.
+Rule: turns of one host are granted in order of request, and hosts do not delay each other. Only the first waiting
+task of a host watches the clock. It is woken when something changes, so no task polls. A cancelled task leaves its
+place to the next one. `HostSchedule` makes the decisions.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from cdpengine.pool.manners.urls import read_web_url
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL, whose limits are one whatever its ports and schemes; "" for what has none."""
+    """Return the host of a URL, whose limits cover all ports and schemes, or "" without a host."""
     try:
         return read_web_url(url).host.rstrip(".")
     except InvalidArgumentError:
@@ -31,7 +30,7 @@ def host_of(url: str) -> str:
 
 @attrs.define(eq=False)
 class HostLimits:
-    """How many visits a host gets at once, and how close one comes after another. For one trio program.
+    """Limits for concurrent visits of a host and for the delay between visits. For one trio program.
 
     `at_once`, `delay`, `longest_delay` and `longest_pause` are those of `HostSchedule`.
     """
@@ -41,10 +40,10 @@ class HostLimits:
 
     @asynccontextmanager
     async def turn(self, url: str, *, delay: float = 0.0) -> AsyncIterator[None]:
-        """Wait until the URL's host may be visited; the block is the visit.
+        """Wait until the URL's host may be visited. The block is the visit.
 
-        `delay`: the seconds between two visits that the host asks for itself. Has no timeout: put it in a cancel
-        scope. What has no host waits for nothing.
+        `delay` is the host's requested time between two visits, in seconds. Has no timeout: use a cancel scope. A
+        URL without a host does not wait.
         """
         host = host_of(url)
         await self._wait(host, delay)
@@ -54,32 +53,32 @@ class HostLimits:
             self._end(host)
 
     def begin(self, url: str, *, delay: float = 0.0) -> float | None:
-        """Begin a visit without waiting, if one may begin now: then return None, and call `end` once for it.
+        """Begin a visit if allowed now. Then return None, and call `end` once for it.
 
-        Otherwise return the moment, in trio's clock, to ask again: `math.inf` where a visit of this host has to
-        end before. For a scheduler that has other things to do meanwhile. Goes before tasks that wait in `turn`.
+        Otherwise return the time, on trio's clock, to ask again; `math.inf` if a visit of this host must end
+        first. For a scheduler with other work. Takes precedence over tasks waiting in `turn`.
         """
         host = host_of(url)
         return self.schedule.begin(host, trio.current_time(), delay=delay) if host else None
 
     def end(self, url: str) -> None:
-        """End a visit that `begin` began."""
+        """End a visit started by `begin`."""
         self._end(host_of(url))
 
     def pause(self, url: str, seconds: float) -> float:
-        """Let no visit of the URL's host begin for so many seconds; return the seconds left.
+        """Block new visits of the URL's host for some seconds. Return the remaining seconds.
 
-        It is `longest_pause` seconds at most. Visits that are under way go on, and a longer pause stays.
+        The maximum is `longest_pause`. Running visits continue, and a longer pause stays.
         """
         host = host_of(url)
         return self.schedule.pause(host, trio.current_time(), seconds) if host else 0.0
 
     def waiting(self, url: str) -> int:
-        """Return how many tasks wait in `turn` for the URL's host."""
+        """Return the number of tasks waiting in `turn` for the URL's host."""
         return len(self._waiting.get(host_of(url), ()))
 
     async def _wait(self, host: str, delay: float) -> None:
-        await trio.lowlevel.checkpoint()  # before anything began: nothing is to be given back
+        await trio.lowlevel.checkpoint()  # before anything needs cleanup
         if not host:
             return
         waiting = self._waiting.setdefault(host, OrderedDict())
@@ -92,7 +91,7 @@ class HostLimits:
                     again = self.schedule.begin(host, trio.current_time(), delay=delay)
                 if again is None:
                     return
-                # A pause that begins meanwhile is seen when this one wakes: pauses only make it later.
+                # A pause that begins meanwhile is noticed on waking, because it only delays the visit.
                 with trio.move_on_at(again):
                     await waiter.wait()
         finally:
@@ -111,7 +110,7 @@ class HostLimits:
 
 
 class _Waiter:
-    """One task's place. It can be woken again and again."""
+    """The place of a waiting task, which can be woken repeatedly."""
 
     def __init__(self) -> None:
         self._event = trio.Event()

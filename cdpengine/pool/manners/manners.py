@@ -1,8 +1,7 @@
-"""Manners: how a program behaves at hosts of other people. What crawls takes one, and asks it before each visit.
+"""Manners of a program at foreign hosts. A crawler uses one object and checks it before each visit.
 
-Rule: manners are due at foreign hosts (`is_foreign`): a program's own machine and network are visited without any,
-unless `foreign_only` is off. What is asked is the URL of the visit; where its redirects lead is the server's
-matter.
+Rule: manners apply to foreign hosts (`is_foreign`). The program's machine and network are exempt, unless
+`foreign_only` is off. Only the URL of the visit is checked; its redirects are up to the server.
 """
 
 from __future__ import annotations
@@ -34,22 +33,22 @@ _SETTINGS = (
 
 @attrs.define(eq=False, kw_only=True)
 class Manners:
-    """Robots.txt, limits a host and URLs seen before, for one trio program.
+    """Robots.txt, limits a host, and seen URLs, for one trio program.
 
-    `robots`: whether robots.txt is obeyed, which needs the extra `crawl`. `agent`: what robots.txt is asked for
-    as; it begins with the name that rules are looked up by, as "mybot" in "mybot/1.0 (+https://me.example)". Pages
-    have a user agent of their own. `proxy`: the URL of an HTTP proxy to ask for robots.txt through; without, that
-    of the environment.
+    `robots`: whether to obey robots.txt, which needs the extra `crawl`. `agent`: the User-Agent of robots.txt
+    requests. It begins with the name used to look up rules, as "mybot" in "mybot/1.0 (+https://me.example)". It
+    does not change the user agent of pages. `proxy`: URL of an HTTP proxy for robots.txt; by default the proxy of
+    the environment.
 
-    `at_once`: visits of one host that may be under way. `delay`: seconds between the beginnings of two, at least;
-    a longer Crawl-delay of the host's counts, up to `longest_delay`. A host that answers 429 or 503 is left alone
-    for as long as it says, up to `longest_pause`; for `default_pause` where it does not say.
+    `at_once`: maximum number of concurrent visits of a host. `delay`: minimum seconds between the starts of two
+    visits; a longer Crawl-delay of the host applies, up to `longest_delay`. A host that answers 429 or 503 is
+    paused for the time that it requests, up to `longest_pause`, or for `default_pause`.
 
-    `seen`: the memory for `admit`; without one, every URL is admitted. `foreign_only` and `own_names`: see
+    `seen`: the memory for `admit`; without it, every URL is admitted. `foreign_only` and `own_names`: see
     `is_foreign`.
 
-    A copy by pickle has the same settings and no memory: no `seen`, and nothing of what is under way. So each
-    process keeps the limits for itself.
+    A pickled copy has the same settings but no state: no `seen` and no running visits. Each process therefore has
+    separate limits.
     """
 
     robots: bool = True
@@ -74,7 +73,7 @@ class Manners:
             or not value.isascii()
             or not value.isprintable()
         ):
-            expected = 'a text that begins with a name, such as "mybot/1.0 (+https://me.example)"'
+            expected = 'a string that begins with a name, such as "mybot/1.0 (+https://me.example)"'
             raise InvalidArgumentError(what="agent", given=repr(value)[:80], expected=expected)
 
     @proxy.validator
@@ -84,7 +83,7 @@ class Manners:
         try:
             read_web_url(value)
         except InvalidArgumentError as error:
-            # The text itself is not repeated: it may hold a password.
+            # The error does not repeat the URL, which may contain a password.
             raise attrs.evolve(error, what="proxy", expected="an http:// or https:// URL") from None
 
     @default_pause.validator
@@ -93,11 +92,11 @@ class Manners:
             raise InvalidArgumentError(
                 what="default_pause",
                 given=repr(value)[:80],
-                expected="seconds, 0 or more, and not without end",
+                expected="a finite number of seconds, 0 or more",
             )
 
     def __attrs_post_init__(self) -> None:
-        """Raise InvalidArgumentError for limits that cannot be kept."""
+        """Raise InvalidArgumentError for invalid limits."""
         schedule = HostSchedule(
             self.at_once, self.delay, longest_delay=self.longest_delay, longest_pause=self.longest_pause
         )
@@ -108,7 +107,7 @@ class Manners:
         return partial(Manners, **{name: getattr(self, name) for name in _SETTINGS}), ()
 
     def are_due(self, url: str) -> bool:
-        """Say whether manners are due at a URL: at foreign hosts; at all where `foreign_only` is off."""
+        """Return whether manners apply to a URL: at foreign hosts, or everywhere if `foreign_only` is off."""
         if self.foreign_only:
             return is_foreign(url, own_names=self.own_names)
         try:
@@ -118,17 +117,17 @@ class Manners:
         return True
 
     def admit(self, url: str) -> bool:
-        """Say whether a URL is to be visited at all: False where `seen` has it. It is remembered.
+        """Return whether a URL should be visited: False if it is in `seen`. The URL is added.
 
-        For what takes items in, once for each; a visit that is tried again is not admitted again.
+        Call it once for each new item, and not again for retries.
         """
         return self.seen is None or self.seen.add(url)
 
     @asynccontextmanager
     async def turn(self, url: str) -> AsyncIterator[None]:
-        """Wait until a URL may be visited; the block is the visit. Has no timeout: put it in a cancel scope.
+        """Wait until a URL may be visited. The block is the visit. Has no timeout: use a cancel scope.
 
-        Raises DisallowedByRobotsError where it is not to be visited, and what `check` raises.
+        Raises DisallowedByRobotsError if robots.txt disallows the URL, and the errors of `check`.
         """
         delay = await self.check(url)
         if not self.are_due(url):
@@ -138,10 +137,10 @@ class Manners:
             yield
 
     async def check(self, url: str) -> float:
-        """Ask robots.txt, where it is due and not known; return the seconds that the host wants between visits.
+        """Check robots.txt if it applies. Return the host's requested seconds between visits.
 
-        Raises DisallowedByRobotsError where the URL is not to be visited, PackageMissingError without the extra
-        `crawl`, ResourcesExhaustedError.
+        Raises DisallowedByRobotsError if robots.txt disallows the URL, PackageMissingError without the extra
+        `crawl`, and ResourcesExhaustedError.
         """
         await trio.lowlevel.checkpoint()
         if not self.robots or not self.are_due(url):
@@ -149,11 +148,10 @@ class Manners:
         return await self._robots.check(read_web_url(url))
 
     def begin(self, url: str) -> float | None:
-        """Begin a visit without waiting, if one may begin now: then return None, and call `end` once for it.
+        """Begin a visit if allowed now. Then return None, and call `end` once for it.
 
-        Otherwise return the moment, in trio's clock, to ask again: `math.inf` where a visit of this host has to
-        end before. For a scheduler that has visits of other hosts to begin meanwhile. Of robots.txt it takes what
-        `check`, which comes first, has learned.
+        Otherwise return the time, on trio's clock, to ask again; `math.inf` if a visit of this host must end
+        first. For a scheduler with visits of other hosts. It uses the robots.txt that an earlier `check` has read.
         """
         if not self.are_due(url):
             return None
@@ -161,22 +159,22 @@ class Manners:
         return self._limits.begin(url, delay=delay)
 
     def end(self, url: str) -> None:
-        """End a visit that `begin` began."""
+        """End a visit started by `begin`."""
         if self.are_due(url):
             self._limits.end(url)
 
     def pause(self, url: str, seconds: float) -> float:
-        """Let no visit of the URL's host begin for so many seconds; return the seconds left.
+        """Block new visits of the URL's host for some seconds. Return the remaining seconds.
 
         See `HostLimits.pause`.
         """
         return self._limits.pause(url, seconds) if self.are_due(url) else 0.0
 
     def note_response(self, url: str, status: int, headers: Mapping[str, str]) -> float:
-        """Note what a host answered; return the seconds for which it is left alone now.
+        """Note a host's response. Return the seconds for which the host is paused now.
 
-        429 and 503 pause the host, for all: for what Retry-After says (seconds or a date), for `default_pause`
-        without.
+        429 and 503 pause the host for everybody, for the time in Retry-After (seconds or a date), or for
+        `default_pause`.
         """
         if status not in STATUSES:
             return 0.0

@@ -1,7 +1,7 @@
-"""Retry-After: how long a server asks to be left alone (RFC 9110, section 10.2.3). Pure.
+"""Retry-After: the pause that a server requests (RFC 9110, section 10.2.3). Pure.
 
-Rule: only 429 (RFC 6585) and 503 ask for it. A value is a number of seconds or an HTTP-date. A date is compared
-with the server's own `Date`, where it sent one: clocks differ. What cannot be read says nothing.
+Rule: only 429 (RFC 6585) and 503 request a pause. The value is a number of seconds or an HTTP-date. A date is
+compared with the server's `Date` header if present, because clocks differ. Invalid values are ignored.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 STATUSES = frozenset({429, 503})
-"""The statuses that ask to come later."""
+"""Statuses that request a later retry."""
 
 
 def seconds_asked_for(status: int, headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds after which a server wants to be asked again; None where it does not say.
+    """Return the seconds until the server accepts a retry, or None if it does not specify them.
 
-    The names of headers may be in any case; `now` is the time in seconds since 1970, such as `time.time()`. A
-    moment that has passed is 0.
+    Header names may be in any case. `now` is in seconds since 1970, such as `time.time()`. A time in the past
+    gives 0.
     """
     if status not in STATUSES:
         return None
@@ -35,10 +35,10 @@ def seconds_asked_for(status: int, headers: Mapping[str, str], now: float) -> fl
 
 
 def _moment(value: str) -> float | None:
-    """Return an HTTP-date as seconds since 1970: any of its three forms (RFC 9110, section 5.6.7)."""
+    """Parse an HTTP-date in any of its three forms (RFC 9110, section 5.6.7) to seconds since 1970."""
     try:
         found = parsedate_to_datetime(value.strip())
-        # The form of asctime has no zone: it is UTC.
+        # The asctime form has no zone and means UTC.
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
     except (TypeError, ValueError, IndexError, OverflowError):
         return None

@@ -1,9 +1,9 @@
-"""Robots: what the robots.txt of each origin allows, asked for once a day at most.
+"""The rules of each origin's robots.txt, fetched at most once a day.
 
-Rule: one task at a time asks an origin, the others wait for what it gets. A task that is cancelled while it asks
-leaves nothing behind: the next one asks itself. What was read holds for 24 hours (RFC 9309, section 2.4). An
-origin that cannot be asked disallows everything until it is asked again, after a minute, then after twice as long
-each time, up to an hour; rules that were read before hold on meanwhile.
+Rule: one task at a time fetches an origin's file, and the others wait for the result. If the fetching task is
+cancelled, the next one fetches. Rules are valid for 24 hours (RFC 9309, section 2.4). An unreachable origin
+disallows everything until the next attempt, after one minute, then twice as long each time, up to an hour.
+Previously read rules stay valid meanwhile.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from protego import Protego
 
 LONGEST_KEPT = 24 * 3600.0
-"""Seconds for which a robots.txt holds."""
+"""Validity of a robots.txt, in seconds."""
 
 _FIRST_RETRY, _LONGEST_RETRY = 60.0, 3600.0
 _MOST_ORIGINS = 1_000
@@ -42,10 +42,10 @@ class _Origin:
 
 @attrs.define(eq=False)
 class Robots:
-    """The rules of many origins, for one agent. `limits` are paused where a server asks for it.
+    """The rules of many origins for one agent. `limits` are paused when a server requests it.
 
-    `agent` is the User-Agent header with which robots.txt is asked for; the name at its beginning is what rules
-    are looked up by. An answer that takes longer than `longest_fetch` seconds is none.
+    `agent` is the User-Agent header of the requests. The name at its beginning selects the rules. A fetch times
+    out after `longest_fetch` seconds.
     """
 
     agent: str
@@ -56,13 +56,13 @@ class Robots:
     _origins: OrderedDict[str, _Origin] = attrs.field(factory=OrderedDict, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        """Take the name out of the agent."""
+        """Extract the name from the agent."""
         self._token = product_token(self.agent)
 
     async def check(self, url: WebUrl) -> float:
-        """Return the seconds that the origin wants between two visits (Crawl-delay), 0 where it does not say.
+        """Return the origin's seconds between two visits (Crawl-delay), or 0.
 
-        Raises DisallowedByRobotsError where the URL is not to be visited, PackageMissingError without the extra
+        Raises DisallowedByRobotsError if robots.txt disallows the URL, and PackageMissingError without the extra
         `crawl`.
         """
         await trio.lowlevel.checkpoint()
@@ -82,7 +82,7 @@ class Robots:
         return origin.rules.crawl_delay(self._token) or 0.0
 
     def delay_of(self, url: WebUrl) -> float:
-        """Return the seconds that the origin is known to want between two visits, 0 where nothing is known."""
+        """Return the known seconds between two visits of an origin, or 0."""
         origin = self._origins.get(url.origin)
         return 0.0 if origin is None or origin.rules is None else origin.rules.crawl_delay(self._token) or 0.0
 
@@ -98,13 +98,13 @@ class Robots:
 
     async def _ask(self, name: str, origin: _Origin) -> None:
         with packages_named():
-            from protego import Protego  # first: nothing is fetched that cannot be read
+            from protego import Protego  # before the fetch, which is useless without it
 
         answer = RobotsAnswer(None, f"no whole answer within {self.longest_fetch:g} s")
         with trio.move_on_after(self.longest_fetch):
             answer = await fetch_robots(name, agent=self.agent, proxy=self.proxy)
         if answer.text is not None:
-            # In a thread: half a megabyte of rules takes some 0.3 s.
+            # In a thread: parsing half a megabyte of rules takes about 0.3 s.
             origin.rules = await trio.to_thread.run_sync(Protego.parse, answer.text, abandon_on_cancel=True)
             origin.failures = 0
             origin.fresh_until = trio.current_time() + LONGEST_KEPT
@@ -119,9 +119,9 @@ class Robots:
 
 
 def product_token(agent: str) -> str:
-    """Return the name that an agent's rules stand under, such as "mybot" of "mybot/1.0 (+https://me.example)".
+    """Return the name that selects an agent's rules, such as "mybot" of "mybot/1.0 (+https://me.example)".
 
-    "" where the text does not begin with one.
+    Returns "" if the string does not begin with a name.
     """
     found = re.match(r"[A-Za-z_][A-Za-z0-9_.-]*", agent)
     return found[0] if found else ""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import httpx
 
 LONGEST_ROBOTS = 500 * 1024
-"""Bytes of a robots.txt that are read: what RFC 9309, section 2.5, has a crawler read at least."""
+"""Maximum size of a robots.txt, in bytes: the minimum that RFC 9309, section 2.5, requires crawlers to read."""
 
 _MOST_REDIRECTS = 5  # RFC 9309, section 2.3.1.2
 _ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
@@ -47,9 +47,9 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 @attrs.frozen
 class RobotsAnswer:
-    """What came of asking: `text` is a robots.txt, "" where there is none; None where it cannot be asked now.
+    """The result of a fetch: `text` is a robots.txt, "" if the origin has none, or None if it is unavailable.
 
-    `obstacle` says why it cannot be asked, `retry_after` in how many seconds the server wants to be asked again.
+    `obstacle` is the reason for None, `retry_after` the server's requested seconds until a retry.
     """
 
     text: str | None
@@ -63,12 +63,12 @@ class _Unreadable(Exception):
 
 
 async def fetch_robots(origin: str, *, agent: str, proxy: str | None) -> RobotsAnswer:
-    """Ask an origin ("https://example.com") for its robots.txt. Has no timeout: put it in a cancel scope.
+    """Fetch the robots.txt of an origin ("https://example.com"). Has no timeout: use a cancel scope.
 
-    `agent` is the User-Agent header. `proxy` is the URL of a proxy; without, that of the environment is used.
+    `agent` is the User-Agent header. `proxy` is the URL of a proxy; by default the proxy of the environment.
 
-    Raises PackageMissingError without the extra `crawl`, ResourcesExhaustedError where this machine lacks what it
-    takes.
+    Raises PackageMissingError without the extra `crawl`, and ResourcesExhaustedError if this machine lacks
+    resources.
     """
     url = f"{origin}/robots.txt"
     headers = {
@@ -95,7 +95,7 @@ async def fetch_robots(origin: str, *, agent: str, proxy: str | None) -> RobotsA
         except (ImportError, ValueError) as error:
             if shortage_of(error) is not None:
                 raise
-            # The error may repeat the URL, with its password.
+            # The error may contain the URL with its password.
             return RobotsAnswer(None, f"the proxy cannot be used ({type(error).__name__})")
         try:
             async with client:
@@ -105,13 +105,13 @@ async def fetch_robots(origin: str, *, agent: str, proxy: str | None) -> RobotsA
             return RobotsAnswer(None, error.reason)
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, UnicodeError) as error:
             for cause in _causes(error):
-                if (shortage := shortage_of(cause)) is not None:  # it is this machine that cannot ask
+                if (shortage := shortage_of(cause)) is not None:  # this machine lacks resources
                     raise exhausted(f"fetch {url}", shortage) from error
             return RobotsAnswer(None, _describe(error))
 
 
 def _describe(error: BaseException) -> str:
-    """Return what stood in the way: the last error of its causes that says something."""
+    """Return the reason of a failure: the last non-empty message of its causes."""
     reason = type(error).__name__
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -121,7 +121,7 @@ def _describe(error: BaseException) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and those behind it. httpx raises its own "from None"; what it met is the context then."""
+    """Yield an error and its causes. httpx raises its errors "from None", so the cause is their context."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, BaseExceptionGroup):
@@ -132,7 +132,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 @lru_cache(maxsize=1)
 def _tls() -> ssl.SSLContext:
-    # Kept: to read the system's certificates takes some 20 ms, and each origin is asked by itself.
+    # Cached: loading the system's certificates takes about 20 ms, and each origin has a separate client.
     return ssl.create_default_context()
 
 
@@ -164,7 +164,7 @@ async def _read(response: httpx.Response) -> RobotsAnswer:
     try:
         async for piece in response.aiter_raw():
             if not body.feed(piece):
-                # Nothing more is received, and so the loop ends: left by `break`, httpx leaves generators open.
+                # Closing ends the loop. After a `break`, httpx would leave generators open.
                 await response.extensions["network_stream"].aclose()
     except (httpx.StreamError, httpx.HTTPError):
         if not body.is_enough:
@@ -174,11 +174,11 @@ async def _read(response: httpx.Response) -> RobotsAnswer:
 
 @attrs.define
 class _Body:
-    """A body while it comes in, decompressed where a server compresses unasked. It has an end."""
+    """A body being received, decompressed if a server compresses without request. Its size is bounded."""
 
     encoding: str
     is_enough: bool = attrs.field(default=False, init=False)
-    """Whether nothing more of it is wanted."""
+    """Whether the received part is sufficient."""
     _text: bytearray = attrs.field(factory=bytearray, init=False)
     _obstacle: str = attrs.field(default="", init=False)
     _received: int = attrs.field(default=0, init=False)
@@ -188,10 +188,10 @@ class _Body:
         if self.encoding in _ENCODINGS:
             self._decoder = zlib.decompressobj(47)  # gzip or zlib, by its first bytes
         elif self.encoding not in ("", "identity"):
-            self._refuse(f"it is encoded as {self.encoding[:40]}, which was not asked for")
+            self._refuse(f"it has the encoding {self.encoding[:40]}, which was not requested")
 
     def feed(self, piece: bytes) -> bool:
-        """Take what came in; return whether more is wanted."""
+        """Add received data. Return whether more is needed."""
         if self.is_enough:
             return False
         self._received += len(piece)
@@ -200,16 +200,16 @@ class _Body:
                 piece if self._decoder is None else self._decoder.decompress(piece, LONGEST_ROBOTS + 1)
             )
         except zlib.error:
-            self._refuse(f"it is not encoded as it says ({self.encoding})")
+            self._refuse(f"its content does not match its encoding ({self.encoding})")
         self.is_enough |= max(self._received, len(self._text)) > LONGEST_ROBOTS
         return not self.is_enough
 
     def answer(self) -> RobotsAnswer:
-        """Return what came in."""
+        """Return the result for the received data."""
         if self._obstacle:
             return RobotsAnswer(None, self._obstacle)
         if self.is_enough:
-            # The last line may be a part of one: "Disallow: /" is another rule than "Disallow: /private".
+            # The last line may be cut: "Disallow: /" is another rule than "Disallow: /private".
             del self._text[LONGEST_ROBOTS:]
             del self._text[max(self._text.rfind(b"\n"), self._text.rfind(b"\r")) + 1 :]
         return RobotsAnswer(self._text.decode("utf-8-sig", "replace"))

@@ -1,10 +1,10 @@
-"""HostSchedule: when a host may be visited next. Pure: it has no clock, and waits for nothing.
+"""The schedule of visits to hosts. Pure: it has no clock and never waits.
 
-Rule: `begin` either begins a visit, or changes nothing and says when to ask again. At one host at most `at_once`
-visits are under way, two begin no closer than the delay, and none begins before a pause has ended. Hosts have
-nothing to do with each other. A host whose past says nothing any more takes no memory.
+Rule: `begin` either begins a visit, or changes nothing and returns the time to ask again. A host has at most
+`at_once` running visits, two visits begin no closer than the delay, and none begins during a pause. Hosts are
+independent. A host whose history has no more effect is forgotten.
 
-All moments are seconds of one clock that only goes forward, such as `trio.current_time()`.
+All times are seconds of one monotonic clock, such as `trio.current_time()`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import attrs
 from cdpengine.errors import InvalidArgumentError
 
 _FEWEST_TO_FORGET = 1_024
-"""Hosts from which on it is worth to look for those that can be forgotten."""
+"""Number of hosts from which outdated ones are removed."""
 
 
 @attrs.define(eq=False)
@@ -29,16 +29,16 @@ class _HostState:
 def _check_seconds(_instance: object, attribute: attrs.Attribute[float], value: float) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise InvalidArgumentError(
-            what=attribute.name, given=repr(value)[:80], expected="seconds, 0 or more, and not without end"
+            what=attribute.name, given=repr(value)[:80], expected="a finite number of seconds, 0 or more"
         )
 
 
 @attrs.define(eq=False)
 class HostSchedule:
-    """What each host may be asked next.
+    """The next allowed visit of each host.
 
-    `at_once`: how many visits of one host may be under way. `delay`: seconds between the beginnings of two, at
-    least. `longest_delay` and `longest_pause`: no host gets more than these, whatever it asks for (Crawl-delay,
+    `at_once`: maximum number of running visits of a host. `delay`: minimum seconds between the starts of two
+    visits. `longest_delay` and `longest_pause`: upper bounds for the values that a host requests (Crawl-delay,
     Retry-After).
     """
 
@@ -55,10 +55,10 @@ class HostSchedule:
             raise InvalidArgumentError(what="at_once", given=repr(value)[:80], expected="a number, 1 or more")
 
     def begin(self, host: str, now: float, *, delay: float = 0.0) -> float | None:
-        """Begin a visit, if one may begin now: then return None, and `end` has to be called once for it.
+        """Begin a visit if allowed now. Then return None, and `end` must be called once for it.
 
-        Otherwise return the moment to ask again: `math.inf` where a visit of this host has to end before. `delay`
-        is what this host asks for itself; the longer one of the two counts.
+        Otherwise return the time to ask again; `math.inf` if a visit of this host must end first. `delay` is the
+        value requested by the host; the longer delay applies.
         """
         state = self._hosts.get(host)
         if state is None:
@@ -74,16 +74,16 @@ class HostSchedule:
         return None
 
     def end(self, host: str) -> None:
-        """End a visit that began."""
+        """End a visit."""
         state = self._hosts.get(host)
         if state is None or not state.under_way:
             raise RuntimeError("a visit was ended that had not begun")
         state.under_way -= 1
 
     def pause(self, host: str, now: float, seconds: float) -> float:
-        """Let no visit of a host begin for so many seconds, `longest_pause` at most; return the seconds left now.
+        """Block new visits of a host for at most `longest_pause` seconds. Return the remaining seconds.
 
-        What is under way goes on. A pause that is under way is never made shorter.
+        Running visits continue. A pause is never shortened.
         """
         state = self._hosts.get(host)
         if state is None:
@@ -93,16 +93,16 @@ class HostSchedule:
         return max(0.0, state.paused_until - now)
 
     def under_way(self, host: str) -> int:
-        """Return how many visits of a host are under way."""
+        """Return the number of running visits of a host."""
         state = self._hosts.get(host)
         return 0 if state is None else state.under_way
 
     def __len__(self) -> int:
-        """How many hosts are remembered."""
+        """Return the number of remembered hosts."""
         return len(self._hosts)
 
     def _forget_old(self, now: float) -> None:
-        """Forget the hosts whose past says nothing any more. Costs a constant for each host that is added."""
+        """Remove the hosts whose history has no more effect. Costs a constant for each added host."""
         if len(self._hosts) < self._look_at:
             return
         kept = max(self.delay, self.longest_delay)

@@ -1,8 +1,8 @@
-"""SeenUrls: which URLs were seen already, in a bounded memory.
+"""A bounded memory of seen URLs.
 
-Rule: a URL that was not added is never taken for one that was (16 bytes of BLAKE2 stand for each). One that was
-added is forgotten only after as many others as the half of `most`: then it counts as new again. So nothing is left
-out by mistake, and what is done twice is done long after.
+Rule: a new URL is never mistaken for a seen one (16 bytes of BLAKE2 identify each). A URL is forgotten only after
+at least half of `most` others were added, and then counts as new. So no URL is skipped by mistake, and repetitions
+are far apart.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _DIGEST_BYTES = 16
 
 @attrs.define(eq=False)
 class SeenUrls:
-    """The URLs that were added, each in its one form (`canonicalize_url`, with the same options).
+    """The added URLs in canonical form (`canonicalize_url` with the same options).
 
-    `most` is how many are remembered at most, the half of it at least. One takes about 110 bytes, so the default
-    takes up to 110 MB.
+    `most` is the maximum number of remembered URLs; at least half of it are remembered. Each takes about 110
+    bytes, so the default takes up to 110 MB.
     """
 
     most: int = attrs.field(default=1_000_000)
@@ -40,12 +40,12 @@ class SeenUrls:
             )
 
     def add(self, url: str) -> bool:
-        """Remember a URL; return whether it is new. A text that is no URL of the web stands for itself."""
+        """Add a URL and return whether it is new. A string that is not a web URL is used unchanged."""
         digest = self._digest(url)
         if digest in self._young:
             return False
         is_new = digest not in self._old
-        # One that is met again is as good as new to the memory: it is forgotten later.
+        # A repeated URL becomes young again, and is forgotten later.
         self._young.add(digest)
         if len(self._young) >= self.most // 2:
             self._old, self._young = self._young, set()

@@ -1,12 +1,11 @@
-"""URLs of the web in one form each, so that a page is visited once however links to it are written. Pure.
+"""Canonical web URLs, so that a page is visited once however its links are written. Pure.
 
-Rule: two URLs have one form where the standards say that they are one: what browsers read as the same (the URL
-standard, https://url.spec.whatwg.org), and what RFC 3986, section 6.2.2, calls equivalent. Nothing that a server
-may tell apart is joined: a path with a slash at its end, an empty query, the order of parameters. What goes
-further (the order of parameters, those that only follow a visitor around) is asked for by name. To make the form
-of a form changes nothing.
+Rule: two URLs are equal if the standards say so: if browsers read them alike (URL standard,
+https://url.spec.whatwg.org), or RFC 3986, section 6.2.2, calls them equivalent. URLs that a server may distinguish
+stay different: a trailing slash, an empty query, the order of parameters. Further simplifications (sorting
+parameters, dropping tracking parameters) are options. The canonical form of a canonical URL is itself.
 
-`cdpengine.cache.normalize_url` is another one: it recognises pages, and forgets secrets, so it joins more.
+`cdpengine.cache.normalize_url` is different: it recognises pages and drops secrets, so it merges more URLs.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from cdpengine.errors import InvalidArgumentError
 __all__ = ["TRACKING_PARAMETERS", "WebUrl", "canonicalize_url", "read_web_url"]
 
 LONGEST_URL = 65_536
-"""Characters of a URL that is read; browsers and servers take less."""
+"""Maximum length of a URL, in characters. Browsers and servers accept less."""
 
 _LONGEST_KEPT = 2_048
 _BLANKS = "".join(map(chr, range(33)))
@@ -34,7 +33,8 @@ _SCHEME = re.compile(r"(https?):", re.IGNORECASE)
 _TRIPLET = re.compile(r"%([0-9A-Fa-f]{2})")
 _LONE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-# What the URL standard writes as triplets, beside what is not ASCII: its path, special-query and userinfo sets.
+# Characters that the URL standard percent-encodes besides non-ASCII ones: its path, special-query and userinfo
+# sets.
 _NOT_IN_PATH = re.compile('[\\x00-\\x20"#<>?^`{}\\x7f-\U0010ffff]')
 _NOT_IN_QUERY = re.compile("[\\x00-\\x20\"#<>'\\x7f-\U0010ffff]")
 _NOT_IN_USER = re.compile('[\\x00-\\x20"#<>?^`{}/:;=@\\[\\\\\\]|\\x7f-\U0010ffff]')
@@ -44,11 +44,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @attrs.frozen
 class WebUrl:
-    """The parts of a URL of http or https in their one form. `port` is None where it is the scheme's own."""
+    """The parts of an http or https URL in canonical form. `port` is None for the scheme's default."""
 
     scheme: str
     user: str
-    """The user, or the user and the password, as "user:password"; "" without."""
+    """The user, or "user:password"; "" without a user."""
     host: str
     port: int | None
     path: str
@@ -69,17 +69,18 @@ class WebUrl:
 
 
 def canonicalize_url(url: str, *, sort_query: bool = False, drop_parameters: Collection[str] = ()) -> str:
-    """Return the one form of a URL of http or https.
+    """Return the canonical form of an http or https URL.
 
-    Scheme and host are in small letters, the host in ASCII (IDNA as browsers do it, UTS #46), an address as it is
-    written in short. The default port, dot segments and the fragment go, a path is "/" at least. Triplets are in
-    capital letters, those of letters, digits and "-._~" are written out, and a "%" that begins none is "%25".
+    Scheme and host are lower-case. The host is ASCII (IDNA like browsers, UTS #46), addresses are in their
+    shortest form. The default port, dot segments and the fragment are removed, and the path is at least "/".
+    Percent-encodings are upper-case, those of letters, digits and "-._~" are decoded, and a lone "%" becomes
+    "%25".
 
-    `sort_query` orders the parameters by their names; those of one name keep their order. `drop_parameters` are
-    names of parameters to leave out, "utm_*" is all that begin so: `TRACKING_PARAMETERS` is such a list.
+    `sort_query` sorts the parameters by name; equal names keep their order. `drop_parameters` are names of
+    parameters to remove; "utm_*" matches a prefix. `TRACKING_PARAMETERS` is such a list.
 
-    Raises InvalidArgumentError for what no browser can go to by http or https. The message does not repeat the
-    URL.
+    Raises InvalidArgumentError for a URL that no browser can open over http or https. The message does not contain
+    the URL.
     """
     parts = read_web_url(url)
     if parts.query is not None and (sort_query or drop_parameters):
@@ -88,7 +89,7 @@ def canonicalize_url(url: str, *, sort_query: bool = False, drop_parameters: Col
 
 
 def read_web_url(url: str) -> WebUrl:
-    """Return the parts of a URL in their one form. Raises InvalidArgumentError as `canonicalize_url` does."""
+    """Return the parts of a URL in canonical form. Raises the errors of `canonicalize_url`."""
     if not isinstance(url, str):
         raise _refuse(f"a {type(url).__name__}")
     if len(url) > LONGEST_URL:
@@ -103,7 +104,7 @@ def _read(url: str) -> WebUrl:
         raise _refuse("a URL of another scheme, or without one")
     scheme = found[1].lower()
     address, mark, query = text[found.end() :].partition("#")[0].partition("?")
-    # A browser reads "\" as "/" here, and takes any number of them.
+    # Browsers read "\" as "/" here, and accept any number of them.
     authority, _, path = address.replace("\\", "/").lstrip("/").partition("/")
     user, _, place = authority.rpartition("@")
     host, port = _split_port(place)
@@ -117,7 +118,7 @@ def _read(url: str) -> WebUrl:
     )
 
 
-# A scheduler asks about the same URLs again and again.
+# A scheduler looks up the same URLs repeatedly.
 _read_kept = lru_cache(maxsize=1_024)(_read)
 
 
@@ -143,18 +144,18 @@ def _host(host: str) -> str:
     name = unquote_to_bytes(host).decode("utf-8", "replace")
     name = name.lower() if name.isascii() else _to_ascii(name)
     if not name or _NOT_IN_HOST.search(name):
-        raise _refuse("a URL whose host is no name")
+        raise _refuse("a URL whose host is not a name")
     last = name.removesuffix(".").rpartition(".")[2]
-    if re.fullmatch(r"[0-9]+|0x[0-9a-f]*", last):  # so it is an address, or nothing
+    if re.fullmatch(r"[0-9]+|0x[0-9a-f]*", last):  # must be an address
         address = parse_address(name.removesuffix("."))
         if address is None:
-            raise _refuse("a URL whose host is no address")
+            raise _refuse("a URL whose host is not an address")
         return str(address)
     return name
 
 
 def _to_ascii(name: str) -> str:
-    """Return a name as UTS #46 maps it and Punycode writes it, without the checks that browsers leave out."""
+    """Encode a name with UTS #46 and Punycode, without the checks that browsers omit."""
     try:
         mapped = idna.uts46_remap(name, std3_rules=False, transitional=False)
         labels = mapped.split(".")
@@ -165,17 +166,17 @@ def _to_ascii(name: str) -> str:
             )
     except (idna.IDNAError, UnicodeError):
         pass
-    raise _refuse("a URL whose host is no name of the Internet")
+    raise _refuse("a URL whose host is not a valid domain name")
 
 
 def _ipv6(text: str) -> str:
     try:
         address = ipaddress.IPv6Address(text)
     except ValueError:
-        raise _refuse("a URL whose host is no address") from None
+        raise _refuse("a URL whose host is not an address") from None
     if address.scope_id is not None:
         raise _refuse("a URL whose host has a zone")
-    if address.ipv4_mapped is not None:  # Python writes these differently from version to version
+    if address.ipv4_mapped is not None:  # their form depends on the version of Python
         low = int(address.ipv4_mapped)
         return f"::ffff:{low >> 16:x}:{low & 0xFFFF:x}"
     return address.compressed
@@ -196,7 +197,7 @@ def _path(path: str) -> str:
 
 
 def _write(text: str, not_allowed: re.Pattern[str]) -> str:
-    """Return a part with its triplets in one form, and what may not stand in it as triplets."""
+    """Return a part with canonical percent-encodings, and with its forbidden characters encoded."""
 
     def plain(found: re.Match[str]) -> str:
         value = int(found[1], 16)
@@ -205,7 +206,7 @@ def _write(text: str, not_allowed: re.Pattern[str]) -> str:
     def encode(found: re.Match[str]) -> str:
         return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8"))
 
-    # Lone signs come first: with "%" alone, "%%37e" would become the triplet "%7e".
+    # Lone "%" first: otherwise "%%37e" would become the encoding "%7e".
     return not_allowed.sub(encode, _TRIPLET.sub(plain, _LONE_PERCENT.sub("%25", text)))
 
 
@@ -220,5 +221,5 @@ def _arrange(query: str, sort_query: bool, drop: Collection[str]) -> str | None:
 
 
 def _refuse(given: str) -> InvalidArgumentError:
-    # The text itself is not repeated: it may hold a password.
+    # The error does not contain the URL, which may include a password.
     return InvalidArgumentError(what="url", given=given, expected="an absolute URL of http or https")

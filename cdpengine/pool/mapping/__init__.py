@@ -1,13 +1,13 @@
-"""A function done for each line of a file, its outcomes appended to files, so that it can go on where it ended.
+"""A function run for each line of a file, with outcomes appended to files, so that a run can be resumed.
 
-run        MapRun: the inputs handed out, the outcomes written
-run_files  the files of a run: what they hold, and how they are kept in order
-line_file  a file that whole lines are appended to
-journal    the lines themselves (pure)
+run        MapRun: reads inputs and writes outcomes
+run_files  the files of a run, their contents and order
+line_file  a file to which whole lines are appended
+journal    the format of the lines (pure)
 inputs     the lines of the inputs (pure)
-named      functions by their names, as command lines have them
+named      functions by name, for command lines
 
-Names are loaded when they are first used. They stand in `__init__.pyi`, once.
+Names are loaded on first use. `__init__.pyi` lists them.
 """
 
 import lazy_loader

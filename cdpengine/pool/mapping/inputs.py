@@ -1,8 +1,8 @@
-"""The inputs of a run: lines of a file or of standard input, read as a stream, each with what tells it apart.
+"""The inputs of a run: lines of a file or of standard input, read as a stream, with their identity.
 
-Rule: an input is known by the number of its line and a digest of the line, without its end. A line that begins
-with "{" or a quotation mark is JSON: an object or a string. Any other line is a URL as it stands. Empty lines are
-no inputs, but they count. A line that is none of these is an input that fails; it ends nothing.
+Rule: an input is identified by its line number and a digest of the line without its end. A line that begins with
+"{" or a quotation mark is JSON: an object or a string. Any other line is a URL. Empty lines are not inputs, but
+they count. An invalid line is an input that fails; the run continues.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from cdpengine.pool.mapping.journal import Recorded
 
 LONGEST = 16 * 2**20
-"""Bytes of a line from which on it is no input: a file without line ends is not taken into memory."""
+"""Maximum length of a line, in bytes, so that a file without line breaks is not loaded into memory."""
 
 BLOCK = 2**18
-"""Bytes that are read at once."""
+"""Size of one read, in bytes."""
 
 DEEPEST = 100
-"""Levels of an input from which on it is none: what is written down has to be so in any depth of the stack."""
+"""Maximum nesting of an input, so that it can be written at any depth of the stack."""
 
 _LIKE_A_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _SHOWN = 200
@@ -36,9 +36,9 @@ _SHOWN = 200
 
 @attrs.frozen
 class MapInput:
-    """One input: its line (from 1), the digest of it (16 hexadecimal digits), and what a function is given.
+    """An input: its line number (from 1), digest (16 hexadecimal digits), and value for the function.
 
-    `problem` says why it cannot be given to any; `value` is the beginning of the line then.
+    `problem` is the reason why the line is invalid; `value` then is the beginning of the line.
     """
 
     line: int
@@ -48,12 +48,12 @@ class MapInput:
 
 
 def digest_of(text: bytes) -> str:
-    """Return what tells a line from others."""
+    """Return the digest that identifies a line."""
     return hashlib.blake2b(text, digest_size=8).hexdigest()
 
 
 def read_input(line: int, raw: bytes) -> MapInput:
-    """Return the input of a line, which is not empty."""
+    """Parse a non-empty line to an input."""
     text = raw.strip()
     digest = digest_of(text)
     if len(raw) > LONGEST:
@@ -94,14 +94,14 @@ def _is_shallow(value: object) -> bool:
 
 
 class Lines:
-    """Cuts blocks of bytes into lines, without their ends. Of a line that is too long, the beginning is kept."""
+    """Splitter of byte blocks into lines without their ends. Lines that are too long are truncated."""
 
     def __init__(self) -> None:
         self._rest = b""
         self._first = True
 
     def feed(self, block: bytes) -> list[bytes]:
-        """Return the lines that a block ends."""
+        """Return the lines that the block completes."""
         if self._first and block:
             block = block.removeprefix(b"\xef\xbb\xbf")
             self._first = False
@@ -114,12 +114,12 @@ class Lines:
         return lines
 
     def end(self) -> list[bytes]:
-        """Return the last line where it has no end."""
+        """Return the last line if it has no end."""
         return [self._rest] if self._rest else []
 
 
 class InputReader:
-    """Reads the inputs that have no outcome yet. `read` gives the next bytes, b"" at the end; it may block."""
+    """Reader of the inputs without an outcome. `read` returns the next bytes, b"" at the end; it may block."""
 
     def __init__(self, name: str, read: Callable[[int], bytes], recorded: Recorded) -> None:
         self._name = name
@@ -129,12 +129,12 @@ class InputReader:
         self._number = 0
         self._ended = False
         self.count = 0
-        """Inputs so far, those with an outcome included."""
+        """Number of inputs so far, including those with an outcome."""
 
     def read_some(self) -> list[MapInput] | None:
-        """Read a block and return its inputs; None at the end.
+        """Read a block and return its inputs, or None at the end.
 
-        Raises InvalidArgumentError where a line is not the one that has an outcome, OSError.
+        Raises InvalidArgumentError if a line differs from the one with an outcome, and OSError.
         """
         if self._ended:
             return None
@@ -165,9 +165,9 @@ class InputReader:
 def survey(
     name: str, read: Callable[[int], bytes], recorded: Recorded, tick: Callable[[], None] = lambda: None
 ) -> int:
-    """Read all lines once, and return how many inputs they are. `tick` is called now and then.
+    """Read all lines once and return the number of inputs. `tick` is called regularly.
 
-    Raises InvalidArgumentError where a line is not the one that has an outcome, OSError.
+    Raises InvalidArgumentError if a line differs from the one with an outcome, and OSError.
     """
     lines, number, count, ended = Lines(), 0, 0, False
     while not ended:
@@ -186,9 +186,9 @@ def survey(
 
 
 def changed(name: str, line: int) -> InvalidArgumentError:
-    """Return the error for inputs that are not those of the run."""
+    """Return the error for inputs that differ from those of the run."""
     return InvalidArgumentError(
         what="inputs",
-        given=f"{name}, whose line {line} is not the one that was done before",
+        given=f"{name}, whose line {line} differs from the one of the earlier run",
         expected="the same lines as before, with new ones at the end only; or another output for other inputs",
     )

@@ -1,9 +1,8 @@
-"""The lines that a run leaves in its files: how they are written, and what a file of them says of inputs done.
+"""The lines in a run's files: their format, and the inputs that a file marks as done.
 
-Rule: a line counts when it is whole: JSON, with its line end. What stands behind the last one that is whole is a
-line that was being written when the program or the machine ended; its input counts as not done. A line that lacks
-its end alone is whole. Anything else in such a file was not written by a run, and is refused, not removed. Pure,
-but for the stream that is read.
+Rule: a line counts if it is complete: JSON with its line end. An incomplete last line was cut by the end of the
+program or machine; its input counts as not done. A line that lacks only its end is complete. Any other content was
+not written by a run, and is refused instead of removed. Pure, except for reading the stream.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from cdpengine.errors.texts import escape_json
 from cdpengine.pool.mapping.inputs import MapInput
 
 HIGHEST = 10**9
-"""The highest number of a line. Each takes 4 bytes: a damaged number could ask for all memory."""
+"""Highest line number. Each line takes 4 bytes, so a damaged number could exhaust the memory."""
 
 _BEGINNING = b'{"line":'
 
 
 class _Head(msgspec.Struct):
-    """What every line of the files begins with. Decoding it checks all of the line as JSON."""
+    """The common header of all lines. Decoding it validates the line as JSON."""
 
     line: int
     digest: str
@@ -37,7 +36,7 @@ _heads = _json.Decoder(_Head)
 
 
 class Recorded:
-    """The lines of the inputs that have an outcome, each with a part of its digest: 4 bytes for each line."""
+    """The line numbers of inputs with an outcome, each with a part of its digest: 4 bytes a line."""
 
     def __init__(self) -> None:
         self._marks = array("I")
@@ -45,11 +44,11 @@ class Recorded:
 
     @property
     def highest(self) -> int:
-        """The highest line that has an outcome, 0 where there is none."""
+        """The highest line number with an outcome, or 0."""
         return len(self._marks)
 
     def add(self, line: int, digest: str) -> bool:
-        """Note a line; return whether it is new."""
+        """Add a line. Return whether it is new."""
         if line > len(self._marks):
             self._marks.frombytes(bytes(4 * (line - len(self._marks))))
         is_new = not self._marks[line - 1]
@@ -58,17 +57,17 @@ class Recorded:
         return is_new
 
     def add_all(self, other: Recorded) -> None:
-        """Note all lines of another one."""
+        """Add all lines of another object."""
         for place, mark in enumerate(other._marks):
             if mark:
                 self.add(place + 1, f"{mark:08x}")
 
     def has(self, line: int) -> bool:
-        """Say whether the line has an outcome."""
+        """Return whether the line has an outcome."""
         return line <= len(self._marks) and self._marks[line - 1] != 0
 
     def matches(self, line: int, digest: str) -> bool:
-        """Say whether the line has an outcome that was one of the same text."""
+        """Return whether the line has an outcome for the same content."""
         return self.has(line) and self._marks[line - 1] == _mark(digest)
 
 
@@ -81,16 +80,16 @@ def _mark(digest: str) -> int:
 
 @attrs.frozen
 class Damaged(Exception):
-    """A file is not one of a run's lines, from its line `line` on."""
+    """A file contains other content from line `line` on."""
 
     line: int
 
 
 @attrs.frozen
 class Scanned:
-    """What a file holds: `whole` bytes of whole lines, and behind them `torn` bytes of one that was not.
+    """The contents of a file: `whole` bytes of complete lines, followed by `torn` bytes of an incomplete one.
 
-    `unended`: the last whole line lacks its end. `lines`: how many are whole.
+    `unended`: the last complete line lacks its end. `lines` is the number of complete lines.
     """
 
     whole: int
@@ -100,9 +99,9 @@ class Scanned:
 
 
 def scan_lines(stream: BinaryIO, take: Callable[[int, str], object]) -> Scanned:
-    """Read a file of lines; `take` is called with the line and the digest that each whole one is about.
+    """Read a file of lines. `take` is called with the line number and digest of each complete line's input.
 
-    Raises Damaged where something stands in it that no run leaves, OSError.
+    Raises Damaged for content that no run writes, and OSError.
     """
     whole = lines = 0
     ended = True
@@ -121,7 +120,7 @@ def scan_lines(stream: BinaryIO, take: Callable[[int, str], object]) -> Scanned:
 
 
 def _head_of(raw: bytes) -> _Head | None:
-    """Return what a line is about; None where it is not whole."""
+    """Return the header of a line, or None if the line is incomplete."""
     if not raw.startswith(_BEGINNING):
         return None
     try:
@@ -136,13 +135,13 @@ _DIGITS = 16
 
 
 def _is_torn(rest: bytes) -> bool:
-    """Say whether bytes are the beginning of a line; a machine that lost its power may leave zeros there."""
+    """Return whether the bytes can start a line. After a power failure the file can end in zero bytes."""
     text = rest.rstrip(b"\0")
     return b"\n" not in text and (text.startswith(_BEGINNING) or _BEGINNING.startswith(text))
 
 
 def copy_lines(source: BinaryIO, target: BinaryIO, choose: Callable[[int, int], bool]) -> None:
-    """Copy the whole lines of which `choose` says so, by their place (from 0) and the number of their input."""
+    """Copy the complete lines selected by `choose`, which gets their index (from 0) and input number."""
     for place, raw in enumerate(source):
         head = _head_of(raw)
         if head is not None and choose(place, head.line):
@@ -153,12 +152,12 @@ def copy_lines(source: BinaryIO, target: BinaryIO, choose: Callable[[int, int], 
 
 
 def encode_begun(entry: MapInput) -> bytes:
-    """Return the line that says that an input was begun."""
+    """Return the line that marks an input as begun."""
     return _encode({"line": entry.line, "digest": entry.digest})
 
 
 def encode_value(entry: MapInput, value: object, *, attempts: int, seconds: float) -> bytes:
-    """Return the line of an input that is done."""
+    """Return the line of a completed input."""
     return _encode(
         {
             "line": entry.line,
@@ -172,7 +171,7 @@ def encode_value(entry: MapInput, value: object, *, attempts: int, seconds: floa
 
 
 def encode_failure(entry: MapInput, error: Mapping[str, str], *, attempts: int, seconds: float) -> bytes:
-    """Return the line of an input that failed."""
+    """Return the line of a failed input."""
     return _encode(
         {
             "line": entry.line,

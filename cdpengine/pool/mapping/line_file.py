@@ -1,8 +1,8 @@
-"""LineFile: a file that lines are appended to, each whole or not at all, by one program at a time.
+"""A file to which one program at a time appends lines, each atomically.
 
-Rule: it is locked from when it is opened until it is closed, so that a second program is refused. A line is
-appended by one write; where the disk takes only some of it, that is taken back. What was written outlasts the
-program, however it ends; what was synchronized outlasts a power cut. Linked names are followed.
+Rule: the file is locked while it is open, so that a second program is refused. Each line is appended by one write;
+a partial write to a full disk is undone. Written lines survive any end of the program, synchronized ones a power
+failure. Symbolic links are followed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | ge
 
 @attrs.define(eq=False)
 class LineFile:
-    """A file of lines, open and locked. `what` names it in errors."""
+    """An open and locked file of lines. `what` names it in errors."""
 
     what: str
     path: Path
@@ -41,9 +41,10 @@ class LineFile:
 
     @classmethod
     def open(cls, path: Path, *, what: str) -> Self:
-        """Open the file, or make it, readable by its owner only, and lock it.
+        """Open and lock the file. Create it, readable by its owner only, if it is missing.
 
-        Raises InvalidArgumentError where it is no plain file or another program has it, ResultsNotWrittenError.
+        Raises InvalidArgumentError if it is not a plain file or another program uses it, and
+        ResultsNotWrittenError.
         """
         with _writing_to(path):
             while True:
@@ -51,7 +52,7 @@ class LineFile:
                 with contextlib.ExitStack() as on_failure:
                     on_failure.callback(os.close, descriptor)
                     _lock(what, path, descriptor)
-                    # Who had it before may have taken it away, or put another one in its place.
+                    # The previous owner may have deleted or replaced it.
                     if _is_at(descriptor, path):
                         on_failure.pop_all()
                         return cls(what, path, descriptor, os.fstat(descriptor).st_size)
@@ -62,11 +63,11 @@ class LineFile:
         return self._size
 
     def scan(self, take: Callable[[int, str], object], *, start: int = 0) -> Scanned:
-        """Read it, and leave whole lines only in it; `take` is called with the line and digest of each.
+        """Read the file, and remove an incomplete line. `take` gets the line number and digest of each line.
 
-        `start` is how many bytes stand before the lines.
+        `start` is the offset of the first line, in bytes.
 
-        Raises InvalidArgumentError where it has something that no run wrote, ResultsNotWrittenError.
+        Raises InvalidArgumentError for content that no run wrote, and ResultsNotWrittenError.
         """
         with _writing_to(self.path):
             try:
@@ -85,20 +86,20 @@ class LineFile:
         return found
 
     def cut_to(self, size: int) -> None:
-        """Leave its first `size` bytes. Raises ResultsNotWrittenError."""
+        """Truncate the file to `size` bytes. Raises ResultsNotWrittenError."""
         with _writing_to(self.path):
             os.ftruncate(self._descriptor, size)
             self._size = size
 
     def append(self, line: bytes) -> None:
-        """Append a line, with its end. Raises ResultsNotWrittenError; nothing of it is there then."""
+        """Append a line with its end, or nothing on failure. Raises ResultsNotWrittenError."""
         with self._writing, _writing_to(self.path):
             try:
                 rest = memoryview(line)
                 while rest:
                     rest = rest[os.write(self._descriptor, rest) :]
             except OSError:
-                # Where this fails too, the next run takes away what is not whole.
+                # If this fails too, the next run removes the incomplete line.
                 with contextlib.suppress(OSError):
                     os.ftruncate(self._descriptor, self._size)
                 raise
@@ -106,16 +107,16 @@ class LineFile:
             self._unsynchronized = True
 
     def synchronize(self) -> None:
-        """Have what was written outlast a power cut. Raises ResultsNotWrittenError."""
+        """Flush written lines to disk (fsync). Raises ResultsNotWrittenError."""
         if self._unsynchronized:
             self._unsynchronized = False
             with _writing_to(self.path):
                 os.fsync(self._descriptor)
 
     def keep_only(self, choose: Callable[[int, int], bool]) -> None:
-        """Write the file anew, with the lines of which `choose` says so, by their place (from 0) and their input.
+        """Rewrite the file with the lines selected by `choose`, which gets their index (from 0) and input number.
 
-        It is replaced when the new one is whole. Raises ResultsNotWrittenError; the old one stays then.
+        The file is replaced after the new one is complete. Raises ResultsNotWrittenError; the old file then stays.
         """
         with _writing_to(self.path):
             with self.reading() as stream, new_file(self.path, overwrite=True, synchronized=True) as kept:
@@ -125,28 +126,28 @@ class LineFile:
         self._descriptor, self._size = again._descriptor, again._size  # noqa: SLF001 - of the same class
 
     def close(self, *, remove_empty: bool = False) -> None:
-        """Close the file, and take it away where it is empty and that is asked for."""
+        """Close the file. With `remove_empty`, delete it if it is empty."""
         if remove_empty and not self._size:
             with contextlib.suppress(OSError):
                 self.path.unlink()
         os.close(self._descriptor)
 
     def remove(self) -> None:
-        """Close the file and take it away."""
+        """Close and delete the file."""
         with _writing_to(self.path):
             self.path.unlink(missing_ok=True)
         os.close(self._descriptor)
 
     @contextlib.contextmanager
     def reading(self, start: int = 0) -> Iterator[BinaryIO]:
-        """Give the file, from its byte `start` on. Where it was read is nothing to what is appended."""
+        """Open the file for reading from byte `start`. The read position does not affect appending."""
         os.lseek(self._descriptor, start, os.SEEK_SET)
         with os.fdopen(self._descriptor, "rb", closefd=False) as stream:
             yield stream
 
 
 def is_plain_file(path: Path) -> bool:
-    """Say whether there is a plain file of that name."""
+    """Return whether a plain file of that name exists."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except OSError:
@@ -156,13 +157,15 @@ def is_plain_file(path: Path) -> bool:
 def _open(what: str, path: Path) -> int:
     if path.exists() and not is_plain_file(path):
         raise InvalidArgumentError(
-            what=what, given=f"{path}, which is none", expected="a plain file: what is in it is read again"
+            what=what,
+            given=f"{path}, which is not one",
+            expected="a plain file, because its content is read again",
         )
     try:
         return os.open(path, _FLAGS, 0o600)
     except FileNotFoundError:
         raise InvalidArgumentError(
-            what=what, given=str(path), expected="a file in a folder that exists"
+            what=what, given=str(path), expected="a file in an existing folder"
         ) from None
 
 
@@ -175,7 +178,7 @@ def _lock(what: str, path: Path, descriptor: int) -> None:
         raise InvalidArgumentError(
             what=what,
             given=f"{path}, which another run is writing",
-            expected="a file of its own for each run; wait for the other one, or end it",
+            expected="a separate file for each run; wait for the other run, or end it",
         ) from None
 
 

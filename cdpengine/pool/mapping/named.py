@@ -1,8 +1,7 @@
-"""Functions by their names: "markdown", "mine.py:title", "package.module:title".
+"""Functions by name: "markdown", "mine.py:title", "package.module:title".
 
-Rule: a name without a colon is one of the ready functions. A file is run as Python runs a script's neighbours: its
-folder is searched for what it imports. What cannot be called with a page and an input is refused before anything
-runs.
+Rule: a name without a colon is a ready function. A file is loaded like a script: its folder is searched for its
+imports. A function that does not accept a page and an input is refused before anything runs.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ _SHAPE = "`async def name(page, item)`"
 
 @attrs.frozen
 class NamedFunction:
-    """A function, its `name` without folders, the options it needs, and the `suffix` of files of its values.
+    """A function, its `name` without folders, its options, and the `suffix` for files with its values.
 
-    `file` is the module of a function that was loaded from a file.
+    `file` is the module if the function was loaded from a file.
     """
 
     name: str
@@ -44,7 +43,7 @@ class NamedFunction:
 
 
 def find_function(name: str) -> NamedFunction:
-    """Return the function of a name. Raises InvalidArgumentError."""
+    """Find the function with that name. Raises InvalidArgumentError."""
     place, colon, attribute = name.rpartition(":")
     if not colon:
         return _find_ready(name)
@@ -69,7 +68,7 @@ def _find_ready(name: str) -> NamedFunction:
     if ready is None:
         meant = difflib.get_close_matches(name, READY, n=1, cutoff=0.6)
         advice = f"{meant[0]}?" if meant else f"one of {', '.join(READY)}"
-        raise _refuse(name, f"{advice} One of your own is module.py:function")
+        raise _refuse(name, f"{advice} Your own function is module.py:function")
     return NamedFunction(name, ready.function, ready.options, ready.suffix)
 
 
@@ -85,13 +84,13 @@ def _load_file(path: Path) -> ModuleType:
     if known is not None and getattr(known, "__file__", None) == str(path):
         return known
     if known is not None or path.stem in sys.stdlib_module_names:
-        raise _refuse(str(path), f"another name: a module {path.stem} is there already")
+        raise _refuse(str(path), f"another name: a module {path.stem} already exists")
     specification = importlib.util.spec_from_file_location(path.stem, path)
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     sys.path.insert(0, str(path.parent))
-    sys.modules[path.stem] = module  # under its name, so that other processes find its functions by theirs
+    sys.modules[path.stem] = module  # so that other processes find its functions by name
     with _errors_named(str(path)):
         specification.loader.exec_module(module)
     return module
@@ -100,7 +99,7 @@ def _load_file(path: Path) -> ModuleType:
 def _import(name: str) -> ModuleType:
     folder = str(Path.cwd())
     if folder not in sys.path:
-        sys.path.insert(0, folder)  # as `python -m` does
+        sys.path.insert(0, folder)  # like `python -m`
     with _errors_named(name):
         try:
             return importlib.import_module(name)
@@ -111,12 +110,12 @@ def _import(name: str) -> ModuleType:
         advice = (
             f"; did you mean {beside}?" if Path(beside).is_file() else ", found from this folder or installed"
         )
-        raise _refuse(name, f"a module that there is{advice}")
+        raise _refuse(name, f"an existing module{advice}")
 
 
 @contextmanager
 def _errors_named(place: str) -> Iterator[None]:
-    """Say of what the module's code raises that it was the module's."""
+    """Name the module in errors that its code raises."""
     try:
         yield
     except InvalidArgumentError:
@@ -126,9 +125,7 @@ def _errors_named(place: str) -> Iterator[None]:
         frames = traceback.extract_tb(error.__traceback__)
         at = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
         failed = f"{place}, which fails to load: {type(error).__name__}: {str(error)[:80]}{at}"
-        raise InvalidArgumentError(
-            what=_WHAT, given=failed, expected="a module that can be imported"
-        ) from error
+        raise InvalidArgumentError(what=_WHAT, given=failed, expected="an importable module") from error
 
 
 def _check(name: str, found: object) -> None:

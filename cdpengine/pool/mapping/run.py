@@ -1,9 +1,9 @@
-"""MapRun: a function done for each line of a file, its outcomes appended to files, so that it can go on later.
+"""A function run for each line of a file, with outcomes appended to files, so that the run can be resumed.
 
-Rule: an input whose outcome is written is never done again. One that was under way when the program ended has no
-outcome: it is done again, or with `once` reported as a failure of the type "Interrupted". A result that cannot be
-written ends the run. What was written outlasts a kill; what was written `SYNCHRONIZED_EACH` ago outlasts a power
-cut.
+Rule: an input with a written outcome is never run again. An input that was running at the end of the program has
+no outcome. It is run again, or with `once` reported as a failure of type "Interrupted". A result that cannot be
+written ends the run. Written outcomes survive a kill. Outcomes older than `SYNCHRONIZED_EACH` survive a power
+failure.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ if TYPE_CHECKING:
     from cdpengine._api.page.page import Page
 
 SYNCHRONIZED_EACH = 1.0
-"""Seconds after which what was written is made to outlast a power cut."""
+"""Interval between flushes to disk, in seconds."""
 
 _FINISHING = 60.0
-"""Seconds that a line, or the end of the files, may take once nothing may disturb it any more: a slow disk."""
+"""Maximum time for writing a line or closing the files while cancellation is blocked, in seconds."""
 
 _LONGEST_REASON = 1000
 
 _LEFT = (PoolUnavailableError, PoolClosedError, ClusterUnavailableError, JobCancelledError)
-"""Errors of jobs that say nothing about their input: it is left for the next run."""
+"""Job errors that are independent of the input, which is left for the next run."""
 
 
 class Mapper(Protocol):
-    """What does jobs: a BrowserPool, or a BrowserCluster."""
+    """A runner of jobs: a BrowserPool or a BrowserCluster."""
 
     def map(
         self,
@@ -67,15 +67,15 @@ class Mapper(Protocol):
         ahead: int | None = None,
         **options: Unpack[JobOptions],
     ) -> JobResults[Any]:
-        """Do the function for each item."""
+        """Run the function for each item."""
 
 
 @attrs.define
 class MapCounts:
-    """How a run stands.
+    """The progress of a run.
 
-    `total`: inputs in all, None while that is not known. `done` and `failed`: outcomes of this run,
-    `done_before` and `failed_before` of earlier ones. `begun` is when it began, by trio's clock.
+    `total`: number of inputs, None while unknown. `done` and `failed`: outcomes of this run; `done_before` and
+    `failed_before`: outcomes of earlier runs. `begun`: start time on trio's clock.
     """
 
     total: int | None = None
@@ -87,22 +87,22 @@ class MapCounts:
 
     @property
     def rate(self) -> float:
-        """Outcomes a second of this run so far."""
+        """Outcomes a second in this run."""
         return (self.done + self.failed) / max(1e-9, trio.current_time() - self.begun)
 
     @property
     def all_done(self) -> int:
-        """Inputs that are done, those of earlier runs included."""
+        """Completed inputs, including earlier runs."""
         return self.done_before + self.done
 
     @property
     def all_failed(self) -> int:
-        """Inputs that failed, those of earlier runs included."""
+        """Failed inputs, including earlier runs."""
         return self.failed_before + self.failed
 
     @property
     def left(self) -> int | None:
-        """Inputs without an outcome; None while that is not known."""
+        """Inputs without an outcome, or None while unknown."""
         return None if self.total is None else self.total - self.all_done - self.all_failed
 
 
@@ -118,10 +118,10 @@ class MapRun:
     @classmethod
     @asynccontextmanager
     async def open(cls, settings: MapFiles) -> AsyncIterator[Self]:
-        """Open the files of a run for a block, and read what they hold; at its end they are whole.
+        """Open the files of a run for a block, and read their contents. Leaving the block completes them.
 
-        Raises InvalidArgumentError where they are not those of such a run, are not of these inputs, or another run
-        has them; ResultsNotWrittenError.
+        Raises InvalidArgumentError if the files belong to another run or to other inputs, or another run uses
+        them, and ResultsNotWrittenError.
         """
         with ExitStack() as inputs:
             read, name, descriptor = await _open_inputs(settings.inputs, inputs)
@@ -155,13 +155,13 @@ class MapRun:
         ahead: int | None = None,
         **options: Unpack[JobOptions],
     ) -> None:
-        """Do `await function(page, value)` for each input without an outcome, and write what came of it.
+        """Run `await function(page, value)` for each input without an outcome, and write the result.
 
-        `suffix`: with a folder, values that are no bytes are written as JSON to files with that suffix too.
-        `far`: the function runs in another process; with `once`, inputs are then marked when they are handed out.
-        `ahead`: how many inputs are read whose outcome is not written, as the mapper says by default.
-        `options` are those of jobs. Raises what `mapper.map` raises, ResultsNotWrittenError, PackageMissingError,
-        and InvalidArgumentError where standard input has other lines than before.
+        `suffix`: with a folder, values other than bytes are also written as JSON to files with that suffix. `far`:
+        the function runs in another process; with `once`, inputs are then marked when they are submitted. `ahead`:
+        maximum number of inputs read without a written outcome; the default is the mapper's. `options` are those
+        of jobs. Raises the errors of `mapper.map`, ResultsNotWrittenError, PackageMissingError, and
+        InvalidArgumentError if standard input has other lines than before.
         """
         once = self._files.settings.once
         work = OnInput(function, self._mark_begun if once and not far else None)
@@ -182,7 +182,7 @@ class MapRun:
                 elif begun.has(entry.line):
                     if not begun.matches(entry.line, entry.digest):
                         raise changed(str(self._files.settings.inputs or "standard input"), entry.line)
-                    reason = "it was under way when an earlier run ended, and is to be begun once only"
+                    reason = "it was running when an earlier run ended, and may begin only once"
                     await self._fail(entry, "Interrupted", reason)
                 else:
                     if marking:
@@ -190,7 +190,7 @@ class MapRun:
                     yield entry
 
     async def _read_some(self) -> list[MapInput] | None:
-        # Standard input may never give any more. What reads it then is left behind.
+        # Standard input may block forever. The reading thread is then abandoned.
         return await trio.to_thread.run_sync(self._reader.read_some, abandon_on_cancel=self._streamed)
 
     # --- outcomes --------------------------------------------------------------------------------------------
@@ -204,12 +204,12 @@ class MapRun:
 
     async def _record(self, result: JobResult[Any], suffix: str | None) -> None:
         if isinstance(result.error, PackageMissingError):
-            raise result.error  # the same for every input: they are left for when it is installed
+            raise result.error  # affects all inputs, which are left until it is installed
         if not isinstance(result.error, _LEFT):
             await self._write(partial(self._add_outcome, result, suffix))
 
     async def _write(self, write: Callable[[], bool]) -> None:
-        """Write an outcome and count it. What has an outcome is written, whatever is cancelled meanwhile."""
+        """Write and count an outcome. It is written even during cancellation."""
         with trio.move_on_after(_FINISHING, shield=True):
             is_done = await trio.to_thread.run_sync(write)
             self.counts.done += is_done
@@ -239,7 +239,7 @@ class MapRun:
         return False
 
     def _place(self, entry: MapInput, value: object, suffix: str | None) -> object:
-        """Return a value, or the name of the file that it was written to."""
+        """Return a value, or the name of the file with the value."""
         folder = self._files.settings.folder
         if folder is None:
             return value
@@ -260,25 +260,25 @@ class MapRun:
 
 @attrs.frozen
 class OnInput:
-    """A function of a page and a value, as one of a page and an input; `begin` is called before it."""
+    """Adapter of a function of a page and a value to a function of a page and an input. `begin` runs first."""
 
     function: JobFunction[Any, Any]
     begin: Callable[[MapInput], Awaitable[None]] | None = None
 
     async def __call__(self, page: Page, entry: MapInput) -> Any:
-        """Return what the function returns for the input's value."""
+        """Call the function with the input's value."""
         if self.begin is not None:
             await self.begin(entry)
         return await self.function(page, entry.value)
 
 
 def address_of_input(entry: MapInput) -> str | None:
-    """Return the address that an input is about, if it is about one."""
+    """Return the address of an input, or None."""
     return address_of(entry.value)
 
 
 def describe_failure(error: Exception) -> dict[str, str]:
-    """Return the type and the message of an error, without secrets, and where in a user's code it was raised."""
+    """Return an error's type and message without secrets, and its location in the user's code."""
     if isinstance(error, EngineError):
         return {"type": type(error).__name__, "message": str(error)}
     description = {
@@ -299,19 +299,19 @@ def _suffix_of(content: bytes) -> str:
 
 
 async def _open_inputs(path: Path | None, closing: ExitStack) -> tuple[Callable[[int], bytes], str, int]:
-    """Return what reads the inputs, their name, and their descriptor."""
+    """Return a read function for the inputs, their name, and their descriptor."""
     if path is None:
         await trio.lowlevel.checkpoint()
         return partial(os.read, 0), "standard input", 0
     flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     try:
-        # A named pipe is opened when somebody writes to it: that may be never.
+        # Opening a named pipe waits for a writer, possibly forever.
         descriptor = await trio.to_thread.run_sync(os.open, path, flags, abandon_on_cancel=True)
         closing.callback(os.close, descriptor)
-        os.read(descriptor, 0)  # which a folder refuses
+        os.read(descriptor, 0)  # fails for a folder
     except OSError as error:
         raise InvalidArgumentError(
-            what="inputs", given=str(path), expected=f"a file that can be read ({os_reason(error)})"
+            what="inputs", given=str(path), expected=f"a readable file ({os_reason(error)})"
         ) from None
     return partial(os.read, descriptor), str(path), descriptor
 
@@ -323,7 +323,7 @@ def _make_folder(folder: Path) -> None:
         raise InvalidArgumentError(
             what="folder of files",
             given=str(folder),
-            expected=f"a folder that can be made ({os_reason(error)})",
+            expected=f"a folder that can be created ({os_reason(error)})",
         ) from None
 
 

@@ -1,9 +1,9 @@
-"""The files of one run: its results, its failures, and its journal, which says of what run they are.
+"""The files of one run: its results, its failures, and its journal, which identifies the run.
 
-Rule: what they hold is read before anything is done. An input with a line among the results or the failures has
-its outcome. The journal's first line says what has to stay the same when a run goes on: the function, the file of
-failures, and whether inputs are marked before they are begun; those marks are its other lines. A failure whose
-input was done later is taken out of its file.
+Rule: the files are read before any work. An input with a line in the results or failures has its outcome. The
+journal's first line lists the settings that must not change when a run is resumed: the function, the file of
+failures, and whether inputs are marked before they begin. These marks are its other lines. A failure whose input
+completed later is removed from its file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cdpengine.pool.mapping.line_file import LineFile
 
 
 def failures_beside(output: Path) -> Path:
-    """Return where failures go if nobody says otherwise: "out.failures.jsonl" for "out.jsonl"."""
+    """Return the default file for failures: "out.failures.jsonl" for "out.jsonl"."""
     return output.with_name(f"{output.stem}.failures.jsonl")
 
 
@@ -35,14 +35,14 @@ def journal_beside(output: Path) -> Path:
 
 @attrs.frozen(kw_only=True)
 class MapFiles:
-    """What a run reads and writes, and how it goes on with what is there.
+    """The inputs and outputs of a run, and how it resumes.
 
-    - `function`: names what is done; another one cannot go on with the same files.
-    - `inputs`: lines of inputs; None for standard input.
-    - `output`: where results go; the journal is beside it. `failures`: where failures go.
-    - `folder`: where values that are bytes go, each as a file; None leaves them in their line, as base64.
-    - `once`: an input is marked before it is begun, and one without an outcome is not begun again.
-    - `retry_failures`: inputs that failed before are done again; not with `once`.
+    - `function`: name of the function; another function cannot resume with the same files.
+    - `inputs`: file with the inputs, one a line; None for standard input.
+    - `output`: file for results, with the journal in the same folder. `failures`: file for failures.
+    - `folder`: folder for values that are bytes, one file each; None writes them to their line as base64.
+    - `once`: inputs are marked before they begin, and an input without an outcome is not run again.
+    - `retry_failures`: inputs that failed before are run again; not with `once`.
     """
 
     function: str
@@ -69,7 +69,7 @@ class MapFiles:
 
 @attrs.define(eq=False)
 class RunFiles:
-    """The open files of a run. `recorded`: inputs that are not done any more; `begun`: those with a mark."""
+    """The open files of a run. `recorded`: inputs that need no run; `begun`: marked inputs."""
 
     settings: MapFiles
     journal: LineFile
@@ -81,13 +81,13 @@ class RunFiles:
     failed_before: int = 0
     _failed: Recorded = attrs.field(factory=Recorded)
     _outdated: int = 0
-    """Lines of failures whose inputs have another outcome since."""
+    """Number of failure lines whose input has a later outcome."""
 
     @classmethod
     def open(cls, settings: MapFiles) -> Self:
-        """Open, lock and read them; leave whole lines only.
+        """Open, lock and read the files. Remove incomplete lines.
 
-        Raises InvalidArgumentError where they are not those of such a run, or another one has them;
+        Raises InvalidArgumentError if the files belong to another run or another run uses them, and
         ResultsNotWrittenError.
         """
         _check_names(settings)
@@ -124,7 +124,7 @@ class RunFiles:
             self._outdated += 1
 
     def _take_out_outdated(self) -> None:
-        """Leave the last line of each failure alone, and none of an input that was done."""
+        """Keep only the last line of each failure, and none of a completed input."""
         places = array("I", bytes(4 * (self._failed.highest + 1)))
         count = 0
 
@@ -145,30 +145,30 @@ class RunFiles:
     # --- while it runs ---------------------------------------------------------------------------------------
 
     def mark_begun(self, entry: MapInput) -> None:
-        """Mark an input as begun, so that it outlasts a power cut. Raises ResultsNotWrittenError."""
+        """Mark an input as begun, and flush the mark to disk. Raises ResultsNotWrittenError."""
         self.journal.append(encode_begun(entry))
         self.journal.synchronize()
 
     def add_result(self, entry: MapInput, line: bytes) -> None:
-        """Append the line of an input that is done. Raises ResultsNotWrittenError."""
+        """Append the line of a completed input. Raises ResultsNotWrittenError."""
         self.output.append(line)
         if self.settings.retry_failures:
             self.recorded.add(entry.line, entry.digest)
             self._outdated += self._failed.has(entry.line)
 
     def add_failure(self, entry: MapInput, line: bytes) -> None:
-        """Append the line of an input that failed. Raises ResultsNotWrittenError."""
+        """Append the line of a failed input. Raises ResultsNotWrittenError."""
         self.failures.append(line)
         if self.settings.retry_failures:
             self._outdated += not self._failed.add(entry.line, entry.digest)
 
     def synchronize(self) -> None:
-        """Have all outcomes outlast a power cut. Raises ResultsNotWrittenError."""
+        """Flush all outcomes to disk (fsync). Raises ResultsNotWrittenError."""
         for file in (self.output, self.failures, self.journal):
             file.synchronize()
 
     def close(self) -> None:
-        """Synchronize and close them. Raises ResultsNotWrittenError; they are closed then, too."""
+        """Synchronize and close the files. Raises ResultsNotWrittenError after closing them."""
         with contextlib.ExitStack() as closing:
             for file in (self.journal, self.output):
                 closing.callback(file.close)
@@ -189,7 +189,7 @@ def _check_names(settings: MapFiles) -> None:
     for what, path in named.items():
         if path is not None and (other := seen.setdefault(os.path.realpath(path), what)) != what:
             raise InvalidArgumentError(
-                what=what, given=f"{path}, which is the {other} too", expected="another file"
+                what=what, given=f"{path}, which is also the {other}", expected="another file"
             )
 
 
@@ -215,7 +215,7 @@ def _header_line(settings: MapFiles) -> bytes:
 
 
 def _read_header(journal: LineFile) -> dict[str, Any] | None:
-    """Return what the journal says of its run; None where nothing was written to it, or not the whole line."""
+    """Return the journal's settings of its run, or None if its first line is missing or incomplete."""
     with journal.reading() as stream:
         line = stream.readline(_LONGEST_HEADER)
     if not line.endswith(b"\n") and len(line) == journal.size and (not line or line[:1] in b"{\0"):
@@ -245,13 +245,13 @@ def _check_header(settings: MapFiles, header: dict[str, Any] | None) -> None:
     if not settings.output.exists():
         raise InvalidArgumentError(
             what="output",
-            given=f"{settings.output}, which is gone while {settings.journal.name} is there",
-            expected=f"all files of a run; to begin anew, remove {settings.journal.name} and the failures too",
+            given=f"{settings.output}, which is missing although {settings.journal.name} exists",
+            expected=f"all files of a run; to start over, also remove {settings.journal.name} and the failures",
         )
     for name, now in _header(settings).items():
         if header.get(name) != now:
             raise InvalidArgumentError(
                 what=_SAID[name],
-                given=f"{now} for {settings.output}, which was begun with {header.get(name)}",
-                expected="what it was begun with, or another output",
+                given=f"{now} for {settings.output}, whose run began with {header.get(name)}",
+                expected="the same as before, or another output",
             )
