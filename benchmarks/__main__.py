@@ -1,9 +1,9 @@
-"""`python -m benchmarks`: the engine beside its peers and beside the floor, case by case, in one run.
+"""`python -m benchmarks`: compare the engine with its peers and with the floor, case by case, in one run.
 
-Rule: this parses, runs and writes; what a case does is in `cases/`, what is said of it in `harness/`. Progress goes to
-standard error, the tables to standard output. What is published (`--summary`, and a file with the marker lines) comes
-from a quiet machine, or the run is refused before it begins. Exit status: 0; 1 when a case of ours failed; 2 when used
-wrongly or refused.
+Rule: this module parses arguments, runs cases and writes files. `cases/` defines the cases, `harness/` the
+reports. Progress goes to standard error, tables to standard output. Published files (`--summary`, and files with
+the marker lines) require a quiet machine; otherwise the run is refused before it begins. Exit status: 0; 1 if a
+case of the engine failed; 2 for wrong usage or a refusal.
 """
 
 from __future__ import annotations
@@ -39,23 +39,19 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="The engine beside its peers and beside the floor, in turns in one run.",
-        epilog="The peers are installed by scripts/peers.sh; one that is not there is named, and left out.",
+        description="Compare the engine with its peers and with the floor, in alternating turns of one run.",
+        epilog="scripts/peers.sh installs the peers. Missing peers are reported and left out.",
     )
+    made.add_argument("names", nargs="*", metavar="CASE", help="cases to run; default: all")
+    made.add_argument("--peers", default="all", metavar="NAMES", help="all, none, or comma-separated names")
     made.add_argument(
-        "names", nargs="*", metavar="CASE", help="cases to run; all of them where none is named"
-    )
-    made.add_argument(
-        "--peers", default="all", metavar="NAMES", help="all, none, or names with commas between them"
-    )
-    made.add_argument(
-        "--quick", action="store_true", help="fewer sizes, shorter turns: some four minutes for all"
+        "--quick", action="store_true", help="fewer sizes, shorter turns: about four minutes for all"
     )
     made.add_argument(
         "--turns", type=int, metavar="N", help=f"rounds of each figure ({TURNS}; quick: {QUICK_TURNS})"
     )
     made.add_argument(
-        "--browser", metavar="PATH", help="the browser of all sides, as cdpengine.find_browser takes it"
+        "--browser", metavar="PATH", help="the browser of all sides, as for cdpengine.find_browser"
     )
     made.add_argument("--json", type=Path, metavar="FILE", help="write the report, with every value")
     made.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page with plots")
@@ -65,42 +61,42 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="FILE",
-        help="write the report as Markdown, any number of times; where FILE has the two marker lines, the block between them",
+        help="write the report as Markdown; in a FILE with the two marker lines, only the block between them; repeatable",
     )
     made.add_argument(
         "--summary",
         type=Path,
         metavar="FILE",
-        help="write the summary as Markdown, and its plots into the folder of that name beside it",
+        help="write the summary as Markdown, and its plots to the folder of the same name",
     )
     made.add_argument(
         "--under-load",
         action="store_true",
-        help="publish also what a machine with other work to do has shown",
+        help="publish even if the machine has other load",
     )
     made.add_argument(
-        "--from", dest="source", type=Path, metavar="FILE", help="take no figures: read a --json file"
+        "--from", dest="source", type=Path, metavar="FILE", help="measure nothing: read a --json file"
     )
-    made.add_argument("--list", action="store_true", help="name the cases, and what each takes")
+    made.add_argument("--list", action="store_true", help="list the cases and their durations")
     return made
 
 
 def chosen_peers(text: str) -> tuple[str, ...]:
-    """Return the peers that `--peers` names. Raises ValueError for one that there is not."""
+    """Return the peers named by `--peers`. Raises ValueError for an unknown peer."""
     if text == "all":
         return PEER_NAMES
     return () if text == "none" else known(name.strip() for name in text.split(","))
 
 
 def command_text(arguments: Sequence[str], program: str = "benchmarks") -> str:
-    """Return the command as it is said in the report: of a path, the file's name is enough."""
+    """Return the command for the report, with paths shortened to file names."""
     return shlex.join(
         ["python", "-m", program, *(Path(each).name if "/" in each else each for each in arguments)]
     )
 
 
 def peers_said(bench: Bench) -> tuple[PeerSaid, ...]:
-    """Return what the peers said of themselves during the run."""
+    """Return the facts that the peers reported about themselves during the run."""
     said = []
     for name in bench.peer_names:
         peer = bench.group.said.get(name)
@@ -116,7 +112,7 @@ def peers_said(bench: Bench) -> tuple[PeerSaid, ...]:
 async def take(
     options: argparse.Namespace, peers: tuple[str, ...], command: str, cases: Sequence[Case]
 ) -> Report:
-    """Run the cases and return the report. Its JSON is written after each case, so that a run that is ended leaves it."""
+    """Run the cases and return the report. Its JSON is written after each case, so that an aborted run keeps it."""
     turns = options.turns or (QUICK_TURNS if options.quick else TURNS)
     began, started, before = dt.datetime.now(dt.UTC), time.monotonic(), look_at_load()
     async with open_bench(peers=peers, quick=options.quick, turns=turns, executable=options.browser) as bench:
@@ -148,7 +144,7 @@ async def take(
 async def until_told_to_end(
     options: argparse.Namespace, peers: tuple[str, ...], command: str, cases: Sequence[Case]
 ) -> Report:
-    """Run the cases; a SIGTERM ends them as a Ctrl-C does, so that nothing stays behind."""
+    """Run the cases. A SIGTERM ends them like Ctrl-C, with full cleanup."""
     if sys.platform == "win32":
         return await take(options, peers, command, cases)
     report: Report | None = None
@@ -170,7 +166,7 @@ async def until_told_to_end(
 
 
 def why_not_published(options: argparse.Namespace) -> str:
-    """Return why this run may not be published; "" where it may, or is not to be."""
+    """Return why this run must not be published, or "" if it may be or need not be."""
     published = options.summary or any(has_block(path) for path in options.markdown)
     if not published or options.under_load or options.source is not None:
         return ""
@@ -179,12 +175,12 @@ def why_not_published(options: argparse.Namespace) -> str:
 
 
 def has_block(path: Path) -> bool:
-    """Whether a file has the marker lines."""
+    """Whether a file contains the marker lines."""
     return path.exists() and "<!-- benchmarks:" in path.read_text("utf-8")
 
 
 def write(report: Report, options: argparse.Namespace) -> None:
-    """Write what was asked for; the JSON first, since all else can be made of it."""
+    """Write the requested files, the JSON first, because the others can be derived from it."""
     for path in (options.json, options.html, options.summary, *options.markdown):
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -204,7 +200,7 @@ def write(report: Report, options: argparse.Namespace) -> None:
 
 
 def write_markdown(report: Report, path: Path) -> None:
-    """Write the tables, or the block of a file that has its markers; a run without its figures leaves that as it is."""
+    """Write the tables, or the block of a file with markers. A run without all figures leaves the block unchanged."""
     if not has_block(path):
         path.write_text(whole(report), "utf-8")
     elif without := missing(report, path.read_text("utf-8")):
@@ -216,7 +212,7 @@ def write_markdown(report: Report, path: Path) -> None:
 
 
 def write_summary(report: Report, path: Path) -> None:
-    """Write the summary and its plots; plots of an earlier run that this one has not are removed."""
+    """Write the summary and its plots. Remove plots of earlier runs that this run lacks."""
     folder = path.with_suffix("")
     folder.mkdir(exist_ok=True)
     drawn = pictures(report)
@@ -239,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := sorted(set(options.names) - set(CASES)):
         made.error(f"no case is named {', '.join(unknown)}; there are {', '.join(CASES)}")
     if options.turns is not None and options.turns < 1:
-        made.error(f"--turns takes a number from 1 on, not {options.turns}")
+        made.error(f"--turns takes a number of at least 1, not {options.turns}")
     try:
         peers = chosen_peers(options.peers)
         cases = [CASES[name] for name in options.names or CASES]
@@ -257,7 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"interrupted: {kept}")
         return 130
     for warning in report.warnings():
-        say(f"to be read with care: {warning}")
+        say(f"caveat: {warning}")
     return int(any(case.failure for case in report.cases))
 
 

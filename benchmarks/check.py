@@ -1,10 +1,9 @@
-"""`python -m benchmarks.check`: what the engine promises of its speed, measured and asserted.
+"""`python -m benchmarks.check`: measure and assert the engine's performance promises.
 
-Rule: it runs the cases that the promises are about, in short and beside the peers that they name, and says of each
-promise whether this run shows it. What an uneven machine has spoiled is taken once more, and judged by that: cases with a
-promise that the rounds cannot tell, or that fails while the same piece of arithmetic takes now this long, now that. It
-takes no part in the tests: a figure is a matter of the machine. Exit status: 0 when every promise holds within its
-tolerance, 1 when one does not, or could not be measured.
+Rule: it runs the cases of the promises in short form, with the peers that they name, and judges each promise by
+this run. Cases spoiled by an uneven machine are measured again: cases with an undecided or failed promise while
+the same arithmetic varied in speed. It is not part of the tests, because figures depend on the machine. Exit
+status: 0 if every promise holds within its tolerance, 1 if one fails or could not be measured.
 """
 
 from __future__ import annotations
@@ -28,15 +27,16 @@ from benchmarks.harness.report import Report, from_json, to_json
 from benchmarks.harness.run import say
 
 WHOLE = frozenset({"looks", "snapshot", "mcp"})
-"""Cases that are not run in short: what is promised is about their largest pages."""
+"""Cases that are run in full, because their promises concern the largest pages."""
 
 TURNS = 4
 
 
 def peers_beside(case: str) -> tuple[str, ...]:
-    """Return the peers that the promises about the case name, in the order of the report.
+    """Return the peers named by the promises about the case, in the order of the report.
 
-    A case beside programs of another kind (MCP servers, a shell) asks only whether there are peers: it gets the first.
+    A case with programs of another kind (MCP servers, a shell) only needs to know that peers exist: it gets the
+    first.
     """
     beside = {
         promise.over
@@ -47,7 +47,7 @@ def peers_beside(case: str) -> tuple[str, ...]:
 
 
 def in_short(case: Case) -> Case:
-    """Return the case as it is run here: beside the peers that promises name, and in short but for those in WHOLE."""
+    """Return the short form of the case: with the peers of its promises, and in full if it is in WHOLE."""
     whole = case.name in WHOLE
 
     async def run(bench: Bench) -> None:
@@ -62,7 +62,7 @@ def in_short(case: Case) -> Case:
 
 
 def text_of(verdicts: Sequence[Verdict]) -> str:
-    """Return what is said at the end."""
+    """Return the final summary."""
     failed = [verdict for verdict in verdicts if not verdict.kept]
     lines = [*promises_table(verdicts), ""]
     if failed:
@@ -74,7 +74,7 @@ def text_of(verdicts: Sequence[Verdict]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, judge, tell."""
+    """Measure, judge and report."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.check", description=(__doc__ or "").split("\n\n")[0]
     )
@@ -83,18 +83,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--browser", metavar="PATH", help="the browser of all sides")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report, with every value")
+    parser.add_argument("--from", dest="source", type=Path, metavar="FILE", help="judge an existing report")
     parser.add_argument(
-        "--from", dest="source", type=Path, metavar="FILE", help="judge a report that there is"
-    )
-    parser.add_argument(
-        "names", nargs="*", metavar="CASE", help="cases whose promises are judged; all of them without"
+        "names", nargs="*", metavar="CASE", help="cases whose promises are judged; default: all"
     )
     options = parser.parse_args(arguments)
     known = cases_of()
     if unknown := sorted(set(options.names) - set(known)):
-        parser.error(f"nothing is promised of {', '.join(unknown)}; there are promises of {', '.join(known)}")
+        parser.error(f"no promise concerns {', '.join(unknown)}; promises exist for {', '.join(known)}")
     if options.turns < 1:
-        parser.error(f"--turns takes a number from 1 on, not {options.turns}")
+        parser.error(f"--turns takes a number of at least 1, not {options.turns}")
     names = options.names or known
     try:
         if options.source is not None:
@@ -111,27 +109,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     verdicts = verdicts_of(report, names)
     print(text_of(verdicts))
     for warning in report.warnings():
-        say(f"to be read with care: {warning}")
+        say(f"caveat: {warning}")
     return int(any(not verdict.kept for verdict in verdicts))
 
 
 def verdicts_of(report: Report, names: Sequence[str]) -> list[Verdict]:
-    """Return what the report says of each promise about these cases."""
+    """Return the verdicts of the promises about these cases."""
     return [judge(promise, report) for promise in PROMISES if promise.case in names]
 
 
 def taken_evenly(take: Callable[[Sequence[str]], Report], names: Sequence[str]) -> Report:
-    """Return the report of what `take` measures, in which cases that an uneven machine spoiled are taken once more."""
+    """Return the report of `take`, with cases spoiled by an uneven machine measured again."""
     report = take(names)
     again = spoiled(report, verdicts_of(report, names))
     if not again:
         return report
-    say(f"taken once more, as the machine was uneven: {', '.join(again)}")
+    say(f"measured again, because the machine was uneven: {', '.join(again)}")
     return with_cases_of(report, take(again))
 
 
 def spoiled(report: Report, verdicts: Sequence[Verdict]) -> list[str]:
-    """Return the cases that an uneven machine has spoiled for a promise."""
+    """Return the cases with a promise that an uneven machine has spoiled."""
 
     def is_spoiled(verdict: Verdict) -> bool:
         figure = figure_of(verdict.promise, report)
@@ -142,7 +140,7 @@ def spoiled(report: Report, verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def with_cases_of(report: Report, later: Report) -> Report:
-    """Return a report with the cases of a later one in the place of its own."""
+    """Return a report in which the cases of a later report replace the earlier ones."""
     anew = {case.name: case for case in later.cases}
     kept = [each for each in report.measurements if each.case not in anew]
     return attrs.evolve(

@@ -1,7 +1,7 @@
 """Resident memory of this process.
 
-Rule: what the operating system says, after Python's collector ran; not what Python believes that it holds. As the
-peers tell of theirs. Linux only, as the benchmarks of memory are.
+Rule: the value of the operating system after a garbage collection, like the peers' values. Linux only, like all
+benchmarks of memory.
 """
 
 from __future__ import annotations

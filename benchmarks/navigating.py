@@ -1,7 +1,7 @@
-"""The engine in a process of its own, that navigates when it is told: one number a line in, one answer a line out.
+"""The engine in a separate process that navigates on command: one number a line in, one answer a line out.
 
-Rule: it imports nothing but the engine, so that its memory is the engine's. Run by the case `navigations`, as the
-peers' processes are: `python -m benchmarks.navigating EXECUTABLE SITE`; it ends with its input.
+Rule: it imports only the engine, so that its memory is the engine's. The case `navigations` runs it like the
+peers' processes: `python -m benchmarks.navigating EXECUTABLE SITE`. It ends with its input.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ async def navigate(page: cdpengine.Page, site: str, count: int) -> list[float]:
 
 
 async def serve_navigations(executable: str, site: str) -> None:
-    """Make so many navigations as each line says, and say what they took and the memory after them."""
+    """For each input line, make that number of navigations, and print their times and the memory."""
     async with cdpengine.launch(executable=executable) as browser:
         page = await browser.new_page()
         while line := await trio.to_thread.run_sync(sys.stdin.readline):

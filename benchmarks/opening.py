@@ -1,9 +1,9 @@
-"""Opening pages that stay open, in a process of its own: what it takes of memory and time.
+"""Opening of pages that stay open, in a separate process: their memory and time.
 
-Rule: `python -m benchmarks.opening SIDE EXECUTABLE SITE SIZE...`, sizes from small to large; one JSON list on the standard
-output, an object for each size. `engine` imports nothing but the engine; `floor` opens and attaches over a bare pipe.
-Memory is this process's resident memory ("own") and that of all the browser's processes ("browser"), in MB, and "ms" is
-the time that each page took since the size before.
+Rule: `python -m benchmarks.opening SIDE EXECUTABLE SITE SIZE...`, with ascending sizes, prints one JSON list with
+an object for each size. `engine` imports only the engine; `floor` opens and attaches over a bare pipe. "own" is
+this process's resident memory, "browser" that of all the browser's processes, both in MB. "ms" is the time of each
+page since the previous size.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ PATH = "/scene"
 
 
 def said(browser_pid: int, started: float, more: int) -> dict[str, float]:
-    """Return what is told of a size that is reached."""
+    """Return the figures for a reached size."""
     taken = (time.perf_counter() - started) * 1000 / more
     return {"own": resident(), "browser": tree_memory(browser_pid) / MB, "ms": taken}
 
 
 async def by_engine(executable: str, site: str, sizes: Sequence[int]) -> list[dict[str, float]]:
-    """Open them one after the other."""
+    """Open the pages one after the other."""
     import cdpengine
 
     found = []
@@ -47,7 +47,7 @@ async def by_engine(executable: str, site: str, sizes: Sequence[int]) -> list[di
 
 
 def by_pipe(executable: str, site: str, sizes: Sequence[int]) -> list[dict[str, float]]:
-    """Open and attach, and wait until each is loaded."""
+    """Open and attach pages, and wait until each is loaded."""
     from benchmarks.floor.blocking import Caller
     from benchmarks.floor.pipe import browser_on_pipe
     from benchmarks.harness.run import engine_flags

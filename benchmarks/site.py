@@ -1,15 +1,15 @@
-"""The pages that benchmarks run on, and their server on loopback.
+"""The pages for benchmarks, and their server on loopback.
 
-Rule: what a page holds is a function of its address (`body_of`, pure), so that every side sees the same bytes; the
-server is a process of its own, so that it takes no turn of the interpreter that is measured, and it ends with the
-program that started it. Run alone: `python -m benchmarks.site` prints its address and serves until its input ends.
+Rule: a page depends only on its address (`body_of`, pure), so that every side gets the same bytes. The server is a
+separate process, so that it takes no time of the measured interpreter, and it ends with the program that started
+it. Run alone, `python -m benchmarks.site` prints its address and serves until its input ends.
 
-    /blank          a title, nothing else            /rows/N       N rows, 16 accessibility nodes each
+    /blank          only a title                     /rows/N       N rows, 16 accessibility nodes each
     /fragments/N    N links to parts of the page     /frames/N     N frames of ten rows each
-    /scene          what actions act on              /burst        functions that make much at once
+    /scene          the target of actions            /burst        functions that generate load
     /nav/N          a small page                     /n?...        200 bytes of text
-    /stock/N        a form above N such rows, with its own record of what was done
-    /shop/N         N such rows whose button, when it is clicked, says “Sold” and has the title say so
+    /stock/N        a form above N such rows, with a record of the actions
+    /shop/N         N such rows; a click on a button changes it to “Sold”, and the title with it
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 SMALL = b"x" * 200
-"""What `/n?...` answers."""
+"""Response of `/n?...`."""
 
 SCENE = (
     "<button id=go onclick='clicks++'>Go</button> <button id=other onmouseover='overs++'>Over</button>"
     "<textarea id=field></textarea><script>clicks = 0; overs = 0</script>"
 )
-"""`clicks` counts the clicks on #go, `overs` how often the mouse came over #other."""
+"""`clicks` counts the clicks on #go, `overs` the times that the mouse entered #other."""
 
 STOCK = """<form aria-label="Shown" onsubmit="apply(this); return false"><label>Product <input name=product></label>
 <label>Order <select name=order><option>Name<option>Price</select></label>
@@ -49,7 +49,7 @@ addEventListener("click", ({target}) => {
   note("click " + target.textContent.toLowerCase())
   if (!target.form) status().textContent = target.textContent.replace("Buy", "Bought") })
 </script>"""
-"""A form that filters a list, as pages of stock have it."""
+"""A form that filters a list, as on pages of stock."""
 
 BURST = """<script>
 async function messages(count) { for (let i = 0; i < count; i++) console.log("message", i, "of a burst"); return count }
@@ -71,7 +71,7 @@ def rows(count: int) -> str:
 
 
 def stock(count: int) -> str:
-    """Return rows below a form; `record` says what was done, each once: fields, buttons and boxes by name."""
+    """Return rows below a form. `record` lists distinct actions: fields, buttons and boxes by name."""
     return STOCK + rows(count)
 
 
@@ -82,12 +82,12 @@ SHOP = """<script>addEventListener("click", ({target}) => {
 
 
 def shop(count: int) -> str:
-    """Return rows in which a click changes the row that its button is in."""
+    """Return rows in which a click changes the button's row."""
     return rows(count) + SHOP
 
 
 def fragment_links(count: int) -> str:
-    """Return a page of links to its own fragments: they make Chrome's accessibility tree quadratic."""
+    """Return a page of links to its fragments, which make Chrome's accessibility tree quadratic."""
     return "".join(f'<p><a href="#part{number}">Part {number}</a></p>' for number in range(count))
 
 
@@ -97,7 +97,7 @@ def frames(count: int) -> str:
 
 
 def nav(number: int) -> str:
-    """Return a small page as sites have them: a heading, text, links, a form."""
+    """Return a typical small page: a heading, text, links, a form."""
     links = "".join(
         f'<li><a href="/nav/{number + step}">Page {number + step}</a></li>' for step in range(1, 6)
     )
@@ -120,7 +120,7 @@ _WITH_NUMBER: dict[str, Callable[[int], str]] = {
 
 @functools.lru_cache(maxsize=64)
 def body_of(path: str) -> bytes | None:
-    """Return the page at `path` (without its query), None where there is none."""
+    """Return the page at `path` (without its query), or None."""
     kind, _, count = path.strip("/").partition("/")
     if kind in _WITHOUT_NUMBER and not count:
         inner = _WITHOUT_NUMBER[kind]
@@ -132,7 +132,7 @@ def body_of(path: str) -> bytes | None:
 
 
 def answer(target: bytes) -> bytes:
-    """Return the whole HTTP answer to a request for `target` (a path and perhaps a query)."""
+    """Return the whole HTTP response to a request for `target` (a path with an optional query)."""
     path, query, _ = target.partition(b"?")
     if query and path == b"/n":
         status, kind, body = b"200 OK", b"text/plain", SMALL
@@ -149,7 +149,7 @@ def answer(target: bytes) -> bytes:
 
 
 class _Server(asyncio.Protocol):
-    """The least of HTTP: an answer for each request without a body, over a connection that stays."""
+    """A minimal HTTP server: responses to requests without a body, over persistent connections."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -166,14 +166,14 @@ async def _serve() -> None:
     loop = asyncio.get_running_loop()
     server = await loop.create_server(_Server, "127.0.0.1", 0, backlog=1024)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
-    # Ends with the program that started it, however that one ends.
+    # Ends with the program that started it, even if that is killed.
     await loop.run_in_executor(None, sys.stdin.read)
     server.close()
 
 
 @contextmanager
 def serve() -> Iterator[str]:
-    """Run the server in a process of its own while the block runs; give its address, without a slash at the end."""
+    """Run the server in a separate process during the block. Yield its address without a trailing slash."""
     command = [sys.executable, "-m", "benchmarks.site"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True

@@ -1,7 +1,7 @@
-"""An agent: a model sees a page as text, replies with an action, and is told what changed, until it says stop.
+"""An agent: a model reads a page as text, replies with an action, and reads the changes, until it stops.
 
-The model here is scripted, so that the program needs no network and always does the same. A real one takes its
-place in `Model.reply`: it is sent the same texts, and answers with the same kind of reply.
+The model here is scripted, so that the program needs no network and always does the same. A real model replaces it
+in `Model.reply`: it receives the same observations and returns the same kind of reply.
 
 Run: python examples/agent_loop.py
 """
@@ -48,18 +48,18 @@ TASK = "Book 2 tickets for Ada, and say the number of the order."
 
 MOST_STEPS = 20
 STEP_MS = 1_000
-"""How long an action may take: a model can do something about what stands in the way."""
+"""Timeout of an action, in milliseconds. It is short because a model can handle an obstacle itself."""
 
 
 # --- the loop --------------------------------------------------------------------------------------------------
 
 
 class GaveUpError(Exception):
-    """The model did not come to an end."""
+    """The model did not finish."""
 
 
 async def run_agent(actor: Actor, model: Model, task: str) -> str:
-    """Let the model act until it stops, and return its answer. Raises GaveUpError."""
+    """Run the model's actions until it stops, and return its answer. Raises GaveUpError."""
     seen = await dispatch(actor, TakeSnapshot(mode="numbered", max_tokens=4_000))
     observation = f"Task: {task}\n{seen.result['snapshot']}"
     for _ in range(MOST_STEPS):
@@ -81,7 +81,7 @@ async def run_agent(actor: Actor, model: Model, task: str) -> str:
 
 
 def describe(response: ActResponse) -> str:
-    """Return what a model reads about a response: what changed, or what went wrong and what to do about it."""
+    """Describe a response for the model: the changes, or the error and its remedy."""
     error = response.error
     if error is None:
         return f"Done. The page is {response.url}\n{response.diff or ''}".rstrip()
@@ -99,18 +99,18 @@ SCRIPT: Sequence[tuple[str, str]] = (
     ("Now I book. ```click [{}]```", r'\[(\d+)\] button "Book"'),
     ("It is done. ```stop [{}]```", r"order (\d+)"),
 )
-"""What the model replies, and what it takes from what it was told: a pattern for the {}."""
+"""The model's replies. Each pattern takes the value for {} from an earlier observation."""
 
 
 @attrs.define
 class Model:
-    """A model that is scripted."""
+    """A scripted model."""
 
     script: Sequence[tuple[str, str]]
     told: list[str] = attrs.field(factory=list)
 
     async def reply(self, observation: str) -> str:
-        """Return the reply to what the model is told. Here is where a real one is asked."""
+        """Return the reply to an observation. Call a real model here."""
         await trio.lowlevel.checkpoint()
         words, pattern = self.script[len(self.told)]
         self.told.append(observation)

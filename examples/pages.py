@@ -1,4 +1,4 @@
-"""A few pages on loopback, so that each example runs by itself."""
+"""Some pages on loopback, so that each example runs without a network."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Server(ThreadingHTTPServer):
-    """A server whose threads do not outlive the program."""
+    """A server whose threads end with the program."""
 
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of a browser that left before it had its answer; a closed tab does that."""
+        """Ignore a browser that disconnected before its response, as closed tabs do."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 @contextmanager
 def serve(pages: Mapping[str, str]) -> Iterator[str]:
-    """Serve HTML by path, such as {"/": "<h1>Hello</h1>"}, while the body runs; gives the server's address."""
+    """Serve HTML by path, such as {"/": "<h1>Hello</h1>"}, during the block. Yields the server's address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""Read a page as roles, names and refs, and act on it by them.
+"""Read a page as roles, names and refs, and act on the refs.
 
 Run: python examples/read_and_act.py
 """
@@ -29,7 +29,7 @@ PAGE = """<!doctype html><title>To do</title>
 
 
 async def main() -> None:
-    """Add two entries, tick the first, and show the page before and after."""
+    """Add two entries, check the first, and print the page before and after."""
     with serve({"/": PAGE}) as address:
         async with cdpengine.launch() as browser:
             page = await browser.new_page(f"{address}/")
@@ -39,7 +39,7 @@ async def main() -> None:
             field = before.find(role="textbox", name="New entry")
             await page.type(field, "water the plants")
             await page.click(before.find(role="button", name="Add"))
-            await page.type(field, "call Ada", submit=True)  # the same ref: it is still the same field
+            await page.type(field, "call Ada", submit=True)  # the ref still refers to the field
 
             filled = await page.snapshot()
             await page.click(filled.find(role="checkbox", name="water the plants"))

@@ -1,7 +1,7 @@
-"""Read twenty pages at once, in twenty tabs of one browser.
+"""Read twenty pages concurrently, in twenty tabs of one browser.
 
-Run: python examples/twenty_pages.py            (pages of its own)
-     python examples/twenty_pages.py URL ...    (yours)
+Run: python examples/twenty_pages.py            (pages of this program)
+     python examples/twenty_pages.py URL ...    (your pages)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ COUNT = 20
 
 
 async def read(browser: cdpengine.Browser, url: str, results: dict[str, str]) -> None:
-    """Put into `results` what the page is, or why it could not be read; other pages do not notice."""
+    """Store a description of the page, or the error, in `results`. Other pages are not affected."""
     try:
         page = await browser.new_page(url)
         try:
@@ -32,7 +32,7 @@ async def read(browser: cdpengine.Browser, url: str, results: dict[str, str]) ->
 
 
 async def main(urls: list[str]) -> None:
-    """Read all of them at once and print one line each."""
+    """Read all pages concurrently and print one line for each."""
     with ExitStack() as stack:
         if not urls:
             pages = {
@@ -49,7 +49,7 @@ async def main(urls: list[str]) -> None:
         for url in urls:
             print(f"{url}: {results[url]}")
         print(
-            f"{len(urls)} pages in {time.perf_counter() - start:.1f} s, the browser's start and end included"
+            f"{len(urls)} pages in {time.perf_counter() - start:.1f} s, including the browser's start and end"
         )
 
 

@@ -1,7 +1,7 @@
 """Watch the network traffic of one page load.
 
-Run: python examples/watch_traffic.py           (a page of its own)
-     python examples/watch_traffic.py URL       (yours)
+Run: python examples/watch_traffic.py           (a page of this program)
+     python examples/watch_traffic.py URL       (your page)
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ PAGES = {
 
 
 async def main(urls: list[str]) -> None:
-    """Subscribe first, then load: so nothing is missed in between."""
+    """Subscribe before loading, so that no event is missed."""
     with ExitStack() as stack:
         url = urls[0] if urls else stack.enter_context(serve(PAGES)) + "/"
         async with cdpengine.launch() as browser:
             page = await browser.new_page()
             async with page.session.subscribe("Network.*", buffer=5000) as events:
                 await page.goto(url, wait_until="networkidle")
-                with trio.move_on_after(0.5):  # what still comes in half a second
+                with trio.move_on_after(0.5):  # events of the next half second
                     async for event in events:
                         print_event(event.method, event.params)
 
 
 def print_event(method: str, params: dict[str, object]) -> None:
-    """Print one line for each request, answer and failure."""
+    """Print one line for each request, response and failure."""
     match method, params:
         case "Network.requestWillBeSent", {"request": {"method": verb, "url": url}}:
             print(f"-> {verb} {url}")

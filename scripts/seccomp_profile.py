@@ -1,13 +1,12 @@
-"""The seccomp profile of the containers, for Docker and Kubernetes, on standard output.
+"""Print the seccomp profile of the containers, for Docker and Kubernetes.
 
-Rule: the system calls are those that systemd gives to services (`@system-service`), without the keyring and
-without calls that look into other processes, and with those that Chrome's sandbox is made of: new namespaces are
-made with `clone` and `unshare`, which Docker's own profile refuses to containers without CAP_SYS_ADMIN, and
-`chroot` empties what a renderer sees. What is not listed fails with ENOSYS, so that libraries take what they took
-before it was there.
+Rule: the system calls are those of systemd's `@system-service` set, without the keyring and without calls that
+inspect other processes. Chrome's sandbox needs further calls: `clone` and `unshare` create namespaces, which
+Docker's profile refuses to containers without CAP_SYS_ADMIN, and `chroot` empties a renderer's view of the files.
+Other calls fail with ENOSYS, so that libraries fall back to older calls.
 
 Usage: python scripts/seccomp_profile.py > deploy/seccomp.json
-It needs systemd-analyze, whose version decides which calls there are.
+It needs systemd-analyze, whose version determines the known calls.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ WITHOUT = (
 )  # fmt: skip
 FOR_THE_SANDBOX = ("chroot", "clone", "clone3", "seccomp", "unshare")
 FOR_CHROME = ("pkey_alloc", "pkey_free", "pkey_mprotect", "sched_getaffinity", "sched_setaffinity")
-# What a container's runtime still does between the loading of the profile and the start of the program.
+# Calls of the container's runtime between loading the profile and starting the program.
 FOR_THE_RUNTIME = ("capset", "close_range", "pidfd_getfd", "prctl", "setgroups", "setresgid", "setresuid")
 _ENOSYS = 38
 
 
 def read_sets() -> dict[str, list[str]]:
-    """Return systemd's sets of system calls, each with its members, which may be sets."""
+    """Return systemd's sets of system calls. Members may be sets."""
     listed = subprocess.run(
         ["systemd-analyze", "--no-pager", "syscall-filter"],  # noqa: S607 - the system's own
         check=True,
@@ -48,7 +47,7 @@ def read_sets() -> dict[str, list[str]]:
 
 
 def expand(name: str, sets: dict[str, list[str]]) -> set[str]:
-    """Return the calls of a set, or the one of that name."""
+    """Return the calls of a set, or the single call with that name."""
     if not name.startswith("@"):
         return {name}
     return set().union(*(expand(each, sets) for each in sets[name]))

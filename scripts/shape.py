@@ -1,8 +1,8 @@
 """The shape of the code as figures: sizes of modules, functions and folders, import cycles, public names.
 
-Rule: the source is parsed, never imported, so that the figures need no browser and no optional package. A module
-is a Python file of the package. A cycle is a strongly connected set of at least two modules, by the imports that
-run when the modules are loaded; imports within functions and for type checkers make none.
+Rule: the source is parsed, never imported, so the figures need no browser and no optional package. A module is a
+Python file of the package. A cycle is a strongly connected set of at least two modules, by the imports that run at
+load time. Imports within functions and for type checkers do not count.
 
 Usage: python scripts/shape.py [PACKAGE_FOLDER]
 """
@@ -20,38 +20,38 @@ import attrs
 
 PACKAGE = Path(__file__).resolve().parent.parent / "cdpengine"
 FACES = ("", "debug", "errors", "testing")
-"""The packages, by their names below the top one, whose `__all__` is public."""
+"""Packages whose `__all__` is public, by their names below the top one."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @attrs.frozen
 class Module:
-    """One Python file: its dotted name, its path below the package's parent, its lines and its syntax tree."""
+    """A Python file: its dotted name, path below the package's parent, lines, and syntax tree."""
 
     name: str
     path: Path
     lines: int
     tree: ast.Module = attrs.field(repr=False)
     stub: ast.Module | None = attrs.field(default=None, repr=False)
-    """The syntax tree of the `.pyi` file beside it, whose relative imports are the package's lazy names."""
+    """Syntax tree of its `.pyi` file, whose relative imports are the package's lazy names."""
 
     @property
     def package(self) -> str:
-        """The dotted name of the package that its relative imports count from."""
+        """Dotted name of the package to which its relative imports refer."""
         return self.name if self.path.name == "__init__.py" else self.name.rpartition(".")[0]
 
 
 @attrs.frozen
 class FunctionShape:
-    """One function or method: where it is, its length in lines, and its parameters without `self` and `cls`."""
+    """A function or method: its location, length in lines, and parameters without `self` and `cls`."""
 
     name: str
     """As "package.module:Class.method"."""
     lines: int
     parameters: int
     is_public_method: bool
-    """Whether callers outside of the package call it: a method of a public class, a public function, a command."""
+    """Whether code outside of the package calls it: a method of a public class, a public function, a command."""
 
 
 @attrs.frozen
@@ -63,14 +63,14 @@ class Shape:
     largest_module: tuple[str, int]
     longest_function: FunctionShape
     widest_function: FunctionShape
-    """The widest parameter list of those that are not called from outside."""
+    """The longest parameter list among functions that are not called from outside."""
     cycles: tuple[tuple[str, ...], ...]
     fullest_folder: tuple[str, int]
     public_names: int
 
 
 def read_modules(package: Path) -> list[Module]:
-    """Parse every Python file below a package's folder, in the order of their names."""
+    """Parse all Python files below a package's folder, sorted by name."""
     found = []
     for path in sorted(package.rglob("*.py")):
         inside = path.relative_to(package.parent)
@@ -84,7 +84,7 @@ def read_modules(package: Path) -> list[Module]:
 
 
 def measure_shape(modules: Sequence[Module]) -> Shape:
-    """Count and compare everything; `modules` holds one function at least."""
+    """Compute all figures. `modules` must contain at least one function."""
     callables = list(find_callables(modules))
     inner = [each for each in callables if not each.is_public_method]
     largest = max(modules, key=lambda module: module.lines)
@@ -101,7 +101,7 @@ def measure_shape(modules: Sequence[Module]) -> Shape:
 
 
 def count_files(modules: Sequence[Module]) -> Counter[str]:
-    """Count the Python files that are directly in each folder."""
+    """Count the Python files directly in each folder."""
     return Counter(module.path.parent.as_posix() for module in modules)
 
 
@@ -109,7 +109,7 @@ def count_files(modules: Sequence[Module]) -> Counter[str]:
 
 
 def public_names(modules: Sequence[Module]) -> dict[str, list[str]]:
-    """Return what each public package names in its `__all__`, or imports in its stub."""
+    """Return the names that each public package lists in its `__all__` or imports in its stub."""
     top = modules[0].name.partition(".")[0]
     faces = {f"{top}.{face}" if face else top for face in FACES}
     return {
@@ -120,13 +120,13 @@ def public_names(modules: Sequence[Module]) -> dict[str, list[str]]:
 
 
 def imported_names(stub: ast.Module) -> list[str]:
-    """Return the names that a stub imports from its own package, sorted."""
+    """Return the names that a stub imports from its package, sorted."""
     imports = (node for node in stub.body if isinstance(node, ast.ImportFrom) and node.level)
     return sorted({each.asname or each.name for node in imports for each in node.names})
 
 
 def declared_names(tree: ast.Module) -> list[str]:
-    """Return the texts in a module's `__all__`, none where it has no such list."""
+    """Return the strings in a module's `__all__`, or none without such a list."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and any(ast.unparse(each) == "__all__" for each in node.targets):
             constants = (each for each in ast.walk(node.value) if isinstance(each, ast.Constant))
@@ -138,7 +138,7 @@ def declared_names(tree: ast.Module) -> list[str]:
 
 
 def find_callables(modules: Sequence[Module]) -> Iterator[FunctionShape]:
-    """Yield every function and method, also those within others."""
+    """Yield every function and method, including nested ones."""
     public = _with_bases(modules, {name for names in public_names(modules).values() for name in names})
     for module in modules:
         for names, node in _functions(module.tree, ()):
@@ -160,7 +160,7 @@ def _is_public(names: tuple[str, ...], node: Function, public: set[str]) -> bool
 
 
 def _with_bases(modules: Sequence[Module], public: set[str]) -> set[str]:
-    """Return the names with those of all classes that a public class gets its methods from."""
+    """Return the names together with those of all base classes of public classes."""
     bases: dict[str, set[str]] = {}
     for module in modules:
         for node in ast.walk(module.tree):
@@ -196,7 +196,7 @@ def _count_parameters(node: Function, *, is_method: bool) -> int:
 
 
 def import_graph(modules: Sequence[Module]) -> dict[str, set[str]]:
-    """Return the modules of the package that each module imports while it is loaded."""
+    """Return the package's modules that each module imports at load time."""
     known = {module.name for module in modules}
     return {
         module.name: {name for name in _imported(module, module.tree, known) if name != module.name}
@@ -232,7 +232,7 @@ def _origin(module: Module, node: ast.ImportFrom) -> str:
 
 
 def find_cycles(graph: dict[str, set[str]]) -> list[tuple[str, ...]]:
-    """Return the sets of modules of which each imports each other, directly or not; after Tarjan (1972)."""
+    """Return the sets of modules that import each other, directly or indirectly, by Tarjan (1972)."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     path: list[str] = []
@@ -264,7 +264,7 @@ def find_cycles(graph: dict[str, set[str]]) -> list[tuple[str, ...]]:
 
 
 def shape_lines(shape: Shape) -> Iterator[str]:
-    """Yield the figures as lines of text, one figure a line."""
+    """Yield the figures as lines of text."""
     longest, widest = shape.longest_function, shape.widest_function
     rows = {
         "modules": f"{shape.modules}",
@@ -283,7 +283,7 @@ def shape_lines(shape: Shape) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the shape of the package whose folder is given, of cdpengine without one."""
+    """Print the shape of the package in the given folder; default: cdpengine."""
     package = Path(arguments[0]).resolve() if arguments else PACKAGE
     print("\n".join(shape_lines(measure_shape(read_modules(package)))))
 

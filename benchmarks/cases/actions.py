@@ -1,8 +1,8 @@
-"""Actions: click, hover, 500 characters typed, 500 filled in, and a click on the twentieth tab beside the first.
+"""Actions: click, hover, typing 500 characters, filling in 500 characters, and a click on the twentieth tab.
 
-Rule: every side acts on the same scene, a second after its browser was started, 4 ms between two actions (as a
-program does that looks at something in between); and every side checks with the page's own record that what it timed
-has happened. Only the engine, Playwright and Puppeteer look whether a click can land; the others point and shoot.
+Rule: every side acts on the same scene, one second after its browser's start, with 4 ms between two actions (like
+a program that checks something in between). Every side verifies with the page's record that the timed action
+happened. Only the engine, Playwright and Puppeteer check whether a click can land.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from benchmarks.harness.bench import Bench, Case, Turn
 from benchmarks.harness.peers import Peer
 
 REST = 1.0
-"""Seconds until what a browser does at its start is over."""
+"""Time for a browser to settle after its start, in seconds."""
 
 BETWEEN = 0.004
-"""Seconds between two actions."""
+"""Pause between two actions, in seconds."""
 
 TABS = 20
 TEXT = ("the quick brown fox jumps over the lazy dog " * 12)[:500]
 REPEATS = {"click": 10, "hover": 8, "type": 1, "fill": 8, "click_tab": 6}
 QUICK = {"click": 10, "hover": 6, "type": 1, "fill": 4, "click_tab": 4}
-"""How often a turn does each."""
+"""Number of actions in a turn."""
 
 TURNS = {"click": 5, "hover": 4, "type": 2, "fill": 4, "click_tab": 2}
 QUICK_TURNS = {"click": 3, "hover": 2, "type": 2, "fill": 3, "click_tab": 1}
-"""How many turns there are at most: hovering and typing take some of the sides long."""
+"""Maximum number of turns. Hovering and typing are slow on some sides."""
 
 
 async def timed(
@@ -74,7 +74,7 @@ class Scene:
         )
 
     async def record(self, name: str) -> Any:
-        """What the page itself has counted, or holds."""
+        """Return a counter or value of the page's record."""
         return await self.page.evaluate(name)
 
     async def clear(self) -> None:
@@ -111,7 +111,7 @@ class Scene:
 
 
 def turns_of(bench: Bench, verb: str) -> int:
-    """Return how many turns there are."""
+    """Return the number of turns."""
     return min(bench.turn_count, (QUICK_TURNS if bench.quick else TURNS)[verb])
 
 
@@ -133,7 +133,7 @@ async def run(bench: Bench) -> None:
 
 
 async def tabs(bench: Bench, browser: cdpengine.Browser, first: Scene) -> None:
-    """Measure clicks on the last of many tabs, and by the way on the first."""
+    """Measure clicks on the last of many tabs, and also on the first."""
     opened = [first, *[await Scene.opened(browser, bench.site) for _ in range(TABS - 1)]]
     repeats = (QUICK if bench.quick else REPEATS)["click_tab"]
     on_first = Beside()

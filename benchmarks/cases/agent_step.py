@@ -1,9 +1,9 @@
-"""The step of an agent: it clicks on a ref of what it saw last, and looks at the whole page again.
+"""The step of an agent: clicking a ref of the last snapshot, and taking another snapshot of the whole page.
 
-Rule: every side takes its own way from the click to the text that a model would read, with its own defaults: libraries
-in their process, servers over MCP, shells by two commands. The click changes the row that its button is in, and the
-look has to show that. "engine: settled" waits, between the two, until the page has been at rest for a tenth of a second,
-as a program does that does not know what a click sets off.
+Rule: every side uses its normal way from the click to the text for a model, with its defaults: libraries in their
+process, servers over MCP, shells by two commands. The click changes the button's row, and the snapshot must show
+that. "engine: settled" first waits until the page has been idle for a tenth of a second, like a program that does
+not know the effects of a click.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SERVERS = {"engine: mcp": "engine", "playwright-mcp": "playwright-mcp"}
 
 @attrs.define(eq=False)
 class Agent:
-    """One side on one page: how it clicks on a ref, and how it looks. It has clicked in the rows up to `row`."""
+    """One side on one page, with its functions for clicking and for reading. `row` is the last clicked row."""
 
     click: Callable[[str], Awaitable[object]]
     look: Callable[[], Awaitable[str]]
@@ -45,25 +45,25 @@ class Agent:
     seen: str = ""
 
     async def take(self, times: int) -> list[float]:
-        """Return the milliseconds of each of so many steps."""
+        """Return the milliseconds of each of `times` steps."""
         taken = []
         for _ in range(times):
             self.seen = self.seen or await self.look()
             self.row = (self.row + 1) % self.rows
             found = re.search(self.pattern.format(self.row), self.seen)
             if found is None:
-                raise Cannot(f"no ref of row {self.row} in what it saw: {self.seen[:120]!r}")
+                raise Cannot(f"no ref of row {self.row} in its snapshot: {self.seen[:120]!r}")
             started = time.perf_counter()
             await self.click(found[1])
             self.seen = await self.look()
             taken.append((time.perf_counter() - started) * 1000)
             if f"Sold {self.row}" not in self.seen:
-                raise Cannot(f"its look lacks what the click on row {self.row} changed")
+                raise Cannot(f"its snapshot lacks the change of the click on row {self.row}")
         return taken
 
 
 async def of_engine(page: cdpengine.Page, url: str, rows: int, *, settled: bool) -> Agent:
-    """Return the engine's own side, on a page of its own."""
+    """Return the engine's side, on a new page."""
     await page.goto(url)
 
     async def look() -> str:
@@ -80,7 +80,7 @@ async def of_engine(page: cdpengine.Page, url: str, rows: int, *, settled: bool)
 
 
 async def of_server(server: Server, url: str, rows: int) -> Agent:
-    """Return the side of a server, whose page is at `url` then."""
+    """Navigate a server's page to `url`, and return its side."""
     dialect = DIALECTS[server.name]
     await server.ask(dialect.navigate(url))
 
@@ -91,7 +91,7 @@ async def of_server(server: Server, url: str, rows: int) -> Agent:
 
 
 async def of_shell(shell: Shell | Cannot, url: str, rows: int) -> Agent:
-    """Return the side of a shell, whose page is at `url` then."""
+    """Navigate a shell's page to `url`, and return its side."""
     if isinstance(shell, Cannot):
         raise shell
     await trio.lowlevel.checkpoint()
@@ -109,7 +109,7 @@ async def of_shell(shell: Shell | Cannot, url: str, rows: int) -> Agent:
 
 
 def turn_of(make: Callable[[], Awaitable[Agent]]) -> Turn:
-    """Return the turns of one side, which is made for its first one."""
+    """Return the turns of one side, which is created for its first turn."""
     agent: list[Agent] = []
 
     async def turn() -> list[float]:
@@ -121,7 +121,7 @@ def turn_of(make: Callable[[], Awaitable[Agent]]) -> Turn:
 
 
 def turn_of_peer(peer: Peer, url: str) -> Turn:
-    """Return the turn of another library, which finds its button by itself."""
+    """Return the turn of another library, which finds its button itself."""
     return lambda: peer.ask("step", url=url, times=TIMES, patience=PATIENCE * TIMES)
 
 

@@ -1,8 +1,8 @@
-"""Beside: further figures that the turns of one measurement give by the way.
+"""Further figures from the turns of a measurement.
 
-Rule: they belong to the very turns that the measurement counted; a warm-up turn is left out here as it is there. Who
-could not take the turn has the same reason here; who takes it without telling this figure has that as its reason, or
-is left out where the figure means nothing for it.
+Rule: they come from the same turns as the measurement, without its warm-up. A side that could not take the turn
+has the same reason here. A side without this figure has that as its reason, or is left out if the figure is
+meaningless for it.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from benchmarks.harness.figures import Measurement, SideFigures, Unit
 
 
 class Beside:
-    """One more figure of some sides; a side that says nothing is left out, or has the reason `untold`."""
+    """A further figure of some sides. A side without values is left out, or gets the reason `untold`."""
 
     def __init__(self, untold: str = "") -> None:
         self._untold = untold
         self._turns: dict[str, list[tuple[float, ...]]] = {}
 
     def add(self, side: str, values: float | Sequence[float]) -> None:
-        """Note what one turn of this side gave."""
+        """Add the values of one turn of a side."""
         taken = (float(values),) if isinstance(values, int | float) else tuple(values)
         if taken:
             self._turns.setdefault(side, []).append(taken)
 
     def of(self, measurement: Measurement) -> tuple[SideFigures, ...]:
-        """Return the sides of the measurement with this figure in its place."""
+        """Return the sides of the measurement with this figure as their values."""
         return tuple(made for side in measurement.sides if (made := self._figures(side)) is not None)
 
     def record(
@@ -40,7 +40,7 @@ class Beside:
         size: float | None = None,
         curve: str = "",
     ) -> Measurement:
-        """Record this figure as a measurement of its own, and return it."""
+        """Record this figure as a separate measurement, and return it."""
         made = Measurement(
             case=measurement.case,
             variant=variant,

@@ -1,15 +1,17 @@
-"""A flow that the action cache replays, beside the same flow with a snapshot of the page before every step.
+"""A flow replayed by the action cache, compared with the same flow with a snapshot before every step.
 
-Rule: the flow was recorded once, on a page of so many rows, and both sides do its very steps: the same requests by the
-same dispatch, the same post-conditions waited for. One side is `execute_entry`; the other reads the page before each
-step, as a program (or a model) does that has to see it: a snapshot of the whole page with its text and its refs, in
-which it finds the element by role and name. "further" may use parts of the page that have not changed, "fresh" may not,
-"ax" is by Chrome's accessibility tree. "stored replay" is the whole of `ActionCache.execute`, with an encrypted store of
-1,000 entries: it finds the entry, decrypts it, carries it out and counts the run. "hooked snapshots" are requests of an
-actor whose hook says with each snapshot what the same store knows of the page; the elements are found in the text of
-the response. Beside them stands what the steps take when nothing at all is read. Each turn begins with a page that was
-just opened and drawn, which is not counted on any side, and ends with a look at the page's own record: whatever was
-timed has happened, and nothing else. What a model takes to read a snapshot is in no figure.
+Rule: the flow was recorded once, on a page with a given number of rows. Both sides perform the same steps: the
+same requests by the same dispatch, with the same post-conditions. One side is `execute_entry`. The other takes a
+snapshot of the whole page, with text and refs, before each step, and finds the element by role and name, like a
+program or a model that has to see the page. "further" may reuse unchanged parts of the page, "fresh" may not, "ax"
+uses Chrome's accessibility tree. "stored replay" is the whole of `ActionCache.execute` with an encrypted store of
+1,000 entries: find the entry, decrypt it, run it and count the run. "hooked snapshots" are requests of an actor
+whose hook adds the store's knowledge of the page to each snapshot; the elements are found in the
+response text. The floor is the time of the steps without any
+reading.
+
+Each turn begins with a newly opened and drawn page, which is not counted, and ends with a check of the page's
+record, so that exactly the timed steps happened. The time of a model to read a snapshot is not included.
 """
 
 from __future__ import annotations
@@ -52,16 +54,16 @@ VARIABLES: Mapping[str, str] = {"product": "item", "order": "Price"}
 STEPS = 6
 
 ENTRIES = 1_000
-"""Entries in the store, that of the flow included."""
+"""Number of entries in the store, including that of the flow."""
 
 
 def row_of(rows: int) -> int:
-    """Return the row, of so many, in which the last two steps are done."""
+    """Return the row for the last two steps."""
     return min(50, rows // 2)
 
 
 def record_of(row: int) -> list[str]:
-    """Return what the page itself says was done."""
+    """Return the page's expected record."""
     return [
         "input product",
         "change order",
@@ -73,17 +75,17 @@ def record_of(row: int) -> list[str]:
 
 
 PATIENCE = 60.0
-"""Seconds that a look at the page, or what a step leads to, may take: by the accessibility tree it takes long."""
+"""Timeout for a snapshot or an effect of a step, in seconds. The accessibility tree takes long."""
 
 
 async def opened(page: cdpengine.Page, url: str) -> None:
-    """Open the page anew, as it was before, and wait until it has been drawn."""
+    """Reopen the page in its initial state, and wait until it has been drawn."""
     await page.goto(url)
     await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
 
 async def do_by_program(page: cdpengine.Page, row: int) -> None:
-    """Do the flow once, as a person or a program would, to be recorded."""
+    """Perform the flow once for the recording, like a person or a program."""
     await page.fill(page.locate(role="textbox", name="Product"), VARIABLES["product"])
     await page.select(page.locate(role="combobox", name="Order"), VARIABLES["order"])
     await page.check(page.locate(role="checkbox", name="Only what is left"))
@@ -93,13 +95,13 @@ async def do_by_program(page: cdpengine.Page, row: int) -> None:
 
 
 def is_whole(recording: Recording) -> bool:
-    """Say whether all of the flow was recorded, and the page on which it begins was read as a whole."""
+    """Return whether the whole flow was recorded, and its first page was read completely."""
     features = recording.features
     return len(recording.steps) == STEPS and features is not None and not features.partial
 
 
 RECORDINGS = 5
-"""How often the flow is recorded until all of it was: a recorder that finds a large page busy leaves a step out."""
+"""Maximum number of recordings of the flow. A recorder on a busy large page can miss a step."""
 
 
 async def recorded(page: cdpengine.Page, url: str, row: int) -> CacheEntry:
@@ -117,17 +119,17 @@ async def recorded(page: cdpengine.Page, url: str, row: int) -> CacheEntry:
 
 
 Find = Callable[[str, str], str]
-"""Returns the ref of the element with a role and a name."""
+"""Function that returns the ref of the element with a role and a name."""
 
 
 def ref_in(snapshot: cdpengine.Snapshot) -> Find:
-    """Return what finds refs in a snapshot, whose text is rendered as a program that reads it needs it."""
+    """Return a finder of refs in a snapshot, whose text is rendered as for a program that reads it."""
     assert snapshot.text
     return lambda role, name: snapshot.find(role=role, name=name).id
 
 
 def ref_in_text(text: str, role: str, name: str) -> str:
-    """Return a ref as a client finds it in the text of a snapshot."""
+    """Find a ref in a snapshot's text, like a client."""
     pattern = rf"^\s*- {re.escape(role)} {re.escape(json.dumps(name))}.*?\[ref=(\w+)\]"
     found = re.search(pattern, text, re.MULTILINE)
     assert found is not None, (role, name)
@@ -136,7 +138,7 @@ def ref_in_text(text: str, role: str, name: str) -> str:
 
 @attrs.frozen
 class Flow:
-    """The flow on one page; each way returns the milliseconds that it took."""
+    """The flow on one page. Each method returns its duration in milliseconds."""
 
     page: cdpengine.Page
     actor: Actor
@@ -147,7 +149,7 @@ class Flow:
     cache: ActionCache
 
     async def stored_replay(self) -> float:
-        """Have the cache find the entry in its store, carry it out and count the run."""
+        """Let the cache find the entry in its store, run it and count the run."""
         await opened(self.page, self.url)
         started = time.perf_counter()
         report = await self.cache.execute(self.page, "settings", variables=VARIABLES)
@@ -157,7 +159,7 @@ class Flow:
         return taken * 1000
 
     async def with_hook(self) -> float:
-        """Read the page before each step by a request, whose response says what the store knows of the page."""
+        """Read the page before each step by a request whose response includes the store's knowledge of the page."""
         await opened(self.page, self.url)
         requests = CacheRequests(self.cache)
         actor = Actor(self.page.browser, cache=requests, hooks=(requests.hook,))
@@ -171,7 +173,7 @@ class Flow:
         return taken * 1000
 
     async def replay(self) -> float:
-        """Have the cache carry out the entry."""
+        """Let the cache run the entry."""
         await opened(self.page, self.url)
         started = time.perf_counter()
         report = await execute_entry(self.page, self.entry, self.values)
@@ -181,7 +183,7 @@ class Flow:
         return taken * 1000
 
     def with_snapshots(self, **options: Any) -> Turn:
-        """Return the turn that reads the page before each step, by a snapshot with these options."""
+        """Return the turn with a snapshot of these options before each step."""
 
         async def turn() -> float:
             await opened(self.page, self.url)
@@ -195,7 +197,7 @@ class Flow:
         return turn
 
     async def without_reading(self) -> float:
-        """Do the steps with refs that are known already: less than this nobody can take."""
+        """Perform the steps with known refs. No side can be faster."""
         await opened(self.page, self.url)
         find = ref_in(await self.page.snapshot(timeout=PATIENCE))
         started = time.perf_counter()
@@ -206,7 +208,7 @@ class Flow:
         return taken * 1000
 
     async def do(self, step: Step, find: Find) -> None:
-        """Do a step to the elements that `find` finds, and wait for what it leads to."""
+        """Perform a step on elements found by `find`, and wait for its effect."""
         refs = {
             slot: find(target.role, self.values.fill(target.name)) for slot, target in step.targets.items()
         }
@@ -224,14 +226,14 @@ class Flow:
             await wait_for_condition(self.page, step.after, self.values, PATIENCE)
 
     async def check(self) -> None:
-        """Check with the page's own record that the flow was done, and nothing else."""
+        """Verify with the page's record that exactly the flow was performed."""
         record = await self.page.evaluate("record")
         expected = record_of(self.row)
         assert record == expected, f"got {record}, expected {expected}"
 
 
 async def filled(cache: ActionCache, entry: CacheEntry) -> None:
-    """Put the entry of the flow and as many of other pages as make `ENTRIES`."""
+    """Store the entry of the flow, and entries of other pages up to `ENTRIES`."""
     await cache.clear()
     for number in range(ENTRIES - 1):
         other = attrs.evolve(entry.key, address=f"https://shop.example/page/{number}")

@@ -1,9 +1,9 @@
-"""A flood of console messages: 4,000 at once, until a consumer has seen all of them.
+"""A flood of 4,000 console messages, until a consumer has received all.
 
-Rule: a turn counts from the call that begins the flood until a consumer of the side has seen the last message. The
-engine is read in two ways: as messages (`page.activity`), and as events of a session, undecoded but for their name; its
-messages must come in order and none may be lost. Then, what a stream that nobody reads costs the page, a consumer
-beside it and another tab; and what memory each side is left with after each turn.
+Rule: a turn lasts from the call that starts the flood until the side's consumer has received the last message. The
+engine is read in two ways: as messages (`page.activity`), and as session events of which only the name is decoded.
+Its messages must arrive completely and in order. Further figures are the cost of an unread stream for the page,
+for a consumer and for another tab, and the memory of each side after each turn.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WARM_UP = 500
 KEPT = 500
 UNREAD_BUFFER = 1_000
 PATIENCE = 60.0
-"""Seconds that a flood may take."""
+"""Timeout of a flood, in seconds."""
 
 
 async def flood(nursery: trio.Nursery, page: cdpengine.Page, count: int) -> None:
@@ -39,7 +39,7 @@ async def flood(nursery: trio.Nursery, page: cdpengine.Page, count: int) -> None
 
 
 async def read(page: cdpengine.Page, count: int) -> float:
-    """Return how many messages a second a stream gave, all and in order."""
+    """Return the messages a second of a stream, which must be complete and in order."""
     async with page.activity.stream("console") as stream:
         started = time.perf_counter()
         async with trio.open_nursery() as nursery:
@@ -53,7 +53,7 @@ async def read(page: cdpengine.Page, count: int) -> float:
 
 
 async def read_events(page: cdpengine.Page, count: int) -> float:
-    """Return how many events a second a subscription gave."""
+    """Return the events a second of a subscription."""
     async with page.session.subscribe("Runtime.consoleAPICalled") as events:
         started = time.perf_counter()
         async with trio.open_nursery() as nursery:
@@ -91,9 +91,9 @@ async def with_other_tab(page: cdpengine.Page, other: cdpengine.Page, count: int
 
 
 async def beside_unread(page: cdpengine.Page, other: cdpengine.Page, count: int) -> tuple[float, float]:
-    """Do as `with_other_tab`, beside a stream that nobody reads."""
+    """Measure like `with_other_tab`, with an additional unread stream."""
     async with page.activity.stream("console", buffer=UNREAD_BUFFER) as never:
-        logger.setLevel(logging.ERROR)  # it warns of such a stream, rightly
+        logger.setLevel(logging.ERROR)  # hides the warning about the unread stream
         found = await with_other_tab(page, other, count)
         assert never.statistics().waiting == min(count, UNREAD_BUFFER)
         assert never.dropped == max(0, count - UNREAD_BUFFER)
@@ -152,7 +152,7 @@ async def run(bench: Bench) -> None:
 
 
 async def unread(bench: Bench, page: cdpengine.Page, other: cdpengine.Page, count: int) -> None:
-    """Measure a consumer, and another tab, beside a stream that nobody reads and without one."""
+    """Measure a consumer, and another tab, with and without an unread stream."""
     other_tab = Beside()
 
     async def alone() -> float:

@@ -1,9 +1,9 @@
-"""How cost grows: first looks with rows and with frames, memory with pages, events with their number.
+"""Growth of cost: first snapshots with rows and frames, memory with pages, events with their number.
 
-Rule: each curve has the floor's beside it: Chrome's own accessibility tree of the same new document, pages that a bare
-pipe has opened, events that are read and decoded and nothing else. "Steepness" is the exponent between a side's two
-largest sizes: 1 where twice as much costs twice as much. Large sizes have one round. Chrome's tree of 20,000 rows takes
-a minute, and the more rows the steeper it is: it is made of 5,000 at most.
+Rule: each curve has the curve of a floor: Chrome's accessibility tree of the same new document, pages opened over
+a bare pipe, events that are only read and decoded. "Steepness" is the exponent between a side's two largest sizes:
+1 means that twice the size costs twice as much. Large sizes have one round. Chrome's tree of 20,000 rows takes a
+minute and grows superlinearly, so the tree is limited to 5,000 rows.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ FRAMES = (1, 10, 50, 200)
 PAGES = (1, 10, 50, 200)
 EVENTS = (10_000, 100_000, 1_000_000)
 PATIENCE = 120.0
-"""Seconds that one look may take, or a process that opens pages."""
+"""Timeout of one snapshot, or of a process that opens pages, in seconds."""
 
 
 def steepness(measured: tuple[Measurement, ...], side: str) -> float:
-    """Return by which power of the size a side's cost grows between its two largest sizes. Pure."""
+    """Return the exponent of a side's cost between its two largest sizes. Pure."""
     (size, small), (last, large) = [
         (each.size, taken) for each in measured if (taken := each.side(side)) is not None and each.size
     ][-2:]
@@ -55,7 +55,7 @@ def record_steepness(
 
 
 async def first_look(page: cdpengine.Page, url: str) -> float:
-    """Return the milliseconds of the engine's first look at a new document."""
+    """Return the milliseconds of the engine's first snapshot of a new document."""
     await page.goto(url, timeout=PATIENCE)
     started = time.perf_counter()
     await page.snapshot(timeout=PATIENCE)
@@ -63,7 +63,7 @@ async def first_look(page: cdpengine.Page, url: str) -> float:
 
 
 async def first_tree(bare: Counting, url: str) -> float:
-    """Return the milliseconds of Chrome's own tree of a new document, each frame's included."""
+    """Return the milliseconds of Chrome's tree of a new document, including all frames."""
     await bare.navigate(url)
     frames = json.loads(await bare.call("Page.getFrameTree"))["result"]["frameTree"]
     started = time.perf_counter()
@@ -73,7 +73,7 @@ async def first_tree(bare: Counting, url: str) -> float:
 
 
 async def looks(bench: Bench, kind: str, sizes: tuple[int, ...]) -> None:
-    """Measure first looks at pages of so many rows, or frames."""
+    """Measure first snapshots of pages with these numbers of rows or frames."""
     tree = "floor: getFullAXTree"
     async with bench.launch() as browser, own_page(bench.executable, f"{bench.site}/blank") as bare:
         page = await browser.new_page()
@@ -100,7 +100,7 @@ async def looks(bench: Bench, kind: str, sizes: tuple[int, ...]) -> None:
 
 
 async def opened_pages(bench: Bench, side: str, sizes: tuple[int, ...]) -> list[dict[str, float]]:
-    """Have a process of its own open pages, and return what it says at each size."""
+    """Open pages in a separate process, and return its figures for each size."""
     command = [
         sys.executable,
         "-m",
@@ -117,7 +117,7 @@ async def opened_pages(bench: Bench, side: str, sizes: tuple[int, ...]) -> list[
 
 
 async def pages(bench: Bench, sizes: tuple[int, ...]) -> None:
-    """Measure what pages take that stay open: of the program's memory, of the browser's, of time."""
+    """Measure the cost of open pages: the program's memory, the browser's memory, and time."""
     said = {side: await opened_pages(bench, side, sizes) for side in ("engine", "floor")}
     for field, variant, unit in (
         ("own", "memory of the program", "MB"),
@@ -147,7 +147,7 @@ async def pages(bench: Bench, sizes: tuple[int, ...]) -> None:
 
 
 async def events(bench: Bench, sizes: tuple[int, ...]) -> None:
-    """Measure reading so many events from a pipe that is always full."""
+    """Measure reading events from a pipe that is always full."""
     decoded = "floor: decoded"
 
     def sides(size: int) -> dict[str, Turn]:

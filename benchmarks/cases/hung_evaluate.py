@@ -1,9 +1,9 @@
-"""A hung evaluate: how late it is given up on, how soon the page is free, and the click after it.
+"""A hung evaluate: the delay of the timeout, the time until the page is free, and the next click.
 
-Rule: an endless loop, run for so many seconds by the side's own `evaluate`; then the same page has to take a click,
-which the page itself counts. What has no timeout is given up on from outside, at the same deadline, and its click has
-a few seconds; who does not come to click says so in words. Whole runs also let all sides do it below their own
-`evaluate`: by a bare Runtime.evaluate with the timeout that Chrome itself has for it.
+Rule: the side's `evaluate` runs an endless loop with a timeout. Then the same page has to accept a click, which
+the page counts. A side without a timeout is cancelled from outside at the same deadline, and its click has a few
+seconds. A side that cannot click reports the reason. Whole runs also measure all sides below their `evaluate`: by
+a bare Runtime.evaluate with Chrome's timeout.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.harness.bench import Bench, Cannot, Case, Turn
 from benchmarks.harness.peers import Peer
 
 BUDGET = 0.3
-"""Seconds that the script may run."""
+"""Timeout of the script, in seconds."""
 
 HANG = "while (true) {}"
 HANGS = 5
@@ -31,7 +31,7 @@ HANGS = 5
 
 @attrs.frozen
 class Way:
-    """How the script is run: `by` is the peers' word for it, `hang` the engine's own."""
+    """A way to run the script: `by` is the name for peers, `hang` the engine's function."""
 
     by: str
     words: str
@@ -54,7 +54,7 @@ PROTOCOL = Way("cdp", ", by a bare Runtime.evaluate", by_protocol)
 
 @attrs.frozen
 class Hanging:
-    """One page of the engine's, that is hung again and again. `late` and `free` are figured beside the clicks."""
+    """One page of the engine, hung repeatedly. `late` and `free` are further figures of the clicks."""
 
     scene: Scene
     way: Way
@@ -83,9 +83,9 @@ class Hanging:
 
 
 async def measure(bench: Bench, scene: Scene, way: Way, turns: int) -> None:
-    """Let all sides hang their page in this way, and record what came of it."""
+    """Hang the pages of all sides in this way, and record the figures."""
     hangs = 2 if bench.quick else HANGS
-    late, free = Beside("does not say when it gave up"), Beside()
+    late, free = Beside("does not report when it timed out"), Beside()
     hanging = Hanging(scene, way, late, free)
 
     def of_peer(name: str, peer: Peer) -> Turn:
@@ -93,7 +93,7 @@ async def measure(bench: Bench, scene: Scene, way: Way, turns: int) -> None:
             try:
                 said = await peer.tell("hung", hangs=hangs, budget=BUDGET, by=way.by)
             except Cannot:
-                await peer.close()  # its script goes on, and would take a core from all others
+                await peer.close()  # its script continues, and would take a core from the others
                 raise
             late.add(name, said.get("late_ms", ()))
             values: list[float] = said["values"]

@@ -1,9 +1,9 @@
-"""Import time: what a program pays before its first line of work, each time in a fresh interpreter.
+"""Import time: the delay before a program's first statement, each time in a new interpreter.
 
-Rule: what is timed is the import alone, inside of the interpreter, whose own start is the same for all; modules are
-compiled beforehand. The package loads its names when they are first used, so there are two figures: the bare import,
-and all that is needed to start a browser. Each library is imported as its own documentation begins, by the interpreter
-that it is installed for.
+Rule: only the import is timed, within the interpreter, whose start is the same for all. Modules are compiled
+beforehand. The package loads its names on first use, so there are two figures: the bare import, and everything
+needed to start a browser. Each library is imported as in its documentation, by the interpreter for which it is
+installed.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ PEER_IMPORTS = {
 
 async def said_by(command: list[str], cache: str, folder: Path | None = None) -> float:
     """Run a program and return the number that it prints."""
-    # No path of this program's own, so that each interpreter finds what is installed for it.
+    # No path of this program, so that each interpreter finds its installed packages.
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPYCACHEPREFIX": cache}
     done = await trio.run_process(command, capture_stdout=True, env=environment, cwd=folder)
     return float(done.stdout)
 
 
 def python_turn(python: str | Path, statement: str, cache: str) -> Turn:
-    """Return a turn of an import by a Python."""
+    """Return a turn of an import in Python."""
     return lambda: said_by([str(python), "-c", PYTHON_TIMER, statement], cache)
 
 
 def node_turn(package: str, cache: str) -> Turn:
-    """Return a turn of an import by Node.js."""
+    """Return a turn of an import in Node.js."""
     node = shutil.which("node") or "node"
     return lambda: said_by([node, "-e", NODE_TIMER, package], cache, NODE_MODULES.parent)
 
 
 def peer_turn(name: str, cache: str) -> Turn:
-    """Return a peer's turn, which says why when it cannot be taken."""
+    """Return a peer's turn. It raises the reason if the peer is unavailable."""
     kind = PEERS[name]
     if reason := why_not(name, kind):
 

@@ -1,10 +1,10 @@
-"""Python's own cost of a round trip and of the imports, in instructions: the same on a busy machine as on a quiet one.
+"""Python's cost of a round trip and of imports in instructions, which is independent of the machine's load.
 
-Rule: a program makes N calls, and another one 2 N, to a scripted browser in another process; what the second took more
-is what N calls cost, whatever starting and ending take. What it is beside the bare loop is a figure that noise does not
-move: it goes up when somebody makes a call dearer. The kernel's instructions are not in it, nor the browser's.
+Rule: two programs make N and 2 N calls to a scripted browser in another process. The difference is the cost of N
+calls, without start and end. Its ratio to the bare loop is a figure without noise, which grows when a call becomes
+more expensive. Instructions of the kernel and the browser are not included.
 
-What an import takes is what an interpreter with it takes more than one without.
+The cost of an import is the difference between an interpreter with and without it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROUND_TRIP = "round trip"
 IMPORT = "import, ready to start a browser"
 CALLS = 400
 AT_ONCE = 2
-"""Programs that are counted at the same time: that changes no count."""
+"""Number of programs counted concurrently. It does not change the counts."""
 
 WAYS = {
     "engine": "engine",
@@ -36,12 +36,12 @@ IMPORTS = {"engine": "from cdpengine import launch", "floor: trio_websocket": "i
 
 
 def python(cache: str) -> list[str]:
-    """Return the interpreter, which finds its compiled modules in `cache`, or leaves them there."""
+    """Return the command of the interpreter, with its compiled modules in `cache`."""
     return [sys.executable, "-X", f"pycache_prefix={cache}"]
 
 
 async def all_counted(counter: Counter, programs: dict[str, list[str]]) -> dict[str, int]:
-    """Return the instructions of each program, by its name."""
+    """Return the instructions of each program, by name."""
     counts: dict[str, int] = {}
     limiter = trio.CapacityLimiter(AT_ONCE)
 
@@ -56,12 +56,12 @@ async def all_counted(counter: Counter, programs: dict[str, list[str]]) -> dict[
 
 
 async def calls_counted(counter: Counter, names: list[str], url: str, cache: str) -> dict[str, float]:
-    """Return the instructions that one call takes, by side."""
+    """Return the instructions of one call, by side."""
 
     def program(name: str, calls: int) -> list[str]:
         return [*python(cache), "-m", "benchmarks.floor.calls", WAYS[name], url, str(calls)]
 
-    for name in names:  # compiles the modules, which would be counted in some runs and in others not
+    for name in names:  # compiles the modules, which would otherwise be counted in some runs
         await trio.run_process(program(name, 1), cwd=ROOT, env=counter.environment())
     programs = {f"{calls} {name}": program(name, calls) for name in names for calls in (CALLS, 2 * CALLS)}
     counts = await all_counted(counter, programs)
@@ -69,7 +69,7 @@ async def calls_counted(counter: Counter, names: list[str], url: str, cache: str
 
 
 async def imports_counted(counter: Counter, cache: str) -> dict[str, float]:
-    """Return the instructions that each import takes, by side."""
+    """Return the instructions of each import, by side."""
     programs = {name: [*python(cache), "-c", statement] for name, statement in IMPORTS.items()}
     programs["nothing"] = [*python(cache), "-c", "pass"]
     for program in programs.values():
@@ -79,7 +79,7 @@ async def imports_counted(counter: Counter, cache: str) -> dict[str, float]:
 
 
 async def run(bench: Bench) -> None:
-    """Measure; where nothing counts instructions, say why."""
+    """Measure, or report why instructions cannot be counted."""
     names = list(QUICK if bench.quick else WAYS)
     try:
         counter = await find_counter()
@@ -95,7 +95,7 @@ async def run(bench: Bench) -> None:
 
 
 def record(bench: Bench, variant: str, costs: dict[str, float], counter: Counter) -> None:
-    """Keep what was counted."""
+    """Record the counts."""
     sides = tuple(SideFigures(name, ((cost,),), note=counter.by) for name, cost in costs.items())
     bench.record(Measurement(NAME, variant, unit="instructions", sides=sides))
 

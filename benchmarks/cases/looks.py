@@ -1,12 +1,12 @@
-"""What an agent sees: the first look at a new document, and a step: a click, and the look after it.
+"""An agent's view: the first snapshot of a new document, and a step: a click and the snapshot after it.
 
-Rule: a document is new for each first look; its navigation is not counted, all that the look itself needs is. A click
-changes the one row that its button is in, and the page says so in its title, which is read afterwards. Every side clicks
-as its users do, with what it waits for by default, and looks at the whole page.
+Rule: each first snapshot has a new document. Its navigation is not counted, but everything that the snapshot needs
+is. A click changes the button's row, and the page confirms it in its title, which is read afterwards. Every side
+clicks like its users, with its default waits, and reads the whole page.
 
-The floors are what Chrome itself takes for a new document, asked by a bare loop: `an answer` is that to nothing, which
-waits for what the page has still to do when it has loaded; `roles and names` has Chrome's own role and name of every
-element, in one string, in one call; `getFullAXTree` is its whole tree.
+The floors are Chrome's times for a new document, measured by a bare loop: `an answer` answers nothing, but waits
+until the loaded page is idle; `roles and names` returns Chrome's role and name of every element, as one string in
+one call; `getFullAXTree` returns the whole tree.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ TREE = "floor: getFullAXTree"
 ROWS = (10, 100, 1_000, 5_000)
 QUICK = (100, 1_000)
 PATIENCE = 60.0
-"""Seconds that one snapshot may take."""
+"""Timeout of one snapshot, in seconds."""
 
 
 def in_a_row(rows: int) -> int:
-    """Return how many documents, and how many steps, a turn has with so many rows."""
+    """Return the number of documents, and of steps, in a turn."""
     return 4 if rows <= 100 else 2 if rows <= 1_000 else 1
 
 
 async def first_looks(page: cdpengine.Page, url: str, times: int) -> list[float]:
-    """Return the milliseconds of the first look at each of so many new documents."""
+    """Return the milliseconds of the first snapshot of each new document."""
     taken = []
     for _ in range(times):
         await page.goto(url)
@@ -49,14 +49,14 @@ async def first_looks(page: cdpengine.Page, url: str, times: int) -> list[float]
 
 @attrs.define
 class Steps:
-    """The engine's page and the rows that it has clicked in."""
+    """The engine's page, and the last clicked row."""
 
     page: cdpengine.Page
     rows: int
     clicked: int = 0
 
     async def take(self, times: int) -> list[tuple[float, float]]:
-        """Return the milliseconds of each step: the click, and the look after it."""
+        """Return the milliseconds of each step: the click, and the snapshot after it."""
         taken = []
         for _ in range(times):
             number = self.clicked = (self.clicked + 1) % self.rows
@@ -77,7 +77,7 @@ ROLES_AND_NAMES = """Array.from(document.querySelectorAll("*"),
 
 
 def floor_first(bare: Counting, url: str, times: int, *asked: tuple[str, dict[str, object]]) -> Turn:
-    """Return a turn of what Chrome takes to answer these calls about a new document."""
+    """Return a turn of Chrome's time to answer these calls about a new document."""
 
     async def turn() -> list[float]:
         taken = []
@@ -132,15 +132,15 @@ def peer_steps(name: str, peer: Peer, url: str, times: int, looks: Beside) -> Tu
 async def by_rows(
     bench: Bench, page: cdpengine.Page, bare: Counting, peers: dict[str, Peer], rows: int
 ) -> None:
-    """Measure all sides on a page of so many rows."""
+    """Measure all sides on a page with that number of rows."""
     url = f"{bench.site}/shop/{rows}"
     times = in_a_row(rows)
-    large = rows > 1_000  # a round takes all sides half a minute; smaller ones have warmed them up
+    large = rows > 1_000  # a round takes half a minute; the smaller pages were the warm-up
     turns = min(bench.turn_count, 1 if large else 3 if rows == 1_000 else 4)
     first: dict[str, Turn] = {"engine": lambda: first_looks(page, url, times)}
     floors = floors_of(bare, url, times)
     if large:
-        del floors[TREE]  # it takes 5 s; the case `growth` has it
+        del floors[TREE]  # it takes 5 s, and the case `growth` measures it
     first |= floors
     first |= {name: peer_first(peer, url, times) for name, peer in peers.items()}
     await bench.turns(

@@ -1,14 +1,14 @@
-"""MCP servers beside each other: what a model has to read, and what it waits for.
+"""Comparison of MCP servers: the amount of text for a model, and its waiting time.
 
-Rule: all are driven by one client (`harness/mcp_client.py`) on the same pages of the same browser, without a window, each
-with the browser flags of its own program and with its own defaults. A turn is what an agent does: it goes to a page, looks
-at it, looks again, clicks a button that changes nothing else, and evaluates; each call is timed from request to answer.
-"The first look" is the snapshot right after a navigation, "snapshot" one of a page that was looked at before. All look at
-the whole page, so that all say the same. "Snapshot as it comes" is what a call without arguments takes: the engine's is cut
-to 8,000 tokens then, to what is in the viewport and next to it, and all of it is written to a file.
+Rule: one client (`harness/mcp_client.py`) drives all servers on the same pages of the same browser, headless, each
+with its own browser flags and defaults. A turn is an agent's sequence: navigate, snapshot, snapshot again, click a
+button that changes nothing else, evaluate. Each call is timed from request to response. "The first look" is the
+snapshot right after a navigation, "snapshot" a later one. Both cover the whole page on all sides. "Snapshot as it
+comes" is a call without arguments: the engine then limits it to 8,000 tokens, to the viewport and its
+surroundings, and writes the rest to a file.
 
-Characters are those of the answer's text; of the list of tools, those of its compact JSON. What a click changed is in the
-engine's answer to it; the others have to be asked for a snapshot once more, so theirs is the answer to both.
+Characters are counted in the response text, and in the compact JSON of the list of tools. The engine's response to
+a click includes the changes. Other servers need another snapshot, so their figure includes both responses.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from benchmarks.harness.mcp_client import Answer, McpClient, open_client
 NAME = "mcp"
 ROWS = (10, 1_000)
 AGAIN = 3
-"""How often a turn does what takes little."""
+"""Number of repetitions of short calls in a turn."""
 
 Call = tuple[str, dict[str, Any]]
 
 
 @attrs.frozen
 class Dialect:
-    """What the tools of one server are called, and how a ref stands in its snapshots (its group 1)."""
+    """The names of one server's tools, and the form of a ref in its snapshots (group 1)."""
 
     navigate: Callable[[str], Call]
     snapshot: Call
@@ -49,7 +49,7 @@ class Dialect:
     box: str
     tells_changes: bool = False
     cuts: Call | None = None
-    """What cuts its snapshot; None where nothing does."""
+    """Call whose snapshot is limited, or None."""
 
 
 TITLE = "() => document.title"
@@ -86,7 +86,7 @@ DIALECTS = {
 
 @attrs.define(eq=False)
 class Server:
-    """One side: a server that runs, or the reason why it does not."""
+    """One side: a running server, or the reason why it is not running."""
 
     name: str
     client: McpClient | None
@@ -102,7 +102,7 @@ class Server:
         return await self.client.tool(call[0], **call[1])
 
     def find(self, pattern: str, snapshot: str) -> str:
-        """Return the ref that a snapshot has for an element."""
+        """Return an element's ref from a snapshot."""
         found = re.search(pattern, snapshot)
         if found is None:
             raise Cannot(f"no {pattern!r} in its snapshot: {snapshot[:120]!r}")
@@ -111,7 +111,7 @@ class Server:
 
 @attrs.frozen
 class Figures:
-    """What a turn gives beside the navigation's time."""
+    """Further figures of a turn besides the navigation's time."""
 
     first: Beside = attrs.field(factory=Beside)
     both: Beside = attrs.field(factory=Beside)
@@ -140,7 +140,7 @@ def turn_of(server: Server, url: str, figures: Figures) -> Turn:
         evaluations = [await server.ask(dialect.evaluate) for _ in range(AGAIN)]
         if url.rpartition("/")[2] not in evaluations[-1].text:
             raise Cannot(f"evaluated something else: {evaluations[-1].text[:80]!r}")
-        # Once more, with a click that changes the page.
+        # Again, with a click that changes the page.
         changed = (await server.ask(dialect.click(server.find(dialect.box, seen)))).text
         if not dialect.tells_changes:
             changed += (await server.ask(dialect.snapshot)).text
@@ -162,7 +162,7 @@ def turn_of(server: Server, url: str, figures: Figures) -> Turn:
 
 
 async def by_rows(bench: Bench, servers: Sequence[Server], rows: int) -> None:
-    """Measure all sides on a page of so many rows."""
+    """Measure all sides on a page with that number of rows."""
     figures = Figures()
     sides = {server.name: turn_of(server, f"{bench.site}/rows/{rows}", figures) for server in servers}
     turns = min(bench.turn_count, 3 if rows < ROWS[-1] else 2)
@@ -172,7 +172,7 @@ async def by_rows(bench: Bench, servers: Sequence[Server], rows: int) -> None:
         unit="ms",
         variant=f"navigate, {rows:,} rows",
         turns=turns,
-        warm_up=1 if rows == ROWS[0] else 0,  # the small page has warmed all sides up
+        warm_up=1 if rows == ROWS[0] else 0,  # the small page was the warm-up
     )
     for variant, beside in (
         ("the first look", figures.first),
@@ -193,7 +193,7 @@ async def by_rows(bench: Bench, servers: Sequence[Server], rows: int) -> None:
 
 
 def record_lists(bench: Bench, servers: Sequence[Server]) -> None:
-    """Record how long the lists of tools are. The notes say of which program and version."""
+    """Record the lengths of the lists of tools, with the program and version as notes."""
     sides = [
         SideFigures(server.name, cannot=server.refusal)
         if server.client is None
@@ -208,9 +208,9 @@ def record_lists(bench: Bench, servers: Sequence[Server]) -> None:
 
 
 def command_of(name: str, executable: str) -> tuple[list[str], dict[str, str]]:
-    """Return how a server is started, and what its environment has besides."""
+    """Return a server's command, and the additional environment."""
     if name == "engine":
-        # With what the others have without being asked: a tool that evaluates.
+        # With a tool that evaluates, which the others have by default.
         command = [sys.executable, "-m", "cdpengine", "mcp", "--caps", "scripts", "--browser", executable]
         return command, {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     server = MCP_SERVERS[name]
@@ -221,7 +221,7 @@ def command_of(name: str, executable: str) -> tuple[list[str], dict[str, str]]:
 
 
 async def start(bench: Bench, stack: AsyncExitStack, name: str) -> Server:
-    """Start one side; a peer that does not start has its reason."""
+    """Start one side. A peer that fails to start has a reason."""
     refusal = "" if name == "engine" else why_no_server(name)
     if refusal:
         return Server(name, None, refusal)

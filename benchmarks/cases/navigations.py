@@ -1,10 +1,10 @@
-"""Navigations in one tab: what each takes, and what memory is left with whoever made them; 300 of the engine's.
+"""Navigations in one tab: the time of each, and the memory left afterwards; 300 for the engine.
 
-Rule: the sides take turns of 30 navigations, each until the page's load event, 90 of each side; then the engine goes
-on alone until it has made 300. It makes them in a process of its own, as the peers do, so that its memory is its own
-and not the benchmarks'; the resident memory of that process (for a peer: with its driver) is taken after each turn,
-after a collection. What lies between the first turn and the last is what is left behind: a leak shows there. Every
-side opens its tab as its users do (Playwright: in a context of its own).
+Rule: the sides take turns of 30 navigations, each until the page's load event, 90 for each side. Then the engine
+continues alone up to 300. It runs in a separate process, like the peers, so that its memory excludes the benchmark
+program. The resident memory of that process (for a peer, including its driver) is measured after each turn, after
+a garbage collection. The difference between the first and the last turn shows a leak. Every side opens its tab
+like its users (Playwright: in a separate context).
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ WHOLE = 300
 QUICK_TURNS = 2
 QUICK_TURN = 25
 PATIENCE = 60.0
-"""Seconds that a peer may take over a turn."""
+"""Timeout of a peer's turn, in seconds."""
 
 
 class OwnProcess:
-    """The engine in a process of its own, that takes one turn when it is told."""
+    """The engine in a separate process, which takes turns on command."""
 
     def __init__(self, process: trio.Process) -> None:
         self._process = process
@@ -58,7 +58,7 @@ class OwnProcess:
 
 @asynccontextmanager
 async def own_process(bench: Bench) -> AsyncIterator[OwnProcess]:
-    """Start it; end it, with its browser, when the block ends."""
+    """Start the process. Leaving the block ends it and its browser."""
     command = [sys.executable, "-m", "benchmarks.navigating", bench.executable, bench.site]
     process = await trio.lowlevel.open_process(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, start_new_session=True
@@ -106,7 +106,7 @@ async def run(bench: Bench) -> None:
         sides: dict[str, Turn] = {"engine": engine, "floor: websocket": floor}
         for name, peer in (await bench.peers("navigations")).items():
             sides[name] = of_peer(name, peer)
-        # Not warmed up by a turn more: what a process does at first belongs to it, and the median leaves it out.
+        # Without a warm-up: a process's first work belongs to its cost, and the median ignores it.
         taken = await bench.turns(
             "navigations", sides, unit="ms", variant="each", turns=turns, warm_up=0, all_turns=True
         )
@@ -117,7 +117,7 @@ async def run(bench: Bench) -> None:
 
 
 def told_of_memory(bench: Bench, figures: Sequence[SideFigures], count: int) -> None:
-    """Record the memory after each turn of `count` navigations, and what it grew by from the first to the last."""
+    """Record the memory after each turn of `count` navigations, and its growth from the first to the last."""
     turns = max(len(side.turns) for side in figures)
     for number in range(turns):
         after = (number + 1) * count
@@ -131,7 +131,7 @@ def told_of_memory(bench: Bench, figures: Sequence[SideFigures], count: int) -> 
 
 
 async def go_on(bench: Bench, own: OwnProcess, figures: Sequence[SideFigures], made: int) -> None:
-    """Let the engine make the rest, and record its memory then."""
+    """Let the engine make the remaining navigations, and record its memory."""
     said = await own.navigations(WHOLE - made)
     before = next(side for side in figures if side.side == "engine").turns[-1][0]
     after = SideFigures("engine", ((said["mb"],),))
@@ -143,7 +143,7 @@ async def go_on(bench: Bench, own: OwnProcess, figures: Sequence[SideFigures], m
 def record_memory(
     bench: Bench, variant: str, sides: tuple[SideFigures, ...], after: int | None = None
 ) -> None:
-    """Record memory in MB; `after` so many navigations it is a point of the curve, without it what it grew by."""
+    """Record memory in MB, as a point of the curve (`after` navigations) or as growth (None)."""
     curve = "" if after is None else "resident memory by navigations"
     made = Measurement(
         "navigations",

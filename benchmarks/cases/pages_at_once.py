@@ -1,9 +1,9 @@
-"""Pages at once: so many are opened, read, clicked and closed, all at the same time.
+"""Concurrent pages: opened, read, clicked and closed at the same time.
 
-Rule: a page counts when its title was read and the page itself has counted one click; the clock runs from the first
-page's opening to the last one's closing. Nobody opens fewer at a time than it was told. Beside it stands how many came
-through until the last click: the engine, Playwright and Puppeteer close a page until it is gone, which takes Chrome some
-12 ms; the others have asked for it then. Selenium, which has one page after the other, opens one only.
+Rule: a page counts when its title was read and the page counted one click. The clock runs from the start of the
+first page to the end of the last. Every side opens as many at a time as requested. A further figure ends with the
+last click: the engine, Playwright and Puppeteer wait until a page is gone, which takes Chrome about 12 ms; the
+others only request it. Selenium, which handles one page after the other, opens one only.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from benchmarks.harness.bench import Bench, Case, Turn
 from benchmarks.harness.peers import Peer
 
 PAGES = (1, 50)
-"""The sizes of the curve."""
+"""Sizes of the curve."""
 
 QUICK = (1, 20)
 TURNS = {1: 4, 50: 1}
-"""So few: with fifty a turn of all sides takes most of a minute."""
+"""Few turns: with fifty pages, a turn of all sides takes most of a minute."""
 
 WARM_UP = 2
 ONE_AFTER_THE_OTHER = ("selenium",)
 PATIENCE = 60.0
-"""Seconds that a peer may take over a turn."""
+"""Timeout of a peer's turn, in seconds."""
 
 
 async def one(browser: cdpengine.Browser, url: str) -> float:
-    """Open a page, read it, click once, close it; return when it had counted the click."""
+    """Open a page, read it, click once, and close it. Return the time of the counted click."""
     page = await browser.new_page(url, timeout=PATIENCE)
     title = await page.title()
     await page.click(await page.find(css="#go"))
@@ -45,7 +45,7 @@ async def one(browser: cdpengine.Browser, url: str) -> float:
 
 
 async def at_once(browser: cdpengine.Browser, url: str, count: int) -> tuple[float, float]:
-    """Return how many pages a second came through, and how many until the last click."""
+    """Return pages a second in total, and until the last click."""
     clicked: list[float] = []
 
     async def through() -> None:

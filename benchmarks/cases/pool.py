@@ -1,9 +1,9 @@
-"""The pool: what a job costs on a leased page, beside the same on a page that is opened by hand.
+"""The pool: the cost of a job on a leased page, compared with a page opened by hand.
 
-Rule: a job is a page in a context of its own: opened, navigated, its title read, closed. A turn is 12 jobs, ten at
-once; in short 24, of fewer sides, since what is promised is a small difference. The clock runs from the first job to
-the last one's end. By hand is the same engine with ten tasks that make their own contexts. What a pool adds, and
-Dask, is the difference in each round. Dask's workers are processes of this machine.
+Rule: a job is a page in a separate context: opened, navigated, its title read, closed. A turn is 12 jobs, ten
+concurrently; 24 in quick runs with fewer sides, because the promised difference is small. The clock runs from the
+first job to the end of the last. "By hand" is the same engine with ten tasks that create contexts. The overhead of
+a pool, and of Dask, is the difference in each round. Dask's workers are processes of this machine.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ TURNS = 4
 MB = 1 << 20
 QUICK_JOBS, QUICK_TURNS = 24, 4
 PATIENCE = 120.0
-"""Seconds that a peer may take over a turn."""
+"""Timeout of a peer's turn, in seconds."""
 
 
 async def job(page: cdpengine.Page, url: str) -> str:
-    """Do what every side does with a page."""
+    """Perform the job of every side on a page."""
     await page.goto(url)
     title = await page.title()
     assert title == "scene", title
@@ -42,7 +42,7 @@ async def job(page: cdpengine.Page, url: str) -> str:
 
 
 async def by_hand(browser: cdpengine.Browser, url: str, jobs: int, at_once: int) -> float:
-    """Return the milliseconds that a job takes without a pool."""
+    """Return the milliseconds of a job without a pool."""
     left = iter(range(jobs))
 
     async def work() -> None:
@@ -58,7 +58,7 @@ async def by_hand(browser: cdpengine.Browser, url: str, jobs: int, at_once: int)
 
 
 async def by_pool(pool: BrowserPool | BrowserCluster, url: str, jobs: int, ahead: int) -> float:
-    """Return the milliseconds that a job takes in a pool, or in the pools of workers."""
+    """Return the milliseconds of a job in a pool, or in the pools of workers."""
     started = time.perf_counter()
     async for result in pool.map(job, [url] * jobs, ahead=ahead):
         result.unwrap()
@@ -75,7 +75,7 @@ def by_peer(peer: Peer, jobs: int, at_once: int) -> Turn:
 
 @asynccontextmanager
 async def open_pool(bench: Bench, browsers: int, pages: int) -> AsyncIterator[BrowserPool]:
-    """Open a pool of the browser that all sides have."""
+    """Open a pool with the browser of all sides."""
     async with BrowserPool(
         LaunchedBrowsers(browsers, pages=pages, options={"executable": bench.executable})
     ) as pool:
@@ -83,7 +83,7 @@ async def open_pool(bench: Bench, browsers: int, pages: int) -> AsyncIterator[Br
 
 
 def difference(measured: Measurement, sides: Sequence[str], variant: str) -> Measurement:
-    """Return by how much each side is slower than by hand, in each round: less than 0 where it is faster."""
+    """Return how much slower each side is than by hand, in each round; negative if faster."""
     taken = {side.side: side.turns for side in measured.sides}
     by_side = [
         SideFigures(side, [(each[0] - hand[0],) for each, hand in zip(taken[side], taken[HAND], strict=True)])
@@ -95,14 +95,14 @@ def difference(measured: Measurement, sides: Sequence[str], variant: str) -> Mea
 
 
 async def memory_of_browser(page: cdpengine.Page) -> float:
-    """Return the megabytes of the page's browser, all processes together."""
+    """Return the memory of the page's browser in megabytes, for all its processes."""
     answer = await page.browser.session.call("SystemInfo.getProcessInfo")
     pid = next(each["id"] for each in answer["processInfo"] if each["type"] == "browser")
     return await trio.to_thread.run_sync(tree_memory, pid) / MB
 
 
 async def memory_of_pages(pool: BrowserPool, url: str, pages: int) -> float:
-    """Return the megabytes that each of so many pages adds to its browser, all processes together."""
+    """Return the memory that each page adds to its browser in megabytes, for all its processes."""
     async with pool.page(url) as first:
         before = await memory_of_browser(first)
         async with AsyncExitStack() as held:
@@ -143,7 +143,7 @@ async def run(bench: Bench) -> None:
                 unit="ms",
                 variant=variant,
                 turns=min(turns, bench.turn_count),
-                warm_up=1 if at_once == 1 else 0,  # the jobs before have warmed all sides up
+                warm_up=1 if at_once == 1 else 0,  # the earlier jobs were the warm-up
             )
             bench.record(difference(measured, ("engine", WORKER), f"what is added to {variant}"))
 

@@ -1,7 +1,8 @@
-"""What the proxy adds to a command's round trip: a browser asked directly, through the proxy, and through it recording.
+"""The proxy's cost for a round trip: a browser reached directly, through the proxy, and through it while
+recording.
 
-Rule: all three talk to the same page of the same browser over the engine; the proxies are the command itself, in
-processes of their own. The figures that count are the differences within a round.
+Rule: all three use the same page of the same browser over the engine. The proxies are the command, in separate
+processes. The relevant figures are the differences within a round.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ DIRECT, THROUGH, RECORDING = "engine", "engine: through the proxy", "engine: thr
 
 @asynccontextmanager
 async def proxy_process(upstream: str, *more: str) -> AsyncIterator[str]:
-    """Run the command while the block runs; give the endpoint that it prints."""
+    """Run the command while the block runs. Yield the endpoint that it prints."""
     command = [sys.executable, "-m", "cdpengine", "proxy", "--listen", "0", "--upstream", upstream, "--quiet"]
     process = await trio.lowlevel.open_process([*command, *more], stdout=subprocess.PIPE)
     assert process.stdout is not None
@@ -44,12 +45,12 @@ async def proxy_process(upstream: str, *more: str) -> AsyncIterator[str]:
 
 
 def turn_on(page: cdpengine.Page, calls: int) -> Turn:
-    """Return a turn of so many round trips to a page."""
+    """Return a turn of round trips to a page."""
     return lambda: each_timed(lambda: page.session.call("Runtime.evaluate", expression="1"), calls)
 
 
 def added(measurement: Measurement) -> Measurement:
-    """Return what each side takes more than the direct one, by rounds. Pure."""
+    """Return the additional time of each side over the direct one, by rounds. Pure."""
     direct = measurement.side(DIRECT)
     assert direct is not None
     sides = [

@@ -1,10 +1,10 @@
-"""What recording costs: commands a second with the recorder off, writing plain, and compressed.
+"""The cost of recording: commands a second without the recorder, with plain and with compressed recording.
 
-Rule: one browser and ten sessions, one call in flight on each. "engine: again" is the same as "engine", so that it can
-be seen how far apart two equal things come out; turns are short and many, as the machine is not the same for long. No
-two pages of markup are alike. What the recorder did not get written at all would be an error here. What still waits to
-be written at the end of a turn is a figure of its own, so that nothing is put off unseen (one kind of traffic has long
-turns, in which it has to catch up); and so is what this process itself takes for a call.
+Rule: one browser and ten sessions, with one call in flight on each. "engine: again" equals "engine" and shows the
+noise. Turns are short and many, because the machine's speed varies. No two markup pages are equal. A message lost
+by the recorder is an error. The data not yet written at the end of a turn is a separate figure, so that no delay
+stays hidden; one kind of traffic has long turns, in which the recorder must keep up. The processor time of this
+process for a call is another figure.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ MARKUP = f"""self.markup = (count) => {{
   const word = () => words[one() % words.length];
   return Array.from({{length: count}}, () => {ROW}).join("");
 }};"""
-"""What gives rows that are different each time."""
+"""Script that generates rows, different each time."""
 
 SMALL = "small replies"
 LARGE = "20 kB of markup"
@@ -69,14 +69,14 @@ TRAFFIC = {
     COOKIES: "",
     SUSTAINED: "markup(25)",
 }
-"""What each kind of traffic evaluates; COOKIES asks for cookies, SUSTAINED goes on for longer."""
+"""The evaluated expression of each kind of traffic. COOKIES requests cookies; SUSTAINED lasts longer."""
 
 PROMISED = {SMALL, LARGE, COOKIES}
-"""What has ten rounds: something is promised of it."""
+"""Kinds with a promise, which get ten rounds."""
 
 
 async def throughput(pages: list[cdpengine.Page], expression: str, seconds: float) -> tuple[float, float]:
-    """Return calls a second, one in flight on each session, and the milliseconds of this process's own for each."""
+    """Return calls a second, with one in flight on each session, and this process's milliseconds for each."""
     made = 0
 
     async def one(page: cdpengine.Page) -> None:
@@ -97,9 +97,9 @@ async def throughput(pages: list[cdpengine.Page], expression: str, seconds: floa
 
 @asynccontextmanager
 async def recording(browser: cdpengine.Browser, path: Path, waiting: list[float]) -> AsyncIterator[None]:
-    """Record; the megabytes that still wait when the body has ended are added to `waiting`."""
+    """Record during the block. At its end, add the unwritten megabytes to `waiting`."""
     async with record(browser, path) as recorder:
-        while recorder.statistics().written == 0:  # noqa: ASYNC110 - a file's size tells nobody
+        while recorder.statistics().written == 0:  # noqa: ASYNC110 - a file's size has no event
             await trio.sleep(0.005)
         yield
         counts = recorder.statistics()
@@ -108,7 +108,7 @@ async def recording(browser: cdpengine.Browser, path: Path, waiting: list[float]
 
 
 async def cookies_set(page: cdpengine.Page) -> None:
-    """Give the browser the cookies that COOKIES asks for."""
+    """Set the cookies that COOKIES requests."""
     for number in range(5):
         value = f"{number}-0123456789abcdef" * 3
         await page.session.call(
@@ -140,7 +140,7 @@ async def measured(
     browser: cdpengine.Browser,
     folder: Path,
 ) -> None:
-    """Let the modes take their turns at one kind of traffic, and record all three figures."""
+    """Run the turns of all modes with one kind of traffic, and record the three figures."""
     waiting, own_time = Beside(), Beside()
 
     def turn_of(side: str) -> Turn:

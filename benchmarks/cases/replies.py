@@ -1,7 +1,7 @@
-"""Large replies: strings of 1, 10 and 100 MB out of a page.
+"""Large replies: strings of 1, 10 and 100 MB from a page.
 
-Rule: what is timed ends with the whole string in this program, as a string. Chrome's own part, making the JSON, is
-most of it; what cannot be less here is what the floors take. The largest are taken fewer times.
+Rule: the timing ends when the whole string is in this program as a string. Most of the time is Chrome's generation
+of the JSON. The floors show the minimum. The largest replies have fewer turns.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ TURNS = {1: 4, 10: 3, 100: 2}
 """Rounds at most."""
 
 NOT_OF_THE_LARGEST = frozenset({"floor: socket", "selenium", "nodriver"})
-"""Who has no turn at 100 MB: two of them take twice as long as all the others, and two other floors are there."""
+"""Sides without a turn at 100 MB. Two of them take twice as long as all others; two other floors take part."""
 
 PATIENCE = 25
-"""Seconds that a peer may take over one reply."""
+"""Timeout of a peer's reply, in seconds."""
 
 
 def expression_of(size: int) -> str:
-    """Return what the page /burst gives such a string for."""
+    """Return the expression with which the page /burst creates such a string."""
     return f"reply({size})"
 
 
 def sides_of(stand: Stand, size: int) -> dict[str, Turn]:
-    """Return the turns of the engine and of the floors."""
+    """Return the turns of the engine and the floors."""
     page, expression = stand.pages[0], expression_of(size)
     params = {"expression": expression, "returnByValue": True}
 
@@ -50,7 +50,7 @@ def sides_of(stand: Stand, size: int) -> dict[str, Turn]:
         try:
             value = await page.evaluate(expression)
         except ValueTooLargeError:
-            raise Cannot("returns values of 64 MB at most, and says so") from None
+            raise Cannot("returns values of 64 MB at most, and reports it") from None
         taken = (time.perf_counter() - started) * 1000
         assert len(value) == size
         return taken

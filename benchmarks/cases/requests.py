@@ -1,11 +1,11 @@
-"""A page with 2,000 requests: every one is told at its end, and none is lost.
+"""A page with 2,000 requests, each of which must be reported at its end.
 
-Rule: a turn counts from the call that begins the requests until a consumer of the side has been told the end of each.
-The page asks with 20 in flight, and Chrome takes 6 at a time to one server: how fast it can be is what the floor says,
-which counts the messages on the websocket and decodes nothing. The engine's stream must have dropped none, and the
-buffers must be exact to their bounds; a peer must have seen as many as there were, no more. The peers get 1,000 of
-them, which takes each some seconds already: the figure is a rate. All pages are in an isolated context, as Playwright's
-are: the default one writes its cache to the disk.
+Rule: a turn lasts from the call that starts the requests until the side's consumer has received the end of each.
+The page keeps 20 in flight; Chrome sends 6 at a time to one server. The floor, which counts websocket messages
+without decoding, shows the possible speed. The engine's stream must not drop any, and its buffers must be exact to
+their bounds. A peer must report exactly the number sent. The peers get 1,000 requests, which already take seconds;
+the figure is a rate. All pages are in an isolated context, like Playwright's, because the default context writes
+its cache to the disk.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ QUICK = 1_000
 WARM_UP = 200
 KEPT = 500
 PATIENCE = 100.0
-"""Seconds that a burst may take."""
+"""Timeout of a burst, in seconds."""
 
 
 async def told(page: cdpengine.Page, count: int) -> float:
-    """Return how many ends of requests a second were told by a stream."""
+    """Return the number of request ends a second that a stream reported."""
     activity = page.activity
     activity.clear()
     async with activity.stream("finished") as stream:
@@ -85,7 +85,7 @@ async def run(bench: Bench) -> None:
         }
         for name, peer in (await bench.peers("requests")).items():
             sides[name] = few_first(by_peer(peer), WARM_UP, min(count, PEERS_REQUESTS))
-        # One: it takes all sides most of a minute.
+        # One turn: it takes most of a minute over all sides.
         await bench.turns("requests", sides, unit="events/s", variant=f"{count:,} requests", turns=1)
 
 

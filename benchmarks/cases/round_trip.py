@@ -1,8 +1,8 @@
-"""Command round trip: one bare command to a page and its reply, one after the other.
+"""Command round trip: one bare command to a page and its reply, sequentially.
 
-Rule: the engine's `session.call` and the floors ask for the same (`Runtime.evaluate` of "1"), and so do the peers,
-each in the cheapest way that its interface has (its note says which). `page.evaluate` stands beside it: it has a
-deadline, a session of its own and values of its own kinds.
+Rule: the engine's `session.call`, the floors and the peers evaluate "1" with `Runtime.evaluate`, the peers by
+their cheapest interface (named in their note). `page.evaluate` is listed too: it adds a deadline, a separate
+session and typed values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PARAMS = {"expression": "1"}
 
 
 def sides_of(stand: Stand, calls: int) -> dict[str, Turn]:
-    """Return the turns of the engine and of the floors."""
+    """Return the turns of the engine and the floors."""
     page, on_websocket = stand.pages[0], stand.pages_on_websocket[0]
 
     def each(step: Callable[[], Awaitable[object]]) -> Turn:

@@ -1,10 +1,10 @@
-"""One command of a shell, with a browser that runs already: a click, a snapshot of 100 rows, and the client's own start.
+"""One shell command with a running browser: a click, a snapshot of 100 rows, and the client's start.
 
-Rule: a turn is the whole program as somebody's shell starts it, from its start to its end, output read. Both sides have
-a session open on the same page, which counts the clicks itself. Ours is the script that is installed, on Python; the
-other is agent-browser's native program, which talks to a background process as ours does; npm puts a launcher on
-Node.js before it where it is not installed globally, which is a side of its own. The client's own start is a
-command that asks the service for what it knows by heart.
+Rule: a turn is the whole program as started by a shell, from start to end, with its output read. Both sides have a
+session with the same page, which counts the clicks. The engine's side is the installed script, on Python. The
+other is agent-browser's native program, which also uses a background process. If it is not installed globally, npm
+adds a launcher on Node.js, which is a separate side. The client's start is a command that the service answers from
+memory.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ LAUNCHED = f"{PEER}: by Node.js"
 ROWS = 100
 PATIENCE = 30.0
 PAUSE = 0.25
-"""Seconds: what has just been clicked waits for Chrome's next frame, which is over by then."""
+"""Pause in seconds. Effects of the last click wait for Chrome's next frame, which comes within this time."""
 COUNTING = "clicks = 0; addEventListener('click', () => clicks++, true); 1"
 _ARCHITECTURES = {"x86_64": "x64", "aarch64": "arm64"}
 
 
 @attrs.frozen
 class Shell:
-    """One side: its program, its environment, and how it says what is measured."""
+    """One side: its program, its environment, and its command syntax."""
 
     name: str
     program: tuple[str, ...]
@@ -47,7 +47,7 @@ class Shell:
     ref: str = ""
 
     def run(self, *arguments: str) -> str:
-        """Run one command, and return what it prints. Raises Cannot with its last line where it fails."""
+        """Run one command and return its output. Raises Cannot with a line of its output on failure."""
         done = subprocess.run(
             [*self.program, *arguments],
             env=self.environment,
@@ -69,7 +69,7 @@ class Shell:
         return (time.perf_counter() - started) * 1000
 
     def opened(self, bench: Bench) -> Shell:
-        """Return the side with the page of rows open, its clicks counted, and the ref of one of its buttons."""
+        """Open the page of rows with counted clicks, and return the side with the ref of a button."""
         self.run("open", f"{bench.site}/rows/{ROWS}")
         self.run("eval", COUNTING)
         found = re.search(rf'button "Buy {ROWS // 2}" \[ref=(e\d+)', self.run("snapshot"))
@@ -78,7 +78,7 @@ class Shell:
         return attrs.evolve(self, ref=found[1])
 
     def clicks(self) -> int:
-        """Return how many clicks the page itself has counted."""
+        """Return the number of clicks counted by the page."""
         return int(self.run("eval", "clicks"))
 
 
@@ -88,7 +88,7 @@ def our_program() -> tuple[str, ...]:
 
 
 def peer_program() -> Path:
-    """Return the native program of this machine. Raises Cannot where it is not installed."""
+    """Return the native program for this machine. Raises Cannot if it is not installed."""
     architecture = _ARCHITECTURES.get(platform.machine(), platform.machine())
     path = NODE_MODULES / PEER / "bin" / f"{PEER}-{sys.platform}-{architecture}"
     if not os.access(path, os.X_OK):
@@ -97,10 +97,10 @@ def peer_program() -> Path:
 
 
 def find_sides(bench: Bench, folder: str) -> tuple[Shell, Shell | Cannot]:
-    """Return both sides, each with its files in `folder`; the peer's may be the reason why it is not there."""
+    """Return both sides, with their files in `folder`. The peer may be the reason for its absence."""
     ours = {**os.environ, "XDG_RUNTIME_DIR": folder, "CDPENGINE_BROWSER": bench.executable}
     for name in ("CDPENGINE_SESSION", "PYTHONDONTWRITEBYTECODE"):
-        ours.pop(name, None)  # what is installed is compiled
+        ours.pop(name, None)  # installed modules are compiled
     engine = Shell("engine", our_program(), ours)
     theirs = {
         **os.environ,
@@ -116,7 +116,7 @@ def find_sides(bench: Bench, folder: str) -> tuple[Shell, Shell | Cannot]:
 
 
 def clicking(shell: Shell | Cannot, times: int, pause: float = 0) -> Turn:
-    """Return a turn of clicks on a ref, which the page has to have counted; `pause` seconds lie before each."""
+    """Return a turn of clicks on a ref, verified by the page, with `pause` seconds before each."""
 
     async def turn() -> list[float]:
         if isinstance(shell, Cannot):
@@ -136,7 +136,7 @@ def clicking(shell: Shell | Cannot, times: int, pause: float = 0) -> Turn:
 
 
 def reading(shell: Shell | Cannot, times: int) -> Turn:
-    """Return a turn of snapshots of all the page."""
+    """Return a turn of snapshots of the whole page."""
 
     async def turn() -> list[float]:
         if isinstance(shell, Cannot):
@@ -148,7 +148,7 @@ def reading(shell: Shell | Cannot, times: int) -> Turn:
 
 
 def asking(shell: Shell, times: int) -> Turn:
-    """Return a turn of a command that the service answers by heart."""
+    """Return a turn of a command that the service answers from memory."""
 
     async def turn() -> list[float]:
         await trio.lowlevel.checkpoint()
@@ -159,7 +159,7 @@ def asking(shell: Shell, times: int) -> Turn:
 
 
 def starting(times: int) -> Turn:
-    """Return a turn of the interpreter's own start, which no client in Python can be faster than."""
+    """Return a turn of the interpreter's start, the lower bound for clients in Python."""
     interpreter = Shell("floor", (sys.executable,), dict(os.environ))
 
     async def turn() -> list[float]:

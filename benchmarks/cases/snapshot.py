@@ -1,10 +1,10 @@
-"""Snapshots by page size and by source, beside the bare protocol and the peers' own.
+"""Snapshots by page size and source, compared with the bare protocol and with peers.
 
-Rule: a turn takes several snapshots of a small page, one of a large one: a program that looks at a page looks more
-than once. The first look at a page, when Chrome builds its accessibility tree, is not counted: the warm page is. The
-page stands still between the turns, so `computed` may use its parts again; "scratch" is the same with `fresh=True`.
-Beside them stand what one question takes that means no work at all ("floor: round trip"), and what Chrome takes to
-send its accessibility tree to somebody who does not even decode it ("floor: getFullAXTree").
+Rule: a turn takes several snapshots of a small page, one of a large one, because programs read a page repeatedly.
+The first snapshot, for which Chrome builds its accessibility tree, is not counted. The page is unchanged between
+the turns, so `computed` may reuse its parts; "scratch" uses `fresh=True`. Two floors are a call without work
+("floor: round trip"), and Chrome's time to send its accessibility tree to a client that does not decode it
+("floor: getFullAXTree").
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ROWS = (10, 100, 1_000, 5_000)
 FRAGMENTS = 10_000
 FRAMES = 30
 PATIENCE = 60.0
-"""Seconds that one snapshot may take."""
+"""Timeout of one snapshot, in seconds."""
 
 CHANGE_ONE_ROW = """n => {
     const row = document.querySelectorAll("li")[n % document.querySelectorAll("li").length];
@@ -46,13 +46,13 @@ CHANGE_ONE_ROW = """n => {
 
 
 def in_a_row(rows: int) -> int:
-    """Return how many snapshots a turn takes of a page of so many rows."""
+    """Return the number of snapshots in a turn."""
     return 8 if rows <= 100 else 2 if rows <= 1_000 else 1
 
 
 @attrs.frozen
 class Looker:
-    """One page of the site, opened by every side."""
+    """One page of the site, open on every side."""
 
     bench: Bench
     page: cdpengine.Page
@@ -82,7 +82,7 @@ class Looker:
 async def opened(
     bench: Bench, browser: cdpengine.Browser, bare: Counting, path: str, times: int = 1
 ) -> Looker:
-    """Open a page on every side that can look at it."""
+    """Open a page on every side that can read it."""
     url = f"{bench.site}/{path}"
     page = await browser.new_page(url)
     await bare.navigate(url)
@@ -94,7 +94,7 @@ async def opened(
 
 
 async def by_rows(bench: Bench, browser: cdpengine.Browser, bare: Counting, rows: int) -> None:
-    """Measure all sources on a page of so many rows, and what a further snapshot takes after one has changed."""
+    """Measure all sources on a page with that number of rows, and a further snapshot after one has changed."""
     looker = await opened(bench, browser, bare, f"rows/{rows}", in_a_row(rows))
     sides: dict[str, Turn] = {
         "engine": looker.engine(),
@@ -108,7 +108,7 @@ async def by_rows(bench: Bench, browser: cdpengine.Browser, bare: Counting, rows
     }
     turns = min(bench.turn_count, 4 if rows <= 100 else 3 if rows <= 1_000 else 1)
     large = rows > 1_000
-    if large:  # only the engine goes on from a look before: the others have been warmed up by smaller pages
+    if large:  # only the engine reuses an earlier snapshot; the smaller pages were the warm-up of the others
         for side in ("engine", "engine: computed", "engine: dom", "engine: ax"):
             await sides[side]()
     await bench.turns(
@@ -127,9 +127,9 @@ async def by_rows(bench: Bench, browser: cdpengine.Browser, bare: Counting, rows
 
 
 async def one_row_changed(bench: Bench, page: cdpengine.Page, rows: int) -> None:
-    """Measure a further snapshot after one row changed, and one from scratch on the same warm page.
+    """Measure a further snapshot after one row changed, and one from scratch on the same page.
 
-    Both come right after a change, since Chrome has work of its own then.
+    Both follow a change immediately, because Chrome has work then.
     """
     changes = 0
     times = in_a_row(rows)
@@ -144,7 +144,7 @@ async def one_row_changed(bench: Bench, page: cdpengine.Page, rows: int) -> None
             await page.snapshot(fresh=fresh, timeout=PATIENCE)
             taken.append((time.perf_counter() - started) * 1000)
             if fresh:
-                await page.snapshot(timeout=PATIENCE)  # so that the next one has parts to go on from
+                await page.snapshot(timeout=PATIENCE)  # so that the next one can reuse parts
         return taken
 
     sides: dict[str, Turn] = {
@@ -163,7 +163,7 @@ async def one_row_changed(bench: Bench, page: cdpengine.Page, rows: int) -> None
 
 
 async def of_frames(bench: Bench, browser: cdpengine.Browser, bare: Counting) -> None:
-    """Measure a page of frames. The bare tree is that of the page without its frames, and so no floor here."""
+    """Measure a page of frames. The bare tree excludes its frames, so it is no floor here."""
     looker = await opened(bench, browser, bare, f"frames/{FRAMES}")
     sides: dict[str, Turn] = {
         "engine": looker.engine(),
@@ -179,9 +179,9 @@ async def of_frames(bench: Bench, browser: cdpengine.Browser, bare: Counting) ->
 
 
 async def of_fragments(bench: Bench, browser: cdpengine.Browser, bare: Counting) -> None:
-    """Measure the page that makes Chrome's accessibility tree quadratic: each side once.
+    """Measure the page that makes Chrome's accessibility tree quadratic, once for each side.
 
-    Puppeteer, which reads that very tree, is not asked.
+    Puppeteer, which reads that tree, is left out.
     """
     looker = await opened(bench, browser, bare, f"fragments/{FRAGMENTS}")
     variant = f"{FRAGMENTS:,} fragment links"
@@ -197,14 +197,14 @@ async def of_fragments(bench: Bench, browser: cdpengine.Browser, bare: Counting)
     }
     walking |= {name: looker.peer(name) for name in looker.peers if name != "puppeteer"}
     await bench.turns("snapshot", walking, unit="ms", variant=variant, turns=1)
-    # Twenty seconds each: once, and nothing before it.
+    # Twenty seconds each: once, and without a warm-up.
     variant += ", by the accessibility tree"
     await bench.turns("snapshot", by_tree, unit="ms", variant=variant, turns=1, warm_up=0)
     await looker.page.close()
 
 
 async def memory(bench: Bench, bare: Counting, rows: int) -> None:
-    """Measure a tree's message, and Python's peak on top of it from the message to the text, in MB."""
+    """Measure the size of a tree's message, and Python's additional peak memory until the text, in MB."""
     await bare.navigate(f"{bench.site}/rows/{rows}")
     message = await bare.call("Accessibility.getFullAXTree")
     raw = bytes(msgspec.json.decode(message, type=dict[str, msgspec.Raw])["result"])
@@ -219,7 +219,7 @@ async def memory(bench: Bench, bare: Counting, rows: int) -> None:
         tracemalloc.stop()
     assert f"Item {rows - 1}" in text
     sides = (
-        SideFigures("engine: ax", turns=((peak / 1e6,),), note="Python's peak, on top of the message"),
+        SideFigures("engine: ax", turns=((peak / 1e6,),), note="Python's peak in addition to the message"),
         SideFigures("floor: the message", turns=((len(raw) / 1e6,),)),
     )
     variant = f"memory over a tree of {16 * rows:,} nodes"
@@ -231,7 +231,7 @@ async def run(bench: Bench) -> None:
     async with AsyncExitStack() as stack:
         browser = await stack.enter_async_context(bench.launch())
         bare = await stack.enter_async_context(own_page(bench.executable, f"{bench.site}/blank"))
-        await bare.call("Accessibility.enable")  # as the engine has it: Chrome keeps its tree then
+        await bare.call("Accessibility.enable")  # like the engine, so that Chrome keeps its tree
         for rows in sizes:
             await by_rows(bench, browser, bare, rows)
         await of_frames(bench, browser, bare)

@@ -1,10 +1,11 @@
-"""From nothing to the first page: a browser is started, and a page of the site is loaded; and one whole command.
+"""From nothing to the first page: the start of a browser with a loaded page, and one whole command.
 
-The command is `cdpengine evaluate about:blank 1+1`, from the start of its interpreter to its end. Beside it stands the
-browser's own part: a bare pipe that starts it, opens a page, evaluates the same there, and ends it.
+The command is `cdpengine evaluate about:blank 1+1`, from the start of its interpreter to its end. Its floor is the
+browser's part: a bare pipe that starts the browser, opens a page, evaluates the same and ends the browser.
 
-Rule: a turn ends when the page has loaded; closing is not counted, but nothing of it is left when the turn is over. Each
-side starts the same binary with the same flags and a fresh profile. Importing is not in it: the case `imports` has that.
+Rule: a turn ends when the page has loaded. Closing is not counted, but is complete before the next turn. Each side
+starts the same binary with the same flags and a new profile. Imports are excluded; the case `imports` measures
+them.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def engine_turn(bench: Bench, transport: str) -> Turn:
 
 
 def floor_turn(bench: Bench) -> Turn:
-    """Return a turn of the bare pipe: it starts a browser, opens a page, and asks until it is loaded."""
+    """Return a turn of the bare pipe: start a browser, open a page, and poll until it is loaded."""
 
     async def turn() -> float:
         started = time.perf_counter()
@@ -57,7 +58,7 @@ def floor_turn(bench: Bench) -> Turn:
 def command_turn(bench: Bench) -> Turn:
     """Return a turn of the whole command."""
     environment = {**os.environ, "CDPENGINE_BROWSER": bench.executable}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed modules are compiled
 
     async def turn() -> float:
         started = time.perf_counter()
@@ -71,7 +72,7 @@ def command_turn(bench: Bench) -> Turn:
 
 
 def bare_command_turn(bench: Bench) -> Turn:
-    """Return a turn of what the browser itself takes for it."""
+    """Return a turn of the browser's part of the command."""
 
     async def turn() -> float:
         await trio.lowlevel.checkpoint()

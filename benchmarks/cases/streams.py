@@ -1,8 +1,8 @@
-"""What recording costs of a streamed body: milliseconds for a piece, beside what its decoding alone takes.
+"""The cost of recording a streamed body: milliseconds for a piece, compared with its decoding alone.
 
-Rule: no browser takes part, as its own work would hide this. The pieces are messages as Chrome sends them, of 64 kB of
-markup, of a script and of JSON, each other than the ones before it; ten secrets are known. The floor is what nobody who
-looks into a body can do without: the message is decoded from JSON, the body from base64 and from UTF-8.
+Rule: no browser takes part, because its work would hide the cost. The pieces are messages in Chrome's form, 64 kB
+each of markup, script or JSON, all different. Ten secrets are known. The floor is the minimum for reading a body:
+decoding the message from JSON and the body from base64 and UTF-8.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ WORDS = [
 
 
 def words(chosen: random.Random, count: int) -> str:
-    """Return so many words."""
+    """Return `count` random words."""
     return " ".join(chosen.choices(WORDS, k=count))
 
 
 def markup(chosen: random.Random) -> str:
-    """Return an item of a list, as HTML."""
+    """Return a list item as HTML."""
     number = chosen.randrange(1_000_000)
     return (
         f'<li class="item" id="i{number}"><a href="/list?page={number}">{words(chosen, 3)}</a> of many</li>\n'
@@ -75,7 +75,7 @@ KINDS: dict[str, Callable[[random.Random], str]] = {"markup": markup, "script": 
 
 ASKED = b'{"id":1,"method":"Network.streamResourceContent","params":{"requestId":"1.2"},"sessionId":"S"}'
 ANSWERED = b'{"id":1,"result":{"bufferedData":""},"sessionId":"S"}'
-"""What comes before the pieces, so that the recorder knows where each of them stands."""
+"""Messages before the pieces, so that the recorder knows their positions."""
 
 
 def messages(kind: str) -> list[bytes]:
@@ -100,13 +100,13 @@ def messages(kind: str) -> list[bytes]:
 
 
 def decode(pieces: Sequence[bytes]) -> None:
-    """Do what the floor does."""
+    """Do the work of the floor."""
     for piece in pieces:
         base64.b64decode(json.loads(piece)["params"]["data"]).decode()
 
 
 def record(pieces: Sequence[bytes], redactor: Redactor | None) -> None:
-    """Make the lines of the pieces."""
+    """Convert the pieces to lines."""
     maker = LineMaker(began=0.0, limit=0, redactor=redactor)
     maker.pieces(Traffic(1.0, "sent", "main", ASKED), Traffic(1.0, "received", "main", ANSWERED))
     for piece in pieces:
@@ -114,7 +114,7 @@ def record(pieces: Sequence[bytes], redactor: Redactor | None) -> None:
 
 
 def turn_of(work: Callable[[], object]) -> Turn:
-    """Return a turn that gives the milliseconds of a piece."""
+    """Return a turn that measures the milliseconds of a piece."""
 
     async def turn() -> float:
         started = time.perf_counter()

@@ -1,8 +1,8 @@
 """Throughput: commands a second with 1, 10 and 50 pages, and 1 and 5 calls in flight on each.
 
-Rule: a turn lasts a fixed time, in which every session keeps its number of calls in flight; what is counted is
-replies. The calls are those of the round trip. A program and its browser share the processors of the machine: where
-there are two, a side whose own work is less leaves more to Chrome.
+Rule: a turn has a fixed duration, in which every session keeps its number of calls in flight; the replies are
+counted. The calls are those of the round trip. A program and its browser share the machine's processors. On two
+processors, a side that needs less leaves more to Chrome.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ NAME = "throughput"
 SESSIONS = (1, 10)
 IN_FLIGHT = (1, 5)
 PATIENCE = 60
-"""Seconds that a peer may take over a turn, in which it may have to open its pages first."""
+"""Timeout of a peer's turn, which may include opening its pages, in seconds."""
 
 
 async def engine_throughput(pages: list[cdpengine.Page], in_flight: int, seconds: float) -> float:
-    """Return calls a second with so many in flight on each page's session."""
+    """Return calls a second with that number in flight on each page's session."""
     made = 0
     started = time.perf_counter()
     end = started + seconds
@@ -43,7 +43,7 @@ async def engine_throughput(pages: list[cdpengine.Page], in_flight: int, seconds
 
 
 def sides_of(stand: Stand, sessions: int, in_flight: int, seconds: float) -> dict[str, Turn]:
-    """Return the turns of the engine and of the floors."""
+    """Return the turns of the engine and the floors."""
 
     async def socket() -> float:
         return stand.socket.throughput(stand.on_socket[:sessions], in_flight, seconds)
@@ -77,7 +77,7 @@ async def run(bench: Bench) -> None:
     async with open_stand(bench) as stand:
         peers = await bench.peers(NAME)
         for sessions in SESSIONS:
-            # Something is promised of many sessions.
+            # Many sessions have a promise.
             turns = bench.turn_count if bench.quick else min(bench.turn_count, 2 if sessions == 1 else 3)
             await stand.grow("/blank", sessions)
             for in_flight in IN_FLIGHT:

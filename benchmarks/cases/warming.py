@@ -1,6 +1,7 @@
-"""The first turn of a side warms up: it does little of the same, the turns that count do it all.
+"""A shortened first turn as warm-up.
 
-Rule: for turns of seconds, where a whole one more for warming up would be wasted. Pure, but for counting its calls.
+Rule: for turns of seconds, for which a whole additional turn would be wasteful. Pure, except for counting its
+calls.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ T = TypeVar("T")
 
 
 def few_first(turn: Callable[[int], Awaitable[T]], few: int, many: int) -> Callable[[], Awaitable[T]]:
-    """Return a turn that does `few` of what `turn` does the first time, and `many` from then on."""
+    """Return a turn that performs `few` units the first time, and `many` afterwards."""
     counts = [few]
 
     def taken() -> Awaitable[T]:

@@ -1,1 +1,1 @@
-"""Floors: the least code that can do a job, so that every figure stands beside what is physically possible here."""
+"""Floors: the least code for a task, as the lower bound of each figure on this machine."""

@@ -1,7 +1,7 @@
 """Calls over a blocking transport: no tasks, no event loop, one system call to send and one to receive.
 
-Rule: nothing else runs while a turn of it lasts. Calls in flight are kept up by sending the next one as soon as one of
-the replies is there; which call that reply belongs to, its number says.
+Rule: nothing else runs during its turn. Each reply is followed by the next call, so that the number of calls in
+flight stays constant. Replies are matched by their number.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Blocking(Protocol):
         """Send one message."""
 
     def receive(self) -> bytes | bytearray | memoryview:
-        """Wait for the next message; it is good until the next `receive`."""
+        """Wait for the next message. It is valid until the next `receive`."""
 
 
 class Caller:
@@ -30,7 +30,7 @@ class Caller:
         self._number = 0
 
     def call(self, method: str, params: dict[str, Any], session_id: str | None = None) -> dict[str, Any]:
-        """Send a command and read until its result is there."""
+        """Send a command, and read until its result arrives."""
         number = self._number = self._number + 1
         self._transport.send(encode(number, method, params, session_id))
         while True:
@@ -45,7 +45,7 @@ class Caller:
         return str(self.call("Target.attachToTarget", {"targetId": target_id, "flatten": True})["sessionId"])
 
     def holds(self, session: str, expression: str) -> bool:
-        """Whether an expression is true now; not so while there is no document to ask."""
+        """Whether an expression is true now. False while no document is available."""
         try:
             reply = self.call("Runtime.evaluate", {"expression": expression, "returnByValue": True}, session)
         except Refused:
@@ -53,7 +53,7 @@ class Caller:
         return reply["result"].get("value") is True
 
     def round_trips(self, session: str, calls: int) -> list[float]:
-        """Return the milliseconds of each of so many calls."""
+        """Return the milliseconds of each of `calls` calls."""
         params = {"expression": "1"}
         taken = []
         for _ in range(calls):
@@ -63,14 +63,14 @@ class Caller:
         return taken
 
     def reply(self, session: str, expression: str) -> float:
-        """Return the milliseconds until the string that `expression` gives is here."""
+        """Return the milliseconds until the string of `expression` has arrived."""
         started = time.perf_counter()
         result = self.call("Runtime.evaluate", {"expression": expression, "returnByValue": True}, session)
         assert isinstance(result["result"]["value"], str)
         return (time.perf_counter() - started) * 1000
 
     def throughput(self, sessions: list[str], in_flight: int, seconds: float) -> float:
-        """Return calls a second with so many in flight on each session."""
+        """Return calls a second, with that number in flight on each session."""
         params = {"expression": "1"}
         send, receive = self._transport.send, self._transport.receive
         of: dict[int, str] = {}

@@ -1,7 +1,7 @@
-"""So many calls, one after the other, and nothing else: what a counter of instructions is put around.
+"""A number of sequential calls and nothing else, for counting their instructions.
 
-Rule: each way imports only what it needs, so that little is counted that is not the calls.
-`python -m benchmarks.floor.calls WAY URL CALLS`.
+Rule: each way imports only its needs, so that little else is counted. `python -m benchmarks.floor.calls WAY URL
+CALLS`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 
 
 async def engine(url: str, calls: int) -> None:
-    """Make the engine's `session.call`, over its websocket transport."""
+    """Make calls with the engine's `session.call` over its websocket transport."""
     from cdpengine._protocol.connection import open_connection
     from cdpengine._protocol.websocket_transport import open_websocket
 
@@ -44,7 +44,7 @@ def socket(url: str, calls: int) -> None:
 
 
 def main(way: str, url: str, calls: int) -> None:
-    """Make the calls in that way."""
+    """Make the calls in one way."""
     if way == "socket":
         socket(url, calls)
         return

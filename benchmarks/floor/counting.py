@@ -1,8 +1,7 @@
-"""The floor of events: messages on a websocket, told apart by how they begin, counted, and never decoded.
+"""The floor of events: websocket messages recognised by their beginning, counted, and never decoded.
 
-Rule: one task sends and reads, on trio-websocket; there is nothing between it and the messages. It has a browser of
-its own, with one page in an isolated context, which nobody else is attached to. What is faster than this cannot be
-done on this library and this browser.
+Rule: one task sends and reads, directly on trio-websocket. It has a separate browser with one page in an isolated
+context, to which nothing else is attached. Nothing on this library and this browser can be faster.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Counting:
         self._session_id: str | None = None
 
     async def call(self, method: str, **params: Any) -> str:
-        """Send a command to the page, and return the message of its reply as it came; events are passed over."""
+        """Send a command to the page, and return its reply's message undecoded. Events are skipped."""
         beginning = await self._send(method, params)
         while True:
             message = await self._receive()
@@ -39,12 +38,12 @@ class Counting:
                 return message
 
     async def attach(self, target_id: str) -> None:
-        """Talk to that target from now on."""
+        """Use that target from now on."""
         reply = await self.call("Target.attachToTarget", targetId=target_id, flatten=True)
         self._session_id = json.loads(reply)["result"]["sessionId"]
 
     async def burst(self, expression: str, event: str, count: int) -> float:
-        """Evaluate an expression; return how many such events a second came, until so many and the reply have."""
+        """Evaluate an expression. Return the events a second until `count` events and the reply have arrived."""
         started = time.perf_counter()
         reply = await self._send("Runtime.evaluate", {"expression": expression, "awaitPromise": True})
         beginning = f'{{"method":"{event}"'
@@ -56,11 +55,11 @@ class Counting:
             elif message.startswith(reply):
                 assert '"exceptionDetails"' not in message, message[:500]
                 replied = True
-        assert seen <= count + 1, seen  # Chrome itself asks for the page's icon, once
+        assert seen <= count + 1, seen  # Chrome requests the page's icon once
         return count / (time.perf_counter() - started)
 
     async def navigate(self, url: str) -> None:
-        """Go to `url` and wait for its load event. `Page.enable` comes first, once."""
+        """Navigate to `url` and wait for its load event. `Page.enable` must come first, once."""
         reply = await self._send("Page.navigate", {"url": url})
         loaded = replied = False
         while not (loaded and replied):
@@ -69,7 +68,7 @@ class Counting:
             replied = replied or message.startswith(reply)
 
     async def _send(self, method: str, params: dict[str, Any]) -> str:
-        """Send a command; return what the message of its reply begins with."""
+        """Send a command. Return the beginning of its reply's message."""
         self._last_id += 1
         message: dict[str, object] = {"id": self._last_id, "method": method, "params": params}
         if self._session_id is not None:
@@ -85,7 +84,7 @@ class Counting:
 
 @asynccontextmanager
 async def open_counting(nursery: trio.Nursery, endpoint: str) -> AsyncIterator[Counting]:
-    """Connect to a browser, with the same limits as the engine has."""
+    """Connect to a browser, with the engine's limits."""
     websocket = await trio_websocket.connect_websocket_url(
         nursery,
         endpoint,
@@ -99,7 +98,7 @@ async def open_counting(nursery: trio.Nursery, endpoint: str) -> AsyncIterator[C
 
 @asynccontextmanager
 async def own_page(executable: str, url: str) -> AsyncIterator[Counting]:
-    """Start a browser; give one page of it, loaded from `url`."""
+    """Start a browser, and yield one page of it, loaded from `url`."""
     async with start_browser(LaunchOptions(Path(executable))) as process, trio.open_nursery() as nursery:
         assert process.endpoint is not None
         async with open_counting(nursery, process.endpoint) as page:

@@ -1,8 +1,8 @@
-"""A pipe that is always full of events: what it takes to read so many of them, by the engine and by the least code.
+"""A pipe that is always full of events, read by the engine and by the least code.
 
-Rule: a process of its own writes console events, each ended by a NUL, as fast as they are taken. The floor reads and
-decodes them; the engine gives them to a subscription, in order, and none is lost. Run as `python -m
-benchmarks.floor.event_source COUNT` it writes to its standard output.
+Rule: a separate process writes console events, each ended by a NUL, as fast as they are read. The floor reads and
+decodes them. The engine delivers them to a subscription, in order and completely. `python -m
+benchmarks.floor.event_source COUNT` writes to standard output.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ METHOD = "Runtime.consoleAPICalled"
 
 
 def event(number: int) -> bytes:
-    """Return one message as Chrome writes it. Pure."""
+    """Return one message in Chrome's form. Pure."""
     params = {
         "type": "log",
         "args": [
@@ -44,7 +44,7 @@ def event(number: int) -> bytes:
 
 @contextmanager
 def source(count: int) -> Iterator[int]:
-    """Start what writes so many events; give the descriptor to read them from."""
+    """Start the writer of `count` events. Yield the descriptor to read them from."""
     command = [sys.executable, "-m", "benchmarks.floor.event_source", str(count)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
         try:

@@ -1,7 +1,7 @@
-"""Counting the instructions that a program executes: by `perf stat`, else by `valgrind --tool=callgrind`.
+"""Counting a program's instructions, by `perf stat` or else by `valgrind --tool=callgrind`.
 
-Rule: what they print is read by pure functions. A counter that is there but may not count (perf in most virtual
-machines and containers) is found out by trying it once, on a program that does nothing.
+Rule: pure functions parse their output. A counter that is installed but not permitted (perf in most virtual
+machines and containers) is detected by one trial on a program that does nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EVENT = "instructions:u"
 
 
 def from_perf(text: str) -> int | None:
-    """Return the count in what `perf stat -x,` wrote; None where it could not count. Pure."""
+    """Return the count in the output of `perf stat -x,`, or None. Pure."""
     for line in text.splitlines():
         count, *fields = line.split(",")
         if _EVENT in fields and count.strip().isdecimal():
@@ -31,25 +31,25 @@ def from_perf(text: str) -> int | None:
 
 
 def from_callgrind(text: str) -> int | None:
-    """Return the count of all instructions in a callgrind file; None where there is none. Pure."""
+    """Return the count of all instructions in a callgrind file, or None. Pure."""
     found = re.findall(r"^(?:totals|summary):\s*(\d+)", text, re.MULTILINE)
     return int(found[-1]) if found else None
 
 
 @attrs.frozen
 class Counter:
-    """A way to count. `by` is what it is, in words."""
+    """A way to count. `by` describes it."""
 
     by: str
     command: tuple[str, ...]
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of what is counted: the same hashes each time, and compiled modules kept."""
+        """Return the environment of counted programs: constant hashes, and cached compiled modules."""
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         return kept | {"PYTHONHASHSEED": "0"}
 
     async def count(self, program: Sequence[str], folder: Path | None = None) -> int:
-        """Run a program in `folder`; return how many instructions it took. Raises Cannot when nothing was counted."""
+        """Run a program in `folder` and return its instructions. Raises Cannot without a count."""
         with tempfile.TemporaryDirectory(prefix="instructions-") as kept:
             out = Path(kept) / "count"
             command = [part.format(out=out) for part in self.command]
@@ -78,7 +78,7 @@ CALLGRIND = Counter(
 
 
 async def find_counter() -> Counter:
-    """Return the first counter that counts here. Raises Cannot with what stood in the way of each."""
+    """Return the first working counter. Raises Cannot with the reason of each."""
     reasons = []
     for counter in (PERF, CALLGRIND):
         if shutil.which(counter.command[0]) is None:

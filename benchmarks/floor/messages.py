@@ -1,4 +1,4 @@
-"""The messages of a floor: a command as JSON, and a reply with its result decoded, in one pass each. Pure."""
+"""Messages of a floor: encoding of commands and decoding of replies, in one pass each. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Message(msgspec.Struct):
-    """A reply has an `id`; what has none is an event, and is passed over. A refusal has no `result`."""
+    """A reply has an `id`. Messages without one are events and are skipped. A refusal has no `result`."""
 
     id: int | None = None
     result: dict[str, Any] | None = None
@@ -26,4 +26,4 @@ def encode(number: int, method: str, params: dict[str, Any], session_id: str | N
 
 
 class Refused(Exception):
-    """The browser refused a command, which a floor has no plan for."""
+    """The browser refused a command, which a floor does not handle."""

@@ -1,7 +1,7 @@
-"""The bare pipe: Chromium's --remote-debugging-pipe on its descriptors 3 and 4, each message ended by a NUL.
+"""A bare pipe: Chromium's --remote-debugging-pipe on descriptors 3 and 4, with NUL-terminated messages.
 
-Rule: reads and writes of the operating system, nothing between. The browser has the flags that all sides have, a
-profile of its own that goes with it, and leads a process group of its own, which is killed whole at the end.
+Rule: only reads and writes of the operating system. The browser has the flags of all sides and a temporary
+profile. It leads a process group, which is killed at the end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from cdpengine._protocol.transport import RECEIVE_BUFFER
 
 _LOWEST_COPY = 10
-"""Above every descriptor that the browser is given, so that none is overwritten before it is copied."""
+"""Lowest number for copied descriptors, above every descriptor of the browser, so that none is overwritten."""
 
 
 class Pipe:
@@ -65,9 +65,9 @@ class Pipe:
 
 @contextmanager
 def browser_on_pipe(executable: str, flags: Sequence[str]) -> Iterator[Pipe]:
-    """Start a browser and give its pipe; kill it, and remove its profile, when the block ends."""
+    """Start a browser and yield its pipe. Kill it and remove its profile after the block."""
     with contextlib.ExitStack() as stack:
-        # Its processes may still write while they die.
+        # Its processes may still write while being killed.
         profile = stack.enter_context(
             tempfile.TemporaryDirectory(prefix="bare-pipe-", ignore_cleanup_errors=True)
         )

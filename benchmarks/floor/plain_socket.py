@@ -1,8 +1,8 @@
-"""A websocket on a plain blocking socket: the least of RFC 6455 that a browser on the same machine needs.
+"""A websocket on a plain blocking socket: the part of RFC 6455 needed for a local browser.
 
-Rule: framing is pure (`frame`, `header`). Chrome sends each message as one unmasked frame, and no pings; whatever else
-comes in is an error here. The masking key is nought, which the protocol allows: masking then changes no byte, and so
-what it would cost in Python is not counted as if it were physics.
+Rule: framing is pure (`frame`, `header`). Chrome sends each message as one unmasked frame and no pings; other
+frames are errors here. The masking key is zero, which the protocol allows. Masking then changes no byte, so its
+cost in Python is not part of the floor.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from cdpengine._protocol.transport import RECEIVE_BUFFER
 
 _GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _TEXT = 0x81
-"""The first byte of a frame that is a whole text message."""
+"""First byte of a frame with a whole text message."""
 
 
 def frame(message: bytes) -> bytes:
-    """Return the frame of a text message from a client, masked with nought."""
+    """Return the frame of a client's text message, masked with zero."""
     size = len(message)
     if size < 126:
         return bytes((_TEXT, 0x80 | size, 0, 0, 0, 0)) + message
@@ -33,9 +33,9 @@ def frame(message: bytes) -> bytes:
 
 
 def header(buffer: bytes | bytearray | memoryview, start: int, end: int) -> tuple[int, int] | None:
-    """Return where the message of the frame that begins at `start` begins and ends; None while that cannot be told.
+    """Return the start and end of the message in the frame at `start`, or None if too few bytes are available.
 
-    `end` is where the bytes that have come in end. Raises ValueError for a frame that is no whole, unmasked text.
+    `end` is the end of the available bytes. Raises ValueError for a frame that is not a whole, unmasked text.
     """
     if end - start < 2:
         return None
@@ -51,7 +51,7 @@ def header(buffer: bytes | bytearray | memoryview, start: int, end: int) -> tupl
 
 
 class PlainSocket:
-    """Whole messages over a socket. The small ones are read into one buffer, which is used again."""
+    """Whole messages over a socket. Small messages share one buffer."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._send = connection.sendall
@@ -64,7 +64,7 @@ class PlainSocket:
         self._send(frame(message))
 
     def receive(self) -> memoryview:
-        """Wait for the next message; it is good until the next `receive`."""
+        """Wait for the next message. It is valid until the next `receive`."""
         while True:
             where = header(self._buffer, self._start, self._end)
             if where is not None and where[1] <= self._end:
@@ -79,7 +79,7 @@ class PlainSocket:
             self._end += self._read(self._buffer[self._end :])
 
     def _large(self, at: int, end: int) -> memoryview:
-        """Read the rest of a message that the buffer cannot hold to where it belongs."""
+        """Read the rest of a message that is larger than the buffer."""
         whole = memoryview(bytearray(end - at))
         there = self._end - at
         whole[:there] = self._buffer[at : self._end]
@@ -107,7 +107,7 @@ def plain_socket(url: str) -> Iterator[PlainSocket]:
             f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key.decode()}\r\n\r\n".encode()
         )
         answer = b""
-        while not answer.endswith(b"\r\n\r\n"):  # the browser says nothing more before it is asked
+        while not answer.endswith(b"\r\n\r\n"):  # the browser sends nothing more without a request
             piece = connection.recv(4096)
             if not piece:
                 raise ConnectionError("the browser closed the socket during the handshake")

@@ -1,8 +1,8 @@
-"""A browser that is none: it answers every command at once, with what Runtime.evaluate answers to "1".
+"""A simulated browser that answers every command immediately, like Runtime.evaluate of "1".
 
-Rule: for counting what a call costs on this side, whatever a real browser does meanwhile. It is a process of its own,
-`python -m benchmarks.floor.scripted_browser`, which prints its address and serves until its input ends; one thread a
-connection. It reads and writes frames whole, and takes one command after the other.
+Rule: it serves to count a call's cost on this side, independent of a real browser. `python -m
+benchmarks.floor.scripted_browser` runs as a separate process, prints its address and serves until its input ends,
+with one thread for each connection. It reads and writes whole frames, one command after the other.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 def unmasked(data: bytes, key: bytes) -> bytes:
-    """Return what a client masked with `key`. Pure."""
+    """Return the data of a client that was masked with `key`. Pure."""
     size = len(data)
     stretched = (key * (size // 4 + 1))[:size]
     return (int.from_bytes(data, "big") ^ int.from_bytes(stretched, "big")).to_bytes(size, "big")
 
 
 def text_frame(message: bytes) -> bytes:
-    """Return the frame of a short text message from a server. Pure."""
+    """Return the frame of a server's short text message. Pure."""
     size = len(message)
     if size < 126:
         return bytes((0x81, size)) + message
@@ -52,7 +52,7 @@ def text_frame(message: bytes) -> bytes:
 
 
 def answers(command: dict[str, object]) -> list[bytes]:
-    """Return the messages that a command is answered with. Pure."""
+    """Return the messages that answer a command. Pure."""
     if command["method"] == "Target.attachToTarget":
         return [
             json.dumps({"method": "Target.attachedToTarget", "params": ATTACHED}).encode(),
@@ -84,13 +84,13 @@ def _serve(connection: socket.socket) -> None:
             mask = incoming.read(4)
             message = unmasked(incoming.read(size), mask)
             if head[0] != 0x81:
-                return  # a farewell, or something that nobody here sends
+                return  # a close frame, or an unexpected frame
             connection.sendall(b"".join(map(text_frame, answers(json.loads(message)))))
 
 
 @contextmanager
 def scripted_browser() -> Iterator[str]:
-    """Run it while the block runs; give its websocket's URL."""
+    """Run it during the block. Yield its websocket's URL."""
     command = [sys.executable, "-m", "benchmarks.floor.scripted_browser"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
@@ -115,7 +115,7 @@ def _main() -> None:
             threading.Thread(target=_serve, args=(connection,), daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
-    sys.stdin.read()  # ends with the program that started it, however that one ends
+    sys.stdin.read()  # ends with the program that started it, even if that is killed
 
 
 if __name__ == "__main__":

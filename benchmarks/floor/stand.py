@@ -1,8 +1,8 @@
-"""A stand: the engine and all floors, each with sessions on so many pages at the same address.
+"""A test stand: the engine and all floors, each with sessions on a number of pages at the same address.
 
-Rule: the floors on a socket talk to the very pages that the engine talks to, over a
-websocket; those on the pipe, and the engine on the pipe, have a browser each, since a browser has one pipe. All browsers have the same flags. While a
-blocking floor has its turn, nothing of this program does anything else.
+Rule: the floors on a socket use the same pages as the engine over a websocket. The floors and the engine on a pipe
+have a browser each, because a browser has one pipe. All browsers have the same flags. During a blocking floor's
+turn, nothing else of this program runs.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from benchmarks.harness.bench import Bench
 from cdpengine._launch.endpoint import resolve_endpoint
 
 REST = 1.0
-"""Seconds until what browsers do after pages have been opened is over."""
+"""Time for browsers to settle after pages were opened, in seconds."""
 
 MANY = 20
-"""Pages that take longer to come to rest."""
+"""Number of pages from which settling takes longer."""
 
 
 @attrs.define(eq=False)
 class Stand:
-    """What takes part, and its pages or sessions; `grow` adds more of them."""
+    """The participants, and their pages or sessions. `grow` adds more."""
 
     site: str
     browser: cdpengine.Browser
@@ -47,7 +47,7 @@ class Stand:
     on_pipe: list[str] = attrs.field(factory=list)
 
     async def grow(self, path: str, count: int) -> None:
-        """Have `count` pages at that path of the site, for every side, and browsers that have come to rest."""
+        """Open `count` pages at that path of the site on every side, and wait until the browsers have settled."""
         url, more = self.site + path, count - len(self.pages)
         self.pages += await opened(self.browser, url, more)
         self.pages_on_websocket += await opened(self.browser_on_websocket, url, more)
@@ -68,7 +68,7 @@ class Stand:
 
 
 async def opened(browser: cdpengine.Browser, url: str, count: int) -> list[cdpengine.Page]:
-    """Open so many pages, some at once."""
+    """Open a number of pages, several concurrently."""
     pages: list[cdpengine.Page] = []
     limiter = trio.CapacityLimiter(4)
 
@@ -83,7 +83,7 @@ async def opened(browser: cdpengine.Browser, url: str, count: int) -> list[cdpen
 
 
 async def browser_url(browser: cdpengine.Browser) -> str:
-    """Return the websocket URL of the engine's browser, for whoever else wants to talk to it."""
+    """Return the websocket URL of the engine's browser, for other clients."""
     address = browser.connections[0].name.partition("://")[2]
     return (await resolve_endpoint(f"http://{address}")).ws_url
 

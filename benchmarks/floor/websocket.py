@@ -1,7 +1,7 @@
-"""Bare loops on trio-websocket: with a reader task, as concurrent calls need it, and without any.
+"""Bare loops on trio-websocket: with a reader task, as needed for concurrent calls, and without.
 
-Rule: the same limits and buffers as the engine's transport has, so that only the code above the library differs. No
-errors, no cancellation, no streams: what is left is what the library, JSON and the browser take.
+Rule: limits and buffers equal those of the engine's transport, so that only the code above the library differs. No
+errors, cancellation or streams: the rest is the cost of the library, JSON and the browser.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cdpengine._protocol.websocket_transport import MESSAGE_QUEUE
 
 
 class BareLoop:
-    """One reader task, ids, an event for whoever waits. `websocket` is the library's own connection."""
+    """A reader task, call numbers, and an event for each waiting call. `websocket` is the library's connection."""
 
     def __init__(self, websocket: trio_websocket.WebSocketConnection) -> None:
         self.websocket = websocket
@@ -28,7 +28,7 @@ class BareLoop:
         self._waiting: dict[int, list[Any]] = {}
 
     async def read(self) -> None:
-        """Hand out replies until the connection is closed."""
+        """Deliver replies until the connection is closed."""
         waiting, get = self._waiting, self.websocket.get_message
         while True:
             try:
@@ -59,7 +59,7 @@ class BareLoop:
         return str(reply["sessionId"])
 
     async def throughput(self, sessions: list[str], in_flight: int, seconds: float) -> float:
-        """Return calls a second with so many in flight on each session."""
+        """Return calls a second, with that number in flight on each session."""
         made = 0
         params = {"expression": "1"}
         started = time.perf_counter()
@@ -79,12 +79,12 @@ class BareLoop:
 
 
 class Alone(BareLoop):
-    """Sends and reads in one task: what is possible on trio-websocket where only one call is made at a time."""
+    """A loop that sends and reads in one task: the optimum on trio-websocket for sequential calls."""
 
     async def call(
         self, method: str, params: dict[str, Any], session_id: str | None = None
     ) -> dict[str, Any]:
-        """Send a command and read until its result is there."""
+        """Send a command and read until its result arrives."""
         number = self._number = self._number + 1
         await self.websocket.send_message(encode(number, method, params, session_id).decode())
         while True:
@@ -97,7 +97,7 @@ class Alone(BareLoop):
 
 @asynccontextmanager
 async def bare(url: str) -> AsyncIterator[BareLoop]:
-    """Connect to a browser's websocket, and read in a task of its own."""
+    """Connect to a browser's websocket, and read in a separate task."""
     async with _connected(url) as websocket, trio.open_nursery() as nursery:
         loop = BareLoop(websocket)
         nursery.start_soon(loop.read)
@@ -107,7 +107,7 @@ async def bare(url: str) -> AsyncIterator[BareLoop]:
 
 @asynccontextmanager
 async def alone(url: str) -> AsyncIterator[Alone]:
-    """Connect to a browser's websocket; nothing reads but `call`."""
+    """Connect to a browser's websocket. Only `call` reads."""
     async with _connected(url) as websocket:
         yield Alone(websocket)
 
@@ -123,5 +123,5 @@ async def _connected(url: str) -> AsyncIterator[trio_websocket.WebSocketConnecti
             receive_buffer_size=RECEIVE_BUFFER,
         )
         yield websocket
-        # No farewell: the browser takes a connection that ends without one.
+        # No close frame: the browser accepts that.
         nursery.cancel_scope.cancel()

@@ -1,1 +1,1 @@
-"""What every case of the benchmarks is run, counted and reported with."""
+"""Tools for running, counting and reporting all benchmark cases."""

@@ -1,8 +1,8 @@
-"""Bench: what a case is given, and how the sides of a case take their turns.
+"""The environment of a benchmark case, and the turns of its sides.
 
-Rule: all sides take a turn in every round, and the order moves on by one from round to round, so that what else the
-machine does hits all of them; nothing is counted before each side has warmed up. A side that cannot do the case is out
-with its reason in words; an error of a peer is such a reason, an error of ours ends the case.
+Rule: all sides take a turn in every round, and the order rotates from round to round, so that disturbances hit all
+sides. Nothing is counted before each side's warm-up. A side that cannot run the case is left out with its reason.
+An error of a peer is such a reason; an error of the engine ends the case.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from benchmarks.harness.peers import PEER_NAMES, Cannot, Peer, PeerGroup
 __all__ = ["Bench", "Cannot", "Case", "Peer", "Turn"]
 
 LEAST_ROUNDS = 3
-"""Rounds that a figure has, also when its case takes longer than it should."""
+"""Minimum number of rounds of a figure, even if its case takes too long."""
 
 Turn = Callable[[], Awaitable[float | Sequence[float]]]
 """One turn: does its work, and returns its value or values in the measurement's unit. May raise Cannot."""
@@ -34,10 +34,10 @@ Turn = Callable[[], Awaitable[float | Sequence[float]]]
 
 @attrs.define(eq=False)
 class Bench:
-    """What a case works with.
+    """The environment of a case.
 
-    `executable` and `flags` are the browser of all sides, `site` the address of the pages, without a slash at its end.
-    `quick` asks a case for less: fewer sizes, shorter turns. `measurements` is what was recorded so far.
+    `executable` and `flags` are those of all sides' browser. `site` is the address of the pages without a trailing
+    slash. `quick` requests fewer sizes and shorter turns. `measurements` are the recorded ones so far.
     """
 
     executable: str
@@ -49,22 +49,22 @@ class Bench:
     say: Callable[[str], None] = print
     measurements: list[Measurement] = attrs.field(factory=list)
     until: float = math.inf
-    """On trio's clock: when the time that the case was given is used up."""
+    """End of the case's time budget, on trio's clock."""
 
     @property
     def peer_names(self) -> tuple[str, ...]:
-        """The peers that were asked for."""
+        """The requested peers."""
         return self.group.names
 
     def launch(self, **options: Any) -> AbstractAsyncContextManager[cdpengine.Browser]:
-        """Start the engine's browser: the same binary with the same flags as all others have."""
+        """Start the engine's browser, with the binary and flags of all sides."""
         return cdpengine.launch(executable=self.executable, **options)
 
     async def peers(self, verb: str) -> dict[str, Peer]:
-        """Return the peers that were asked for, running, and told to make ready for `verb`.
+        """Return the requested peers, running and prepared for `verb`.
 
-        Each has its own browser. One that is not there or has no such verb is there too: each `ask` raises Cannot with
-        the reason. They go on running until `close_peers`, which the program calls after every case.
+        Each has a separate browser. A missing peer, or one without the verb, is included too: its `ask` raises
+        Cannot with the reason. They run until `close_peers`, which the program calls after every case.
         """
         return await self.group.ready(verb)
 
@@ -85,11 +85,10 @@ class Bench:
         warm_up: int = 1,
         all_turns: bool = False,
     ) -> Measurement:
-        """Let all sides take their turns, record what they took, and return it.
+        """Run the turns of all sides, record their values, and return the measurement.
 
-        `turns` is the number of rounds, None for what the program was asked for; `warm_up` rounds are not counted.
-        Where the case has used up its time there are fewer, but LEAST_ROUNDS at least; `all_turns` says that each is
-        needed.
+        `turns` is the number of rounds, None for the program's default; `warm_up` rounds are not counted. After
+        the case's time budget, rounds are skipped, except for LEAST_ROUNDS, or for all with `all_turns`.
         """
         count = self.turn_count if turns is None else turns
         taken: dict[str, list[tuple[float, ...]]] = {name: [] for name in sides}
@@ -136,13 +135,13 @@ class Bench:
         return measurement
 
     def record(self, measurement: Measurement) -> None:
-        """Keep a measurement for the report."""
+        """Add a measurement to the report."""
         self.measurements.append(measurement)
 
 
 @attrs.frozen
 class Case:
-    """A case: `run` measures and records. `seconds` is the time it is given: after it, figures have fewer rounds."""
+    """A case: `run` measures and records. `seconds` is its time budget; after it, figures have fewer rounds."""
 
     name: str
     title: str
@@ -152,12 +151,12 @@ class Case:
 
 
 def is_peer(side: str) -> bool:
-    """Whether a side is somebody else's: "playwright", or "playwright: what it did"."""
+    """Whether a side belongs to a peer: "playwright", or "playwright: variant"."""
     return side.partition(":")[0] in (*PEER_NAMES, *MCP_SERVERS)
 
 
 def words_of(error: BaseException) -> str:
-    """Return an error's type and the first line of what it says."""
+    """Return an error's type and the first line of its message."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
@@ -170,7 +169,7 @@ async def timed(step: Callable[[], Awaitable[object]]) -> float:
 
 
 async def each_timed(step: Callable[[], Awaitable[object]], times: int, pause: float = 0) -> list[float]:
-    """Return the milliseconds of each of so many steps, with a pause (seconds) between two."""
+    """Return the milliseconds of each of `times` steps, with a pause (seconds) between two."""
     taken = []
     for number in range(times):
         if pause and number:

@@ -1,8 +1,8 @@
-"""Blocks: the parts of documents that a run writes, between two marker lines. Pure.
+"""Blocks: parts of documents between two marker lines, written by a run. Pure.
 
-Rule: what a block tells is a fixed choice of figures, so that a run cannot choose what flatters it; a run without one
-of them leaves the block as it is. A line of the README names every peer that was measured, and some of them are
-figures in which others are better.
+Rule: a block has a fixed choice of figures, so that a run cannot choose favourable ones. A run that lacks one of
+them leaves the block unchanged. A line of the README names every measured peer, and includes figures in which
+others are better.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchmarks.harness.report import Report, own_side
 
 @attrs.frozen
 class Block:
-    """A block: its two marker lines, the figures that it tells, and what writes the lines between the markers."""
+    """A block: its two marker lines, its figures, and the function that writes its lines."""
 
     begin: str
     end: str
@@ -30,19 +30,19 @@ class Block:
 
 
 def missing(report: Report, document: str) -> list[str]:
-    """Return the figures of the document's block that the run has not: one of some cases only."""
+    """Return the figures of the document's block that the run lacks, because it ran only some cases."""
     return [figure for figure in block_of(document).figures if not has_figure(report, figure)]
 
 
 def put_block(document: str, report: Report) -> str:
-    """Return the document with its block written anew. Raises ValueError where the markers are not there, once each."""
+    """Return the document with a new block. Raises ValueError unless each marker occurs exactly once."""
     block = block_of(document)
     before, _, rest = document.partition(block.begin)
     return before + "\n".join([block.begin, *block.lines(report), block.end]) + rest.partition(block.end)[2]
 
 
 def block_of(document: str) -> Block:
-    """Return the block that the document has. Raises ValueError where it has none, or its markers not once each."""
+    """Return the document's block. Raises ValueError unless its markers occur exactly once each."""
     block = next((each for each in BLOCKS if each.begin in document or each.end in document), README)
     counts = (document.count(block.begin), document.count(block.end))
     if counts != (1, 1) or document.index(block.begin) > document.index(block.end):
@@ -53,19 +53,19 @@ def block_of(document: str) -> Block:
 
 
 def has_figure(report: Report, name: str) -> bool:
-    """Say whether the run has that figure of the engine."""
+    """Return whether the run has that figure for the engine."""
     return own_median(report, name) is not None
 
 
 def own_median(report: Report, name: str) -> float | None:
-    """Return the engine's median of the figure of that name; None where the run has none."""
+    """Return the engine's median of the figure with that name, or None."""
     found = measurement_of(report, name)
     side = found.side(own_side(found)) if found and own_side(found) else None
     return side.median if side and side.measured else None
 
 
 def measurement_of(report: Report, name: str) -> Measurement | None:
-    """Return the figure of that name."""
+    """Return the figure with that name, or None."""
     return next((each for each in report.measurements if each.name == name), None)
 
 
@@ -118,13 +118,13 @@ def _others(measurement: Measurement) -> list[str]:
 
 
 def taken(report: Report) -> str:
-    """Return when the figures were taken, and on what."""
+    """Return the date and the machine of the figures."""
     day = report.began.partition(" ")[0]
     return f"Medians of {day}, {safe(report.machine.browser)}, {report.machine.cores} cores"
 
 
 def reasons_for_care(report: Report) -> str:
-    """Return how many warnings the run gave, as words that follow "figures"; "" where it gave none."""
+    """Return the number of warnings as words after "figures", or ""."""
     care = len(report.warnings())
     return f", and {care} caveat{'s' * (care != 1)}" if care else ""
 
@@ -135,11 +135,11 @@ JOB = "pool: a job, 10 at once"
 BROWSER = "pool: a browser with one page"
 PAGE = "pool: each of 30 open pages"
 GB = 1024
-"""Megabytes of a gigabyte."""
+"""Megabytes in a gigabyte."""
 
 
 def sizing_lines(report: Report) -> list[str]:
-    """Return what a machine holds of the smallest of pages, worked out as the table of sizing says."""
+    """Return a machine's capacity for the smallest pages, by the formulas of the table of sizing."""
     browser, page, job = (own_median(report, name) for name in (BROWSER, PAGE, JOB))
     if browser is None or page is None or job is None:
         return []
@@ -156,12 +156,12 @@ def sizing_lines(report: Report) -> list[str]:
         f"| jobs a second (`R`), ten pages at once | {shown(rate)} |",
         f"| jobs a second and core | {shown(rate / cores)} |",
         "",
-        "The page has two buttons and a field; what is on a real page comes on top of it. A job opens a page in a context of",
-        "its own, goes there, reads the title and closes it. `python -m benchmarks pool` measures it.",
+        "The page has two buttons and a field; a real page needs more. A job opens a page in a separate",
+        "context, navigates it, reads the title and closes it. `python -m benchmarks pool` measures it.",
     ]
 
 
-# --- beside other servers, and other shells --------------------------------------------------------------------------
+# --- comparison with other servers and shells -------------------------------------------------------------------------
 
 MCP_ROWS = ("10", "1,000")
 MCP_FIGURES = {
@@ -174,11 +174,11 @@ MCP_FIGURES = {
     "characters of a snapshot": "characters of a snapshot",
     "characters to know what a click changed": "characters to know what a click changed",
 }
-"""The figures of the case `mcp`, and what they are called in a table."""
+"""The figures of the case `mcp`, and their labels in the table."""
 
 
 def mcp_lines(report: Report) -> list[str]:
-    """Return the table of servers: the engine's median, and how many times better it is than each of the others."""
+    """Return the table of servers: the engine's median, and its ratio to each of the others."""
     others = ", ".join(MCP_SERVERS)
     lines = [
         f"{taken(report)}{reasons_for_care(report)}; behind each, how many times better the engine was in the same rounds",
@@ -202,7 +202,7 @@ SHELL_FIGURES = {
 
 
 def shell_lines(report: Report) -> list[str]:
-    """Return the table of commands: the engine's median, and how many times better it is than what it is beside."""
+    """Return the table of commands: the engine's median, and its ratio to the other program."""
     lines = [
         f"{taken(report)}{reasons_for_care(report)}:",
         "",
@@ -226,7 +226,7 @@ def _beside(report: Report, name: str, others: tuple[str, ...]) -> str:
     return f"{shown(median)}{unit}: {told_ratios}"
 
 
-# --- what a page does, and replays of the cache -----------------------------------------------------------------------
+# --- activity of pages, and replays of the cache -----------------------------------------------------------------------
 
 ACTIVITY_LINES = (
     Line("events: 4,000 console messages", "Console messages, read from a stream"),
@@ -239,7 +239,7 @@ ACTIVITY_LINES = (
 
 
 def activity_lines(report: Report) -> list[str]:
-    """Return what is told of the activity of pages."""
+    """Return the lines about the activity of pages."""
     lines = [text for line in ACTIVITY_LINES if (text := told(report, line))]
     return [f"{taken(report)}{reasons_for_care(report)}:", "", *lines]
 
@@ -252,11 +252,11 @@ CACHE_SIDES = {
     "engine: fresh snapshots": "a fresh snapshot before every step",
     "engine: ax snapshots": "by the accessibility tree",
 }
-"""The sides of the case `cached_flow` that stand beside a replay, and what they are called in a table."""
+"""Sides of the case `cached_flow` that are compared with a replay, and their labels in the table."""
 
 
 def cache_lines(report: Report) -> list[str]:
-    """Return the table of replays: what each way takes in ms, and how many times faster the replay is."""
+    """Return the table of replays: the milliseconds of each way, and the ratio to the replay."""
     lines = [
         f"{taken(report)}{reasons_for_care(report)}; in ms, and how many times faster the replay was in the same rounds:",
         "",

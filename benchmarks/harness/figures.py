@@ -1,8 +1,8 @@
-"""Figures: what the sides of a case took, turn by turn, and what is said of it. Pure.
+"""Figures: the values of a case's sides, turn by turn, and their statistics. Pure.
 
-Rule: every value is kept. What is said of a side is the median over its turns of each turn's median, so that one bad
-turn cannot move it; what is said of two sides is the ratio of each round, in which both had the same machine, and its
-quartiles. A ratio is always "how many times better": above 1 is better, whatever the unit.
+Rule: every value is kept. A side's statistic is the median over its turns of each turn's median, so that one bad
+turn cannot move it. Two sides are compared by the ratio in each round, in which both had the same machine, and by
+the quartiles of these ratios. A ratio is always "how many times better": above 1 is better, whatever the unit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Unit = Literal["ms", "calls/s", "events/s", "pages/s", "MB/s", "MB", "instructio
 LESS_IS_BETTER: frozenset[Unit] = frozenset({"ms", "MB", "instructions", "characters", "power"})
 
 QUARTILES_NEED = 4
-"""Turns below which the extremes are given in place of the quartiles."""
+"""Number of turns below which the extremes replace the quartiles."""
 
 
 def _rounds(turns: Iterable[Iterable[float]]) -> tuple[tuple[float, ...], ...]:
@@ -27,14 +27,14 @@ def _rounds(turns: Iterable[Iterable[float]]) -> tuple[tuple[float, ...], ...]:
 
 
 NOISE_THRESHOLD = 0.15
-"""How far apart the quartiles of equal things may come out, as a part of their median, until it is said."""
+"""Distance between the quartiles of equal things, relative to their median, from which a warning is given."""
 
 
 @attrs.frozen
 class SideFigures:
-    """The turns of one side, each with one value or more.
+    """The turns of one side, each with one or more values.
 
-    `cannot` is the reason why there are none, "" otherwise; `note` says what the figures alone do not.
+    `cannot` is the reason for missing turns, or "". `note` is additional information.
     """
 
     side: str
@@ -44,7 +44,7 @@ class SideFigures:
 
     @property
     def measured(self) -> bool:
-        """Whether there is a value at all."""
+        """Whether any value exists."""
         return not self.cannot and any(self.turns)
 
     @property
@@ -54,7 +54,7 @@ class SideFigures:
 
     @property
     def median(self) -> float:
-        """The median over the turns of each turn's median; NaN without any."""
+        """The median of the turns' medians; NaN without turns."""
         return statistics.median(self.medians) if self.measured else math.nan
 
 
@@ -68,7 +68,7 @@ class Ratio:
     turns: int
 
     def __str__(self) -> str:
-        """Say it: "6.35 (5.90 to 6.80)", or "6.35" of one round."""
+        """Format it: "6.35 (5.90 to 6.80)", or "6.35" for one round."""
         if self.turns == 1:
             return shown_ratio(self.median)
         return f"{shown_ratio(self.median)} ({shown_ratio(self.low)} to {shown_ratio(self.high)})"
@@ -76,11 +76,11 @@ class Ratio:
 
 @attrs.frozen
 class Measurement:
-    """One figure of a case, of all its sides.
+    """One figure of a case, for all its sides.
 
-    `size` is the x of a scaling curve of the name `curve`. `reference` holds, for each round, the milliseconds of a
-    piece of work that is always the same: how even the machine was. Where values lie around nothing, such as growth,
-    they are not `compared`.
+    `size` is the x value in the scaling curve `curve`. `reference` has the milliseconds of a constant piece of
+    work for each round, which show how even the machine was. Values around zero, such as growth, are not
+    `compared`.
     """
 
     case: str
@@ -99,27 +99,27 @@ class Measurement:
 
     @property
     def name(self) -> str:
-        """The case and its variant, in words."""
+        """The case and its variant."""
         return f"{self.case}: {self.variant}" if self.variant else self.case
 
     @property
     def is_uneven(self) -> bool:
-        """Whether the machine was uneven: work that is always the same took now this long, now that."""
+        """Whether the machine was uneven: the time of constant work varied."""
         return spread(self.reference) > NOISE_THRESHOLD
 
     def side(self, name: str) -> SideFigures | None:
-        """Return the figures of that side, None where it took no part."""
+        """Return the figures of that side, or None."""
         return next((side for side in self.sides if side.side == name), None)
 
     def p95(self, name: str) -> float:
-        """Return the value that one in twenty of all that side's values is worse than; NaN without any."""
+        """Return the side's 95th percentile towards the worse end; NaN without values."""
         side = self.side(name)
         if side is None or not side.measured:
             return math.nan
         return worse_end([value for turn in side.turns for value in turn], self.less_is_better)
 
     def ratio(self, slow: str, fast: str) -> Ratio | None:
-        """Return how many times better `fast` is than `slow`; None when one was not measured, or is not above 0."""
+        """Return how many times better `fast` is than `slow`, or None unless both have values above 0."""
         if not self.compared:
             return None
         slower, faster = self.side(slow), self.side(fast)
@@ -130,13 +130,13 @@ class Measurement:
 
 
 def worse_end(values: Sequence[float], less_is_better: bool) -> float:
-    """Return the 95th percentile towards the bad side: the longest times, or the lowest rates."""
+    """Return the 95th percentile towards the worse end: the longest times, or the lowest rates."""
     ordered = sorted(values, reverse=not less_is_better)
     return ordered[math.ceil(0.95 * len(ordered)) - 1]
 
 
 def ratio_of(pairs: Sequence[tuple[float, float]]) -> Ratio | None:
-    """Return the ratio of first to second over all rounds; None without rounds, or with a value not above 0."""
+    """Return the ratio of first to second over all rounds, or None without rounds or with a value not above 0."""
     if not pairs or any(value <= 0 or not math.isfinite(value) for pair in pairs for value in pair):
         return None
     each = [first / second for first, second in pairs]
@@ -145,7 +145,7 @@ def ratio_of(pairs: Sequence[tuple[float, float]]) -> Ratio | None:
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, float]:
-    """Return the first and third quartile; of fewer than four values, the least and the greatest."""
+    """Return the first and third quartile; for fewer than four values, the minimum and the maximum."""
     if len(values) < QUARTILES_NEED:
         return min(values), max(values)
     low, _, high = statistics.quantiles(values, n=4)
@@ -153,7 +153,7 @@ def quartiles(values: Sequence[float]) -> tuple[float, float]:
 
 
 def spread(values: Sequence[float]) -> float:
-    """Return how far apart the quartiles are, as a part of the median: 0.1 is a tenth. NaN without values."""
+    """Return the distance of the quartiles relative to the median: 0.1 is a tenth. NaN without values."""
     if not values or not (median := statistics.median(values)):
         return math.nan
     low, high = quartiles(values)
@@ -161,7 +161,7 @@ def spread(values: Sequence[float]) -> float:
 
 
 def shown(value: float) -> str:
-    """Return a value with three digits that count: "0.312", "7.41", "46.3", "12,900"; "-" for none."""
+    """Format a value with three significant digits: "0.312", "7.41", "46.3", "12,900"; "-" for none."""
     if not math.isfinite(value):
         return "-"
     if value == 0:
@@ -171,5 +171,5 @@ def shown(value: float) -> str:
 
 
 def shown_ratio(value: float) -> str:
-    """Return a ratio with two digits behind the point, three that count from 10 on: "0.85", "6.35", "12.8", "394"."""
+    """Format a ratio with two decimals, or three significant digits from 10: "0.85", "6.35", "12.8", "394"."""
     return f"{value:.2f}" if 0.005 <= value < 9.995 else shown(value)

@@ -1,8 +1,8 @@
-"""What the engine aims at in its own report, as data: how far ahead of its peers, or how near to the floor. Pure.
+"""The engine's performance goals, as data: its lead over peers, or its distance to the floor. Pure.
 
-Rule: a goal is no promise: it says what would be best, whether it is reached or not, and no run fails by it. It is judged
-as a promise is, with a tolerance of a twentieth: what is that near counts as reached. A goal that was not measured is not
-reached. What is known to stand in the way of a goal is said in words; the figures are the report's.
+Rule: a goal is not a promise. It describes the optimum, and no run fails because of it. It is judged like a
+promise with a tolerance of a twentieth. A goal that was not measured is not reached. Known obstacles are described
+in words; the figures are those of the report.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from benchmarks.harness.report import Report
 Reach = Literal["reached", "not reached", "cannot be told", "not measured"]
 
 NEAR = 0.05
-"""The part of a goal that may be missing."""
+"""Tolerated shortfall of a goal, as a fraction."""
 
 
 @attrs.frozen
 class Goal:
-    """One goal, judged as a promise. `obstacle` is what stands in its way, "" where nothing is known to."""
+    """A goal, judged like a promise. `obstacle` describes the known obstacle, or is ""."""
 
     promise: Promise
     obstacle: str = ""
@@ -36,27 +36,29 @@ def _goal(
 
 
 _FIRST_LOOK = (
-    "Chrome first draws what it has loaded (the floor `an answer`), and the walk of a new document runs cold; at 10 and "
-    "100 rows Chrome's roles and names alone take about as long as is aimed at"
+    "Chrome first draws the loaded document (the floor `an answer`), and the walk of a new document runs cold; at 10 and "
+    "100 rows Chrome's roles and names alone take about as long as the goal"
 )
 _LOOK_AFTER = (
-    "nothing reports a change of styles, of the states of controls, and of who listens to clicks: the first two are compared "
+    "no event reports changes of styles, of the states of controls, or of click listeners: the first two are compared "
     "element by element, and Chrome lists all listeners"
 )
 _EVALUATE = (
-    "a script of unknown value may give a promise or an object: Chrome waits for the one and groups the other; the "
-    "deadline, which Chrome knows too, and the recovery are the rest"
+    "a script of unknown value may give a promise or an object: Chrome waits for the first and groups the second; the "
+    "rest is the deadline, which Chrome gets too, and the recovery"
 )
-_FLOOD = "Chrome makes the messages hardly faster than either side reads them, and runs differ by more"
-_LARGE = "Chrome makes the reply for most of the time, and runs differ by more than what is left"
+_FLOOD = "Chrome creates the messages hardly faster than either side reads them, and the variation between runs is larger"
+_LARGE = (
+    "Chrome creates the reply for most of the time, and the rest is smaller than the variation between runs"
+)
 _NEW_PAGE = (
-    "the title is read in a world of the engine's own, out of reach of the page; the click is checked; and the end of the "
-    "page is waited for, which these do not"
+    "the engine reads the title in a world that the page cannot reach, checks the click, and waits for the end of the "
+    "page; these peers do not"
 )
-_NAVIGATION = "a page that hangs is found out before it is left, and the status of the answer is listened to"
-_COMMAND = "starting Python and loading the engine takes longer than what is aimed at leaves"
-_START = "the browser's version, its targets and the first page's set-up are asked for, and answered, before it is given"
-_FILL = "Chrome takes most of it: for the focus, the selection, and one insertion of the text"
+_NAVIGATION = "the engine detects a hung page before it leaves it, and observes the status of the response"
+_COMMAND = "starting Python and loading the engine takes longer than the goal permits"
+_START = "the engine requests the browser's version, its targets and the first page's set-up before it returns the page"
+_FILL = "Chrome takes most of the time: for the focus, the selection, and one insertion of text"
 
 
 def _looks() -> Iterator[Goal]:
@@ -171,7 +173,7 @@ GOALS: tuple[Goal, ...] = (*_looks(), *_calls(), *_pages(), *_starts(), *_action
 
 @attrs.frozen
 class Aim:
-    """What a run says of a goal; `figure` is what it is about, in words; `obstacle` what stands in its way."""
+    """A run's result for a goal. `figure` describes the measured figure, `obstacle` the obstacle."""
 
     text: str
     reach: Reach
@@ -180,7 +182,7 @@ class Aim:
 
 
 def aims(report: Report, goals: tuple[Goal, ...] = GOALS) -> list[Aim]:
-    """Return what the report says of each goal whose case was run."""
+    """Return the report's result for each goal whose case was run."""
     ran = {case.name for case in report.cases}
     found = []
     for goal in goals:

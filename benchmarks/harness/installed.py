@@ -1,6 +1,6 @@
-"""Which peers there are, where they are installed, and how each is started. Data, and a look at the disk.
+"""The available peers, their locations, and their commands. Data, and checks of the disk.
 
-Rule: nothing is installed here (`scripts/peers.sh` does that, at locked versions, into folders that git ignores).
+Rule: nothing is installed here. `scripts/peers.sh` installs locked versions into folders that git ignores.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ INSTALL = "scripts/peers.sh installs it"
 class Kind:
     """How a peer is run.
 
-    `script` is below benchmarks/peers, `package` what has to be installed for it. `attaches` are those that are given
-    a browser that runs already, because their own way of starting one does not take all flags.
+    `script` is its file below benchmarks/peers, `package` its required package. Peers with `attaches` get a
+    running browser, because their own start does not accept all flags.
     """
 
     script: str
@@ -30,7 +30,7 @@ class Kind:
     attaches: bool = False
 
     def command(self) -> list[str]:
-        """Return the command line, without the order."""
+        """Return the command line without the order."""
         program = shutil.which("node") or "node" if self.node else str(PYTHON)
         return [program, str(HERE / "peers" / self.script)]
 
@@ -43,14 +43,14 @@ PEERS: dict[str, Kind] = {
     "zendriver": Kind("nodriver_peer.py", "zendriver", attaches=True),
     "pydoll": Kind("pydoll_peer.py", "pydoll"),
 }
-"""In the order of the report."""
+"""The peers in the order of the report."""
 
 
 @attrs.frozen
 class McpServer:
-    """How another server of the Model Context Protocol is run: the script of its package, and its options.
+    """How another MCP server is run: the script of its package, and its options.
 
-    `executable` is the option that names the browser.
+    `executable` is the option for the browser.
     """
 
     package: str
@@ -73,11 +73,11 @@ MCP_SERVERS: dict[str, McpServer] = {
         "--executablePath",
     ),
 }
-"""Servers that the engine's own is measured beside, in the order of the report."""
+"""Servers compared with the engine's, in the order of the report."""
 
 
 def why_no_server(name: str) -> str:
-    """Return why this server cannot be run here, or ""."""
+    """Return why this server cannot run here, or ""."""
     if shutil.which("node") is None:
         return "not installed here: there is no Node.js"
     found = (NODE_MODULES / MCP_SERVERS[name].script).exists()
@@ -85,7 +85,7 @@ def why_no_server(name: str) -> str:
 
 
 def why_not(name: str, kind: Kind) -> str:
-    """Return why this peer cannot be run here, or ""."""
+    """Return why this peer cannot run here, or ""."""
     script = HERE / "peers" / kind.script
     if not script.exists():
         return f"not here: there is no {script.relative_to(HERE.parent)}"

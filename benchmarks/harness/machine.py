@@ -1,6 +1,6 @@
-"""What a run was taken on: the machine, the versions, the load.
+"""The conditions of a run: the machine, the versions, the load.
 
-Rule: what the system does not tell is "", None or left out, never guessed; nothing here names the machine or its user.
+Rule: unknown facts are "", None or left out, never guessed. Nothing here identifies the machine or its user.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import cdpengine
 PACKAGES = ("trio", "trio-websocket", "msgspec", "attrs")
 TOOLS = ("node", "valgrind", "perf")
 
-_NEVER_ENDS = 10.0  # seconds that a program may take to tell its version
+_NEVER_ENDS = 10.0  # timeout of a program that prints its version, in seconds
 
 
 @attrs.frozen
 class Machine:
-    """The machine and the versions. Memory is in GB; `cores` are those this program may use."""
+    """The machine and the versions. Memory is in GB; `cores` are available to this program."""
 
     system: str
     kernel: str
@@ -39,7 +39,7 @@ class Machine:
     tools: dict[str, str]
 
     def lines(self) -> list[tuple[str, str]]:
-        """Return what there is to say, as name and text."""
+        """Return the known facts as pairs of name and description."""
         processor = f"{self.processor or self.architecture}, {self.cores} cores"
         if self.memory:
             processor += f", {self.memory:.0f} GB"
@@ -58,9 +58,9 @@ class Machine:
 
 @attrs.frozen
 class Load:
-    """The load average over one minute, and the seconds of all cores that were taken by others ("stolen") so far.
+    """The load average over one minute, and the seconds of all cores stolen by other machines so far.
 
-    None where the system does not tell.
+    None if unknown.
     """
 
     average: float | None = None
@@ -68,23 +68,23 @@ class Load:
 
 
 QUIET = 0.5
-"""The load of each core up to which a machine is quiet."""
+"""Maximum load for each core of a quiet machine."""
 
 
 def busy(load: Load, cores: int) -> str:
-    """Return in words that the machine is not quiet; "" where it is, or does not tell."""
+    """Describe the load of a machine that is not quiet. Returns "" if it is quiet or unknown."""
     if load.average is None or load.average <= QUIET * cores:
         return ""
     return f"the load was {load.average:.1f} on {cores} cores before the run began"
 
 
 def core_count() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def look_at_machine(executable: str) -> Machine:
-    """Look at this machine. Runs the browser with --version, and other programs that a case may use."""
+    """Inspect this machine. Runs the browser with --version, and other programs that a case may use."""
     return Machine(
         system=system_name(),
         kernel=platform.release(),
@@ -106,20 +106,20 @@ def look_at_machine(executable: str) -> Machine:
 
 
 def look_at_load() -> Load:
-    """Look at the load now."""
+    """Measure the load now."""
     average = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     return Load(average, stolen_seconds(_text("/proc/stat")))
 
 
 def stolen_seconds(text: str) -> float | None:
-    """Return what /proc/stat says that others took of our cores, in seconds; None where it says nothing."""
+    """Return the stolen time of our cores in /proc/stat, in seconds, or None."""
     first = text.splitlines()[0].split() if text else []
     ticks_a_second = 100  # USER_HZ, on every Linux
     return int(first[8]) / ticks_a_second if len(first) > 8 and first[0] == "cpu" else None
 
 
 def memory_size() -> float | None:
-    """Return the memory in GB, None where the system does not tell."""
+    """Return the memory in GB, or None if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     except (AttributeError, ValueError, OSError):
@@ -127,7 +127,7 @@ def memory_size() -> float | None:
 
 
 def processor_name(text: str | None = None) -> str:
-    """Return the processor's own name, out of /proc/cpuinfo where that is; "" where nothing tells it."""
+    """Return the processor's name from /proc/cpuinfo, or ""."""
     for line in (_text("/proc/cpuinfo") if text is None else text).splitlines():
         name, _, value = line.partition(":")
         if name.strip().lower() in ("model name", "hardware", "cpu model"):
@@ -144,7 +144,7 @@ def system_name() -> str:
 
 
 def told_version(command: list[str]) -> str:
-    """Return the first line that a program says of its version; "" when it is not there or says nothing."""
+    """Return the first line of a program's version, or ""."""
     try:
         said = subprocess.run(
             command,

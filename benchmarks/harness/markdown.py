@@ -1,7 +1,7 @@
 """The report as Markdown: all figures of a run as tables, and the short table of the summary. Pure.
 
-Rule: a table says the median, the 95th percentile towards the bad side, and how many times better the engine is with
-the quartiles of that; a side without a figure says why. Text of others (peers' reasons) cannot break a table.
+Rule: a table has the median, the 95th percentile towards the worse end, and the engine's ratio with quartiles. A
+side without a figure has its reason. Foreign strings (peers' reasons) cannot break a table.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 def safe(text: str, longest: int = LONGEST_REASON) -> str:
-    """Return a text that stays within one cell of a table, and is no markup."""
+    """Return a string that fits into one table cell and contains no markup."""
     line = _UNSAFE.sub(" ", text).strip()
     line = line if len(line) <= longest else line[: longest - 3] + "..."
     return re.sub(r"([\\|<>*_`\[\]])", r"\\\1", line)
@@ -39,7 +39,7 @@ def row(cells: Iterable[str]) -> str:
 
 
 def header(report: Report) -> list[str]:
-    """Return the lines that say when, how and on what a run was taken."""
+    """Return the lines about the time, duration and conditions of a run."""
     minutes = report.seconds / 60
     took = f"{minutes:.1f} min" if minutes >= 1 else f"{report.seconds:.0f} s"
     quick = "; a quick run: fewer and shorter turns" if report.quick else ""
@@ -63,12 +63,12 @@ def header(report: Report) -> list[str]:
 
 
 def warnings(report: Report) -> list[str]:
-    """Return the lines of what a reader has to know first."""
+    """Return the lines with the warnings."""
     return [f"- **to be read with care**: {safe(text, 2_000)}" for text in report.warnings()]
 
 
 def case_table(measurements: Sequence[Measurement]) -> list[str]:
-    """Return one case's table: a line for each figure and side."""
+    """Return the table of a case, with a line for each figure and side."""
     lines = [
         row(["figure", "side", "unit", "median", "p95", "the engine is so many times better", ""]),
         row(["---", "---", "---", "--:", "--:", "---", "---"]),
@@ -89,7 +89,7 @@ def case_table(measurements: Sequence[Measurement]) -> list[str]:
 
 
 def promises_table(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return the table of what is promised, and what the run shows of it."""
+    """Return the table of promises and their results."""
     lines = [row(["promised", "", "measured"]), row(["---", "---", "---"])]
     for verdict in verdicts:
         state = verdict.state if verdict.state == "holds" else f"**{verdict.state}**"
@@ -98,7 +98,7 @@ def promises_table(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def aims_table(found: Sequence[Aim]) -> list[str]:
-    """Return the table of what is aimed at, and whether the run reached it."""
+    """Return the table of goals and their results."""
     lines = [row(["aimed at", "", "measured", "in the way"]), row(["---"] * 4)]
     for aim in found:
         reach = aim.reach if aim.reach == "reached" else f"**{aim.reach}**"
@@ -107,7 +107,7 @@ def aims_table(found: Sequence[Aim]) -> list[str]:
 
 
 def whole(report: Report) -> str:
-    """Return all of a run as one Markdown document."""
+    """Return the whole run as one Markdown document."""
     lines = ["# Benchmarks", "", *header(report), *warnings(report), ""]
     for case in report.cases:
         lines += [f"## {case.title}", ""]
@@ -126,7 +126,7 @@ def whole(report: Report) -> str:
 
 
 def in_short(report: Report) -> list[Measurement]:
-    """Return what stands in the summary: where a peer or a floor was measured; of a curve, its two ends."""
+    """Return the measurements of the summary: those with a peer or a floor; for a curve, its two ends."""
     chosen = []
     for each in report.measurements:
         if not own_side(each) or all(is_ours(side.side) for side in each.sides):
@@ -140,7 +140,7 @@ def in_short(report: Report) -> list[Measurement]:
 
 
 def cell(measurement: Measurement, side: str, footnotes: list[str]) -> str:
-    """Return one side's cell: its median, and how many times better the engine is; or a footnote's mark."""
+    """Return a side's cell: its median and the engine's ratio, or the number of a footnote."""
     found = measurement.side(side)
     if found is None:
         return ""
@@ -158,7 +158,7 @@ def cell(measurement: Measurement, side: str, footnotes: list[str]) -> str:
 
 
 def short_table(report: Report) -> list[str]:
-    """Return the table of the summary: the engine and each peer as columns, reasons as footnotes below it."""
+    """Return the table of the summary: the engine and the peers as columns, with reasons as footnotes."""
     chosen = in_short(report)
     names = side_names(chosen)
     columns = [name for name in names if is_peer(name) and any(_measured(each, name) for each in chosen)]

@@ -1,7 +1,7 @@
-"""McpClient: a client of the Model Context Protocol over standard input and output, the same for every server.
+"""A client of the Model Context Protocol over standard input and output, the same for every server.
 
-Rule: it does the least that a client has to: lines of JSON-RPC, one call at a time, no schema, no cache; so what is
-timed is the server. A server runs in a session and a folder of its own, and nothing of it outlives the block.
+Rule: it does only the necessary work, so that the server is timed: lines of JSON-RPC, one call at a time, no
+schema, no cache. A server runs in a separate session and folder, and nothing of it survives the block.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cdpengine._nursery import open_body_nursery
 
 VERSION = "2025-06-18"
 PATIENCE = 60.0
-"""Seconds that a server may take over one call."""
+"""Timeout of a server's call, in seconds."""
 
 STOP_PATIENCE = 5.0
 KEPT = 2_000
@@ -33,7 +33,7 @@ KEPT = 2_000
 
 @attrs.frozen
 class Answer:
-    """What a tool answered: its text, and the milliseconds that it took."""
+    """A tool's response: its text, and its duration in milliseconds."""
 
     text: str
     milliseconds: float
@@ -41,7 +41,7 @@ class Answer:
 
 @attrs.define(eq=False)
 class McpClient:
-    """One server that runs. `about` is its name and version, `tools` are those that it lists."""
+    """A running server. `about` is its name and version, `tools` its list of tools."""
 
     _process: trio.Process
     about: str = ""
@@ -49,10 +49,10 @@ class McpClient:
     _number: int = 0
     _rest: bytearray = attrs.field(factory=bytearray)
     words: bytearray = attrs.field(factory=bytearray)
-    """The last that it wrote to its standard error."""
+    """The end of its standard error."""
 
     async def begin(self) -> None:
-        """Greet it, and read its list of tools."""
+        """Initialize the session, and read the list of tools."""
         given = {
             "protocolVersion": VERSION,
             "capabilities": {},
@@ -64,7 +64,7 @@ class McpClient:
         self.tools = (await self._call("tools/list", {}))["tools"]
 
     async def tool(self, name: str, /, **arguments: object) -> Answer:
-        """Call a tool. Raises Cannot with its words where it says that it failed, and where it says nothing."""
+        """Call a tool. Raises Cannot with its message if it reports a failure or returns nothing."""
         started = time.perf_counter()
         result = await self._call("tools/call", {"name": name, "arguments": arguments})
         milliseconds = (time.perf_counter() - started) * 1000
@@ -89,7 +89,7 @@ class McpClient:
         while True:
             message = json.loads(await self._line())
             if "method" in message:
-                if "id" in message:  # it asks for something that this client does not have
+                if "id" in message:  # a request for an unsupported feature
                     await self._send({"id": message["id"], "result": {"roots": []}})
             elif message.get("id") == number:
                 if "error" in message:
@@ -115,14 +115,14 @@ class McpClient:
         await self._process.stdin.send_all(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
     async def listen(self) -> None:
-        """Read what it writes to its standard error, so that it can always write."""
+        """Read its standard error, so that it never blocks."""
         assert self._process.stderr is not None
         async for piece in self._process.stderr:
             self.words += piece
             del self.words[:-KEPT]
 
     async def end(self) -> None:
-        """Close its input, as clients do, and wait until it has ended."""
+        """Close its input, like clients do, and wait until it has ended."""
         assert self._process.stdin is not None
         await self._process.stdin.aclose()
         with trio.move_on_after(STOP_PATIENCE):
@@ -133,7 +133,7 @@ class McpClient:
 async def open_client(
     command: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> AsyncIterator[McpClient]:
-    """Run a server while the block runs. Raises Cannot where it does not start."""
+    """Run a server during the block. Raises Cannot if it fails to start."""
     mark = secrets.token_hex(8)
     with tempfile.TemporaryDirectory(prefix="mcp-", ignore_cleanup_errors=True) as folder:
         process: trio.Process | None = None

@@ -1,8 +1,8 @@
-"""The noise reference: two things that are always the same, timed through the run.
+"""The noise reference: two constant pieces of work, timed through the run.
 
-Rule: what is timed has nothing to do with the engine or a browser: a fixed piece of Python's arithmetic says how much
-of a core there is, a bare question to the pages' server how soon the system lets another process run. How far apart
-equal things come out is how far a figure can be trusted.
+Rule: they are independent of the engine and the browser. Fixed arithmetic in Python shows the speed of a core; a
+bare request to the pages' server shows the delay until another process runs. Their variation is the accuracy of
+all figures.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ import time
 from urllib.parse import urlsplit
 
 STEPS = 60_000
-"""Of the fixed work: some 3 ms on a machine of 2020."""
+"""Number of steps of the fixed work: about 3 ms on a machine of 2020."""
 
 QUESTIONS = 40
 
 
 def fixed_work() -> float:
-    """Return the milliseconds of a fixed piece of arithmetic."""
+    """Return the milliseconds of the fixed arithmetic."""
     started = time.perf_counter()
     value = 1
     for _ in range(STEPS):
         value = (value * 1_103_515_245 + 12_345) & 0x7FFFFFFF
     taken = (time.perf_counter() - started) * 1000
-    assert value  # and so the loop is for something
+    assert value  # uses the result
     return taken
 
 
 def bare_round_trip(site: str) -> float:
-    """Return the milliseconds of one question to the pages' server on a socket that is open: a median of many."""
+    """Return the median milliseconds of requests to the pages' server on an open socket."""
     address = urlsplit(site)
     request = f"GET /n?noise HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode()
     taken = []

@@ -1,9 +1,9 @@
-"""Peers: other engines, each in a process of its own, that do one thing when told and say how long it took.
+"""Peers: other engines in separate processes, which perform one task on command and report its duration.
 
-Rule: a peer can do no harm to the run. It is told one thing a time, each with a deadline; one that does not answer in
-time, or ends, is ended with all that it started, and says "cannot" with the reason and its last words until the case
-is over; for the next case it is started anew. What a peer has started is found again by a mark in its environment, so
-that nothing of it outlives the program.
+Rule: a peer cannot harm the run. It gets one task at a time, each with a deadline. A peer that times out or ends
+is killed with all its descendants. For the rest of the case it raises Cannot with the reason and its last output;
+for the next case it is restarted. A mark in the environment identifies its descendants, so that nothing survives
+the program.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from cdpengine._launch.process import LaunchOptions, start_browser
 PEER_NAMES = tuple(PEERS)
 
 READY_PATIENCE = 40.0
-"""Seconds that a peer may take to start."""
+"""Timeout of a peer's start, in seconds."""
 
 PATIENCE = 45.0
-"""Seconds that a peer may take over one thing, where the case gives it no others."""
+"""Default timeout of a peer's task, in seconds."""
 
 STOP_PATIENCE = 6.0
-"""Seconds that a peer may take to close its browser and end."""
+"""Timeout for a peer to close its browser and end, in seconds."""
 
 STARTS = 3
-"""How often a peer that failed is started anew in one run."""
+"""Maximum number of starts of a failing peer in one run."""
 
 LONGEST_LINE = 16 * 1024 * 1024
 KEPT_LINES = 12
@@ -45,11 +45,11 @@ SHOWN = 200
 
 
 class Cannot(Exception):
-    """A side cannot do what is measured; the text is the reason, in words."""
+    """A side cannot perform the measured task. The message is the reason."""
 
 
 class Answer(msgspec.Struct):
-    """What a peer says on one line."""
+    """A peer's answer, one line of JSON."""
 
     values: list[float] = []
     cannot: str | None = None
@@ -62,9 +62,9 @@ class Answer(msgspec.Struct):
 
 @attrs.define(eq=False)
 class Peer:
-    """One peer: running, or with the reason why it is not.
+    """A peer that is running, or the reason why it is not.
 
-    `version` and `attached` are what it says of itself; `note` is what it said beside its last values. `mark` is in the
+    `version` and `attached` are reported by the peer. `note` accompanies its last values. `mark` is in the
     environment of its processes.
     """
 
@@ -84,19 +84,21 @@ class Peer:
 
     @classmethod
     def refused(cls, name: str, reason: str) -> Peer:
-        """Return one that does not run."""
+        """Return a peer that does not run."""
         peer = cls(name, refusal=reason)
         peer._gone.set()
         return peer
 
     async def ask(self, do: str, *, patience: float = PATIENCE, **order: object) -> list[float]:
-        """Have it do something, and return the values it says. Raises Cannot with its reason, or with what became of it."""
+        """Send a task and return the reported values. Raises Cannot with the peer's reason, or that of its
+        failure.
+        """
         said = await self.tell(do, patience=patience, **order)
         values: list[float] = said.get("values", [])
         return values
 
     async def tell(self, do: str, *, patience: float = PATIENCE, **order: object) -> dict[str, Any]:
-        """Have it do something, and return its whole answer. Raises Cannot as `ask` does."""
+        """Send a task and return the whole answer. Raises Cannot like `ask`."""
         if self.refusal:
             raise Cannot(self.refusal)
         async with self._one_at_a_time:
@@ -127,14 +129,14 @@ class Peer:
         return whole
 
     async def _line(self) -> tuple[Answer, dict[str, Any]]:
-        """Return its next answer; what it prints besides is kept as its words. Raises EOFError."""
+        """Return its next answer. Other output is stored. Raises EOFError."""
         assert self._process is not None
         assert self._process.stdout is not None
         while True:
             end = self._rest.find(b"\n")
             if end < 0:
                 if len(self._rest) > LONGEST_LINE:
-                    raise EOFError("the peer says a line without an end")
+                    raise EOFError("the peer printed a line without an end")
                 more = await self._process.stdout.receive_some()
                 if not more:
                     raise EOFError("the peer ended")
@@ -148,7 +150,7 @@ class Peer:
                 self._words.append(line.decode("utf-8", "replace").strip())
 
     def last_words(self) -> str:
-        """Return ": " and the last that it wrote to its standard error, or ""."""
+        """Return ": " and the last line of its standard error, or ""."""
         words = next((line for line in reversed(self._words) if line), "")
         return f": {words[:SHOWN]}" if words else ""
 
@@ -157,7 +159,7 @@ class Peer:
         self._lost.set()
 
     async def live(self, command: list[str], order: dict[str, object], started: trio.Event) -> None:
-        """Run its process until `leave`, or until it is given up on; leave nothing of it."""
+        """Run its process until `leave` or a failure, and clean up completely."""
         environment = {**os.environ, MARK: self.mark, "PYTHONUNBUFFERED": "1"}
         try:
             async with trio.open_nursery() as nursery:
@@ -192,17 +194,17 @@ class Peer:
             return
         except (trio.BrokenResourceError, trio.ClosedResourceError, EOFError):
             with trio.move_on_after(1):
-                await self._process_ended()  # and so its last words are there
+                await self._process_ended()  # its last output is available then
             self._give_up(f"ended at its start{self.last_words()}")
             return
         self.version, self.attached = answer.version, answer.attached
         if not answer.ready:
-            self._give_up(answer.cannot or answer.error or "did not say that it is ready")
+            self._give_up(answer.cannot or answer.error or "did not report that it is ready")
 
     async def _process_ended(self) -> None:
         assert self._process is not None
         await self._process.wait()
-        await trio.sleep(0.05)  # for what is still in its standard error
+        await trio.sleep(0.05)  # for the rest of its standard error
 
     async def _until_it_ends(self) -> None:
         async with trio.open_nursery() as nursery:
@@ -224,7 +226,7 @@ class Peer:
             await self._process.wait()
 
     async def _listen(self) -> None:
-        """Keep the last lines of its standard error; read all of it, so that it can always write."""
+        """Store the last lines of its standard error. Read everything, so that it never blocks."""
         assert self._process is not None
         assert self._process.stderr is not None
         rest = b""
@@ -236,14 +238,14 @@ class Peer:
                 self._words.append(rest.decode("utf-8", "replace").strip())
 
     async def close(self) -> None:
-        """End it, its browser too; returns once nothing is left."""
+        """End it and its browser. Returns after the cleanup."""
         self._leave.set()
         await self._gone.wait()
 
 
 @attrs.define(eq=False)
 class PeerGroup:
-    """The peers of one run. `names` are those asked for, in order; `nursery` is where they live."""
+    """The peers of one run. `names` are the requested ones, in order; `nursery` runs them."""
 
     names: tuple[str, ...]
     executable: str
@@ -252,13 +254,13 @@ class PeerGroup:
     nursery: trio.Nursery
     kinds: dict[str, Kind] = attrs.field(factory=lambda: dict(PEERS))
     said: dict[str, Peer] = attrs.field(factory=dict)
-    """The last peer of each name: for the report, also after it was closed."""
+    """The last peer of each name, for the report, even after its end."""
     say: Callable[[str], None] = lambda _text: None
     _running: dict[str, Peer] = attrs.field(factory=dict)
     _starts: dict[str, int] = attrs.field(factory=dict)
 
     async def ready(self, verb: str) -> dict[str, Peer]:
-        """Return all of them, running where that is possible, told to make ready for `verb`."""
+        """Return all peers, running if possible, and prepared for `verb`."""
 
         async def start(name: str) -> None:
             self._running[name] = self.said[name] = await self._start(name)
@@ -273,7 +275,7 @@ class PeerGroup:
             try:
                 await peer.tell("ready", verb=verb)
             except Cannot as reason:
-                # Of this verb only: another case asks for another one.
+                # Only for this verb: another case uses another one.
                 told[name] = Peer.refused(name, str(reason))
 
         async with trio.open_nursery() as nursery:
@@ -315,17 +317,17 @@ class PeerGroup:
             started.set()
 
     def forget_notes(self) -> None:
-        """Forget what the peers said beside their values so far."""
+        """Forget the notes of the peers."""
         for peer in self._running.values():
             peer.note = ""
 
     def note(self, name: str) -> str:
-        """Return what that peer said beside its last values, or ""."""
+        """Return the note of that peer's last values, or ""."""
         peer = self._running.get(name)
         return "" if peer is None else peer.note
 
     async def close(self) -> None:
-        """End all that run; those that had failed are counted, and started anew the next time."""
+        """End all running peers. Failed ones are counted, and restarted the next time."""
         async with trio.open_nursery() as nursery:
             for name, peer in self._running.items():
                 if peer.refusal:
@@ -335,7 +337,7 @@ class PeerGroup:
 
 
 def known(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in the report's order. Raises ValueError for one that is no peer."""
+    """Return the names in the report's order. Raises ValueError for an unknown peer."""
     wanted = set(names)
     if unknown := sorted(wanted - set(PEERS)):
         raise ValueError(f"no peer is named {', '.join(unknown)}; there are {', '.join(PEERS)}")

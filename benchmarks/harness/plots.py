@@ -1,7 +1,7 @@
-"""The report as one HTML page that needs nothing else: plots, tables, and what it was taken on. Pure.
+"""The report as one self-contained HTML page: plots, tables, and the conditions of the run. Pure.
 
-Rule: no script, no request, no font of its own: it opens from a disk, and prints. It follows the reader's light or
-dark theme, each plot has its figures in a table below it, and text of others is escaped.
+Rule: no script, no request, no font, so that it opens from a disk and prints. It follows the reader's light or
+dark theme, each plot has a table of its figures, and foreign strings are escaped.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from benchmarks.harness.promises import judge_all
 from benchmarks.harness.report import CaseRun, Report, own_side
 from benchmarks.harness.svg import Point, RatioRow, curve_plot, ratio_plot
 
-_SERIES = {  # light, dark; both at least 4.5 to 1 on their background
+_SERIES = {  # light and dark; contrast of at least 4.5 to 1
     "s0": ("#0b5fa5", "#6cb6ff"),
     "s1": ("#b93a0a", "#ff9d6b"),
     "s2": ("#15743a", "#6fdc95"),
@@ -123,12 +123,12 @@ def _head(report: Report) -> str:
 
 
 def overview_picture(report: Report) -> str:
-    """Return the plot of all figures beside Playwright as a file of its own; "" where there are none."""
+    """Return the plot of all figures compared with Playwright as a file, or "" without figures."""
     return _alone(_overview_plot(report))
 
 
 def curve_pictures(report: Report, case: CaseRun) -> list[tuple[str, str]]:
-    """Return the curves of a case as files of their own, each with its title."""
+    """Return the curves of a case as files, each with its title."""
     found = report.of_case(case.name)
     titles = dict.fromkeys(each.curve for each in found if each.curve)
     plots = [
@@ -139,8 +139,8 @@ def curve_pictures(report: Report, case: CaseRun) -> list[tuple[str, str]]:
 
 
 def _alone(plot: str) -> str:
-    """Return a plot with its style in it, so that it can be a file."""
-    # It has a ground of its own: the page around it may be light while the reader's theme is dark.
+    """Return a plot with an embedded style, for use as a file."""
+    # It has a background, because the surrounding page may be light while the reader's theme is dark.
     style = f"<style>{style_sheet()}\nsvg {{ background: var(--back); margin: 0; min-width: 0 }}</style>"
     return plot.replace(">", f">{style}", 1) + "\n" if plot else ""
 

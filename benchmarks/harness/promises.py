@@ -1,8 +1,8 @@
-"""What the engine promises of its speed, as data, and whether a run shows it. Pure.
+"""The engine's performance promises, as data, and their check against a run. Pure.
 
-Rule: a promise is one line: which figure, of which side, against which other, at least how many times better; or, where
-it was given as a time, at most how much. A promise that was not measured does not hold. The tolerance is for the noise
-of one short run on a shared machine, and has its reason beside it; a figure inside it is told apart from one that holds.
+Rule: a promise is one line: a figure of a side, compared with another side, and the minimum ratio; or a maximum
+time. A promise that was not measured does not hold. The tolerance covers the noise of a short run on a shared
+machine, with its reason in its name. A figure within the tolerance is reported separately.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from benchmarks.harness.report import Report
 State = Literal["holds", "within the tolerance", "fails", "cannot be told", "not measured"]
 
 SAME_ROUNDS = 0.1
-"""Both sides took their turns in the same rounds: quartiles of such ratios lie some 10 % apart."""
+"""Tolerance for sides with turns in the same rounds: quartiles of such ratios are about 10 % apart."""
 
 FEW_ROUNDS = 0.2
-"""The same, of so few rounds, or with so much of Chrome's own work in it, that they lie further apart."""
+"""Tolerance for few rounds, or for a large share of Chrome's work: the quartiles are further apart."""
 
 OTHER_ROUNDS = 0.3
-"""The sides were measured one after the other."""
+"""Tolerance for sides that were measured successively."""
 
 UNEVEN = 0.5
-"""How far apart the quartiles of a ratio may lie, as a part of it, for it to tell anything near to what is promised."""
+"""Maximum relative distance of a ratio's quartiles that still permits a decision near the promised value."""
 
 OTHER_MACHINE = 1.0
-"""An absolute time, on whatever machine this is: one that is half as fast breaks no promise."""
+"""Tolerance for an absolute time on any machine: half the speed breaks no promise."""
 
 
 @attrs.frozen
 class Promise:
-    """One promise. `variant` is a glob over the variants of the case.
+    """A promise. `variant` is a glob for the variants of the case.
 
-    With `over`: `side` is at least `least` times better than the side `over`, of the variant `over_variant` where that
-    is another one. Without: `side` takes at most `most`, in the figure's unit.
+    With `over`: `side` is at least `least` times better than the side `over`, whose variant is `over_variant` if
+    given. Otherwise: `side` takes at most `most`, in the figure's unit.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Promise:
 
 @attrs.frozen
 class Verdict:
-    """What a run says of a promise; `figure` is what it is about, in words."""
+    """A run's verdict about a promise. `figure` describes the measured figure."""
 
     promise: Promise
     state: State
@@ -64,7 +64,7 @@ class Verdict:
 
     @property
     def kept(self) -> bool:
-        """Whether it holds, as far as one run can tell."""
+        """Whether the promise holds, within the accuracy of one run."""
         return self.state in ("holds", "within the tolerance")
 
 
@@ -376,12 +376,12 @@ PROMISES: tuple[Promise, ...] = (
 
 
 def cases_of(promises: tuple[Promise, ...] = PROMISES) -> list[str]:
-    """Return the cases that have to be run for these, in their order."""
+    """Return the cases needed for the promises, in order."""
     return list(dict.fromkeys(promise.case for promise in promises))
 
 
 def judge(promise: Promise, report: Report) -> Verdict:
-    """Say whether the report shows that the promise holds."""
+    """Judge a promise by the report."""
     found = figure_of(promise, report)
     if found is None:
         return Verdict(promise, "not measured", f"{promise.case} has no figure “{promise.variant}”")
@@ -399,7 +399,7 @@ def judge(promise: Promise, report: Report) -> Verdict:
 
 
 def figure_of(promise: Promise, report: Report) -> Measurement | None:
-    """Return the figure that the promise is about, None where it was not measured."""
+    """Return the figure of the promise, or None if it was not measured."""
     return _measurement(report, promise.case, promise.variant)
 
 

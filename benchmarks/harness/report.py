@@ -1,7 +1,7 @@
-"""The report of a run: what it holds, and how it is kept as JSON. Pure.
+"""The report of a run, and its JSON format. Pure.
 
-Rule: every value of every turn is in it, so that whatever is said of a run can be worked out again, and drawn again,
-from the file alone. A report says by itself when it is not to be trusted: noise above the threshold is named.
+Rule: the report has every value of every turn, so that all statistics and plots can be derived from the file alone.
+It also reports its own defects: noise above the threshold is named.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FORMAT = 1
 
 @attrs.frozen
 class CaseRun:
-    """One case of a run: how long it took (seconds), and how it failed ("" when it did not)."""
+    """One case of a run: its duration in seconds, and its failure ("" if it succeeded)."""
 
     name: str
     title: str
@@ -30,7 +30,7 @@ class CaseRun:
 
 @attrs.frozen
 class PeerSaid:
-    """What a peer is: its version, and how it is attached to its browser; or why it is not there."""
+    """A peer: its version and how it is attached to its browser, or the reason for its absence."""
 
     name: str
     version: str = ""
@@ -40,9 +40,9 @@ class PeerSaid:
 
 @attrs.frozen
 class Report:
-    """One run. `began` is its day and time in UTC, `command` what made it, `seconds` how long it took.
+    """One run. `began` is its date and time in UTC, `command` its command, `seconds` its duration.
 
-    `bare` holds the milliseconds of a bare round trip to the pages' server, timed between the cases.
+    `bare` has the milliseconds of bare round trips to the pages' server, timed between the cases.
     """
 
     began: str
@@ -59,27 +59,27 @@ class Report:
     format: int = FORMAT
 
     def of_case(self, name: str) -> list[Measurement]:
-        """Return a case's measurements, in the order in which they were taken."""
+        """Return a case's measurements in chronological order."""
         return [each for each in self.measurements if each.case == name]
 
     def measurement(self, case: str, variant: str) -> Measurement | None:
-        """Return that measurement, None when it was not taken."""
+        """Return that measurement, or None."""
         return next((each for each in self.of_case(case) if each.variant == variant), None)
 
     @property
     def fixed(self) -> list[float]:
-        """The milliseconds of the fixed work, over the whole run."""
+        """Milliseconds of the fixed work, over the whole run."""
         return [value for measurement in self.measurements for value in measurement.reference]
 
     def noises(self) -> list[tuple[str, float]]:
-        """Return what was timed that is always the same, with how far apart it came out."""
+        """Return the constant pieces of work, with the spread of their times."""
         return [
             ("a fixed piece of arithmetic", spread(self.fixed)),
             ("a bare round trip to another process", spread(self.bare)),
         ]
 
     def warnings(self) -> list[str]:
-        """Return what a reader has to know before believing a figure: noise, load, failures."""
+        """Return the warnings for readers: noise, load, failures."""
         said = [
             f"{name} came out {value:.0%} apart (quartiles over median; above {NOISE_THRESHOLD:.0%} is noise)"
             for name, value in self.noises()
@@ -99,31 +99,31 @@ class Report:
 
     @property
     def stolen(self) -> float | None:
-        """The part of the cores' time that others on the same hardware took during the run; None if unknown."""
+        """Fraction of the cores' time that other machines on the same hardware took during the run, or None."""
         if self.before.stolen is None or self.after.stolen is None or self.seconds <= 0:
             return None
         return (self.after.stolen - self.before.stolen) / (self.seconds * self.machine.cores)
 
 
 def is_ours(side: str) -> bool:
-    """Whether a side is the engine itself: "engine", or "engine: in which way"."""
+    """Whether a side is the engine: "engine", or "engine: variant"."""
     return side.partition(":")[0] == "engine"
 
 
 def own_side(measurement: Measurement) -> str:
-    """Return the side that others are compared with: "engine", or the first of ours. "" where none was measured."""
+    """Return the side for comparisons: "engine", or its first measured variant, or ""."""
     ours = [side.side for side in measurement.sides if is_ours(side.side) and side.measured]
     return "engine" if "engine" in ours else next(iter(ours), "")
 
 
 def side_names(measurements: Sequence[Measurement]) -> list[str]:
-    """Return the names of all sides, ours first, then the floor, then peers; of each in order of appearance."""
+    """Return the names of all sides: the engine's, the floors, the peers, each in order of appearance."""
     names = list(dict.fromkeys(side.side for each in measurements for side in each.sides))
     return sorted(names, key=lambda name: (not is_ours(name), not name.startswith("floor")))
 
 
 def to_json(report: Report) -> bytes:
-    """Return the report as JSON text: six digits of each value, a line for each measurement."""
+    """Encode the report as JSON: six digits of each value, one line for each measurement."""
     head = msgspec.to_builtins(attrs.evolve(report, measurements=()))
     head["measurements"] = ["here"]
     lines = b",\n  ".join(msgspec.json.encode(_rounded(each)) for each in report.measurements)
@@ -142,11 +142,11 @@ def _rounded(measurement: Measurement) -> Measurement:
 
 
 def from_json(text: bytes) -> Report:
-    """Return the report that `to_json` wrote. Raises ValueError for anything else."""
+    """Decode a report of `to_json`. Raises ValueError for other content."""
     try:
         report = msgspec.json.decode(text, type=Report)
     except msgspec.MsgspecError as error:
-        raise ValueError(f"this is no report of the benchmarks: {error}") from None
+        raise ValueError(f"this is not a report of the benchmarks: {error}") from None
     if report.format != FORMAT:
         raise ValueError(f"this report has format {report.format}, not {FORMAT}")
     return report

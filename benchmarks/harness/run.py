@@ -1,7 +1,7 @@
-"""Running cases: one after the other, each with a deadline, and what came of each.
+"""Running of cases, one after the other, each with a deadline and an outcome.
 
-Rule: a case that fails is named with its reason, and the others go on; what it had measured until then is kept. When
-the run ends, in whatever way, no peer, no browser and no server is left.
+Rule: a failed case is reported with its reason, and the others continue; its measurements so far are kept. No
+peer, browser or server survives the run, however it ends.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from cdpengine._launch.flags import Machine, command_line
 from cdpengine._nursery import open_body_nursery
 
 PATIENCE = 4.0
-"""How many times as long as it says a case may take, and never less than LEAST_PATIENCE seconds."""
+"""Deadline of a case as a multiple of its planned time; at least LEAST_PATIENCE seconds."""
 
 LEAST_PATIENCE = 90.0
 
 REST = 0.5
-"""Seconds after a case, in which what it ended is gone: that is no noise of the machine."""
+"""Pause after a case, in seconds, so that the end of its processes does not count as noise."""
 
 
 def say(text: str) -> None:
-    """Tell of the progress, on standard error."""
+    """Print progress to standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
 def engine_flags() -> tuple[str, ...]:
-    """Return the flags that the engine gives its browser, but for the profile and the way in: every side has these."""
+    """Return the browser flags of all sides: the engine's without those for the profile and the connection."""
     own = ("--user-data-dir", "--remote-debugging", "about:blank")
     line = command_line(
         (),
@@ -57,7 +57,7 @@ def engine_flags() -> tuple[str, ...]:
 async def open_bench(
     *, peers: Sequence[str], quick: bool, turns: int, executable: str | None = None
 ) -> AsyncIterator[Bench]:
-    """Serve the pages and give a Bench; end the peers and the server with the block."""
+    """Serve the pages and yield a Bench. Leaving the block ends the peers and the server."""
     program = str(cdpengine.find_browser(executable).path)
     flags = engine_flags()
     with site.serve() as address:
@@ -72,7 +72,7 @@ async def open_bench(
 
 @attrs.frozen
 class Outcome:
-    """What came of the cases, and the bare round trips that were timed between them, in milliseconds."""
+    """The results of the cases, and the milliseconds of the bare round trips between them."""
 
     cases: tuple[CaseRun, ...]
     bare: tuple[float, ...]
@@ -81,7 +81,7 @@ class Outcome:
 async def run_cases(
     bench: Bench, cases: Sequence[Case], keep: Callable[[Outcome], None] = lambda _: None
 ) -> Outcome:
-    """Run the cases one after the other. `keep` is given what came of them until then, after each."""
+    """Run the cases one after the other. After each, `keep` gets the results so far."""
     ran = []
     bare = [bare_round_trip(bench.site)]
     for number, case in enumerate(cases, start=1):
@@ -105,7 +105,7 @@ async def run_case(bench: Bench, case: Case) -> CaseRun:
             await case.run(bench)
     except trio.TooSlowError:
         failure = f"did not end within {patience:g} s"
-    except Exception as error:  # noqa: BLE001 - named in the report, and the exit status says it
+    except Exception as error:  # noqa: BLE001 - named in the report, and reflected in the exit status
         failure = words_of(error)
         say("".join(traceback.format_exception(error)))
     finally:

@@ -1,7 +1,7 @@
-"""What is kept of a run: one page of the documentation with its plots. Pure.
+"""The summary of a run: a page of the documentation with its plots. Pure.
 
-Rule: the page says what a reader has to know before believing a figure; what other documents keep of a run is in
-`blocks`.
+Rule: the page has the warnings that a reader needs before the figures. `blocks` writes the parts in other
+documents.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def pictures(report: Report) -> dict[str, tuple[str, str]]:
 
 
 def summary(report: Report, folder: str) -> str:
-    """Return the page of the documentation. `folder` is where its plots are, as the page names it."""
+    """Return the page of the documentation. `folder` is the folder of its plots, relative to the page."""
     lines = [
         "# Benchmarks",
         "",

@@ -1,9 +1,9 @@
 """Plots as SVG: ratios as dots with error bars, and curves, both on logarithmic axes. Pure.
 
-Rule: written by hand, because that is two kinds of plot and some two hundred lines, and gives what a library of plots
-does not: colours that follow the reader's light or dark theme by CSS, text that stays text, and a title and description
-that a screen reader says. What is drawn is also in a table beside it. Each side has a colour and a shape of its own, so
-that neither alone has to be told apart.
+Rule: written by hand, because two kinds of plots need only two hundred lines, and plot libraries lack some
+features: colours that follow the reader's light or dark theme by CSS, text as text, and a title and description
+for screen readers. All drawn values are also in a table. Each side has a colour and a shape, so that either
+suffices to identify it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ HEADING = 18.0
 CURVE_HEIGHT = 340.0
 CURVE_LEFT = 70.0
 TEXT = 6.6
-"""About the width of a letter at the size that plots are written in."""
+"""Approximate width of a letter in plots."""
 
 SHAPES = ("circle", "square", "diamond", "up", "down", "plus", "cross", "ring")
 
 
 @attrs.frozen
 class Style:
-    """How a side is drawn: the CSS class that gives its colour, and its shape."""
+    """The look of a side: the CSS class of its colour, and its shape."""
 
     colour: str
     shape: str
@@ -53,14 +53,14 @@ _OTHERS = tuple(
 
 
 def styles(names: Iterable[str]) -> dict[str, Style]:
-    """Return a style for each side: always the same one for those that are known, the next free one for others."""
+    """Return a style for each side: a fixed one for known sides, the next free one for others."""
     free = iter(_OTHERS)
     return {name: _KNOWN.get(name) or next(free) for name in dict.fromkeys(names)}
 
 
 @attrs.frozen
 class LogAxis:
-    """A logarithmic axis from `least` to `most`, drawn from `start` to `end`; `end` may be the smaller one."""
+    """A logarithmic axis from `least` to `most`, drawn from `start` to `end`; `end` may be smaller."""
 
     least: float
     most: float
@@ -69,21 +69,21 @@ class LogAxis:
 
     @classmethod
     def over(cls, values: Iterable[float], start: float, end: float) -> LogAxis:
-        """Return one that shows all of these values, from one nice number to another."""
+        """Return an axis for all these values, with round numbers at its ends."""
         found = [value for value in values if value > 0 and math.isfinite(value)]
         least, most = (min(found), max(found)) if found else (1.0, 10.0)
         least, most = _nice(least, down=True), _nice(most, down=False)
         return cls(least, most if most > least else least * 10, start, end)
 
     def at(self, value: float) -> float:
-        """Return where a value is drawn; values outside are at the end."""
+        """Return the position of a value. Values outside are at the ends."""
         part = math.log(min(max(value, self.least), self.most) / self.least) / math.log(
             self.most / self.least
         )
         return self.start + part * (self.end - self.start)
 
     def ticks(self) -> list[float]:
-        """Return the numbers that are written at the axis: 1, 2, 5 of each decade, or the decades if those are many."""
+        """Return the labelled numbers: 1, 2, 5 of each decade, or only the decades if there are many."""
         first, last = math.floor(math.log10(self.least)), math.ceil(math.log10(self.most))
         steps = (1, 2, 5) if last - first <= 3 else (1,)
         numbers = [step * 10.0**power for power in range(first, last + 1) for step in steps]
@@ -122,7 +122,7 @@ def _text(x: float, y: float, text: str, *, css: str = "", anchor: str = "start"
 
 
 def marker(style: Style, x: float, y: float, size: float = 4.5) -> str:
-    """Return one side's mark around a point."""
+    """Return a side's mark at a point."""
     points: dict[str, list[tuple[float, float]]] = {
         "square": [(-1, -1), (1, -1), (1, 1), (-1, 1)],
         "diamond": [(0, -1.35), (1.35, 0), (0, 1.35), (-1.35, 0)],
@@ -155,17 +155,17 @@ def whole(width: float, height: float, title: str, description: str, parts: Iter
 
 @attrs.frozen
 class RatioRow:
-    """One line of a plot of ratios: what is measured, and each side's ratio."""
+    """One line of a plot of ratios: the measured figure, and each side's ratio."""
 
     label: str
     ratios: tuple[tuple[str, Ratio], ...]
 
 
 def ratio_plot(rows: Sequence[RatioRow], title: str, name: str, alone: bool = False) -> str:
-    """Return the plot of how many times better the engine is: an evaluation session for each side, with its quartiles as a bar.
+    """Return the plot of the engine's ratios: a lane for each side, with its quartiles as a bar.
 
-    Above 1 the engine is better, which is on the right of the line. `alone` is for rows of one and the same side: the
-    label stands in the evaluation session then, and the side's name is left out.
+    Above 1, to the right of the line, the engine is better. `alone` is for rows of a single side: the label is in
+    the lane, and the side's name is omitted.
     """
     drawn = [row for row in rows if row.ratios]
     looks = styles(side for row in drawn for side, _ in row.ratios)
@@ -182,9 +182,7 @@ def ratio_plot(rows: Sequence[RatioRow], title: str, name: str, alone: bool = Fa
         text = _cut(row.label, left - 20) if alone else row.label
         parts.append(_text(8, y + EVALUATION_SESSION * 0.78 if alone else y - 4, text, css="label"))
         for side, ratio in row.ratios:
-            parts += _ratio_evaluation_session(
-                "" if alone else side, ratio, looks[side], axis, y + EVALUATION_SESSION / 2
-            )
+            parts += _ratio_lane("" if alone else side, ratio, looks[side], axis, y + EVALUATION_SESSION / 2)
             y += EVALUATION_SESSION
         y += 3
     under = [
@@ -210,7 +208,7 @@ def ratio_plot(rows: Sequence[RatioRow], title: str, name: str, alone: bool = Fa
     return whole(WIDTH, y + 22, title, description, [*under, *parts, *ending], name)
 
 
-def _ratio_evaluation_session(side: str, ratio: Ratio, look: Style, axis: LogAxis, y: float) -> list[str]:
+def _ratio_lane(side: str, ratio: Ratio, look: Style, axis: LogAxis, y: float) -> list[str]:
     low, high = axis.at(ratio.low), axis.at(ratio.high)
     return [
         _text(axis.start - 12, y + 4, side, css=f"side {look.colour}", anchor="end"),
@@ -243,7 +241,7 @@ class Point:
 
 
 def curve_plot(curves: dict[str, list[Point]], title: str, x_title: str, y_title: str, name: str) -> str:
-    """Return the plot of one curve for each side, both axes logarithmic."""
+    """Return the plot of one curve for each side, with logarithmic axes."""
     looks = styles(curves)
     points = [point for curve in curves.values() for point in curve]
     x_axis = LogAxis.over([point.x for point in points], CURVE_LEFT, WIDTH - RIGHT - 20)
@@ -294,11 +292,11 @@ def curve_plot(curves: dict[str, list[Point]], title: str, x_title: str, y_title
 
 
 def spread_out(wanted: Sequence[float], gap: float) -> list[float]:
-    """Return heights as near to the wanted ones (in order) as there is room, so that no label covers another.
+    """Return heights as close to the wanted ones (in order) as possible without overlapping labels.
 
-    Labels that would overlap become one block, which stands where its labels want to be on average.
+    Labels that would overlap form one block at the average of their wanted positions.
     """
-    blocks: list[tuple[float, int]] = []  # where its labels want to start on average, and how many they are
+    blocks: list[tuple[float, int]] = []  # average wanted start of its labels, and their number
     for number, value in enumerate(wanted):
         start, size = value - number * gap, 1
         while blocks and blocks[-1][0] > start:

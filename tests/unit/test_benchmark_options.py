@@ -24,7 +24,7 @@ from benchmarks.harness.run import engine_flags
     [
         (["nothing"], "no case is named nothing"),
         (["--peers", "lynx"], "no peer is named lynx"),
-        (["--turns", "0"], "from 1 on"),
+        (["--turns", "0"], "at least 1"),
         (["--turns", "many"], "invalid int"),
         (["--from", "/no/such/file"], "No such file"),
     ],

@@ -208,7 +208,7 @@ def test_the_check_takes_what_was_spoiled_once_and_no_more(capsys: pytest.Captur
 
     assert check.taken_evenly(take, ["actions", "click"]).measurements[0].variant == "hover"
     assert asked == [["actions", "click"], ["actions"]]
-    assert "taken once more, as the machine was uneven: actions" in capsys.readouterr().err
+    assert "measured again, because the machine was uneven: actions" in capsys.readouterr().err
     asked.clear()
     check.taken_evenly(take, ["click"])
     assert asked == [["click"]]
