@@ -26,7 +26,7 @@ from benchmarks.harness.machine import busy, core_count, look_at_load, look_at_m
 from benchmarks.harness.markdown import whole
 from benchmarks.harness.peers import PEER_NAMES, known
 from benchmarks.harness.plots import page
-from benchmarks.harness.report import PeerSaid, Report, from_json, to_json
+from benchmarks.harness.report import PeerFacts, Report, from_json, to_json
 from benchmarks.harness.run import Outcome, open_bench, run_cases, say
 from benchmarks.harness.summary import pictures, summary
 from cdpengine._nursery import open_body_nursery
@@ -95,17 +95,17 @@ def command_text(arguments: Sequence[str], program: str = "benchmarks") -> str:
     )
 
 
-def peers_said(bench: Bench) -> tuple[PeerSaid, ...]:
+def peer_facts(bench: Bench) -> tuple[PeerFacts, ...]:
     """Return the facts that the peers reported about themselves during the run."""
     said = []
     for name in bench.peer_names:
         peer = bench.group.said.get(name)
         if peer is None:
-            said.append(PeerSaid(name, cannot="no case asked for it"))
+            said.append(PeerFacts(name, cannot="no case asked for it"))
         elif peer.version:
-            said.append(PeerSaid(name, peer.version, peer.attached))
+            said.append(PeerFacts(name, peer.version, peer.attached))
         else:
-            said.append(PeerSaid(name, cannot=peer.refusal))
+            said.append(PeerFacts(name, cannot=peer.refusal))
     return tuple(said)
 
 
@@ -128,7 +128,7 @@ async def take(
                 before=before,
                 after=look_at_load(),
                 bare=outcome.bare,
-                peers=peers_said(bench),
+                peers=peer_facts(bench),
                 cases=outcome.cases,
                 measurements=tuple(bench.measurements),
             )
@@ -141,7 +141,7 @@ async def take(
         return report_of(await run_cases(bench, cases, keep))
 
 
-async def until_told_to_end(
+async def run_until_signal(
     options: argparse.Namespace, peers: tuple[str, ...], command: str, cases: Sequence[Case]
 ) -> Report:
     """Run the cases. A SIGTERM ends them like Ctrl-C, with full cleanup."""
@@ -244,7 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.source is not None:
             report = from_json(options.source.read_bytes())
         else:
-            report = trio.run(until_told_to_end, options, peers, command_text(given), cases)
+            report = trio.run(run_until_signal, options, peers, command_text(given), cases)
         write(report, options)
     except (ValueError, OSError) as error:
         made.error(str(error))

@@ -17,7 +17,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from benchmarks.__main__ import until_told_to_end
+from benchmarks.__main__ import run_until_signal
 from benchmarks.cases import CASES
 from benchmarks.harness.bench import Bench, Case
 from benchmarks.harness.markdown import promises_table
@@ -32,7 +32,7 @@ WHOLE = frozenset({"looks", "snapshot", "mcp"})
 TURNS = 4
 
 
-def peers_beside(case: str) -> tuple[str, ...]:
+def named_peers(case: str) -> tuple[str, ...]:
     """Return the peers named by the promises about the case, in the order of the report.
 
     A case with programs of another kind (MCP servers, a shell) only needs to know that peers exist: it gets the
@@ -46,13 +46,13 @@ def peers_beside(case: str) -> tuple[str, ...]:
     return tuple(name for name in PEER_NAMES if name in beside) or PEER_NAMES[:1] * bool(beside)
 
 
-def in_short(case: Case) -> Case:
+def shortened(case: Case) -> Case:
     """Return the short form of the case: with the peers of its promises, and in full if it is in WHOLE."""
     whole = case.name in WHOLE
 
     async def run(bench: Bench) -> None:
         peers = bench.group.names
-        bench.quick, bench.group.names = not whole, peers_beside(case.name)
+        bench.quick, bench.group.names = not whole, named_peers(case.name)
         try:
             await case.run(bench)
         finally:
@@ -156,9 +156,9 @@ def with_cases_of(report: Report, later: Report) -> Report:
 def measured(options: argparse.Namespace, names: Sequence[str]) -> Report:
     """Run these cases and return their report."""
     options.quick = True
-    cases = [in_short(CASES[name]) for name in names]
-    peers = tuple(peer for peer in PEER_NAMES if any(peer in peers_beside(name) for name in names))
-    return trio.run(until_told_to_end, options, peers, "python -m benchmarks.check", cases)
+    cases = [shortened(CASES[name]) for name in names]
+    peers = tuple(peer for peer in PEER_NAMES if any(peer in named_peers(name) for name in names))
+    return trio.run(run_until_signal, options, peers, "python -m benchmarks.check", cases)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ MB = 1 << 20
 PATH = "/scene"
 
 
-def said(browser_pid: int, started: float, more: int) -> dict[str, float]:
+def size_figures(browser_pid: int, started: float, more: int) -> dict[str, float]:
     """Return the figures for a reached size."""
     taken = (time.perf_counter() - started) * 1000 / more
     return {"own": resident(), "browser": tree_memory(browser_pid) / MB, "ms": taken}
@@ -41,7 +41,7 @@ async def by_engine(executable: str, site: str, sizes: Sequence[int]) -> list[di
             started = time.perf_counter()
             for _ in range(size - count):
                 await browser.new_page(site + PATH)
-            found.append(said(pid, started, size - count))
+            found.append(size_figures(pid, started, size - count))
             count = size
     return found
 
@@ -67,7 +67,7 @@ def by_pipe(executable: str, site: str, sizes: Sequence[int]) -> list[dict[str, 
                     session, f"document.readyState == 'complete' && location.pathname == '{PATH}'"
                 ):
                     time.sleep(0.0005)
-            found.append(said(pid, started, size - count))
+            found.append(size_figures(pid, started, size - count))
             count = size
     return found
 

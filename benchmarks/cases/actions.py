@@ -15,7 +15,7 @@ import attrs
 import trio
 
 import cdpengine
-from benchmarks.cases.beside import Beside
+from benchmarks.cases.further_figure import FurtherFigure
 from benchmarks.harness.bench import Bench, Case, Turn
 from benchmarks.harness.peers import Peer
 
@@ -136,7 +136,7 @@ async def tabs(bench: Bench, browser: cdpengine.Browser, first: Scene) -> None:
     """Measure clicks on the last of many tabs, and also on the first."""
     opened = [first, *[await Scene.opened(browser, bench.site) for _ in range(TABS - 1)]]
     repeats = (QUICK if bench.quick else REPEATS)["click_tab"]
-    on_first = Beside()
+    on_first = FurtherFigure()
 
     async def engine() -> list[float]:
         on_first.add("engine", await opened[0].click(repeats))

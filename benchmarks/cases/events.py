@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 import trio
 
 import cdpengine
-from benchmarks.cases.beside import Beside
+from benchmarks.cases.further_figure import FurtherFigure
 from benchmarks.cases.warming import few_first
 from benchmarks.floor.counting import own_page
 from benchmarks.harness.bench import Bench, Case, Turn
@@ -101,7 +101,7 @@ async def beside_unread(page: cdpengine.Page, other: cdpengine.Page, count: int)
         return found
 
 
-def by_peer(peer: Peer, name: str, memory: Beside) -> Callable[[int], Awaitable[float]]:
+def by_peer(peer: Peer, name: str, memory: FurtherFigure) -> Callable[[int], Awaitable[float]]:
     async def turn(count: int) -> float:
         (rate,) = await peer.ask("flood", count=count, patience=PATIENCE)
         memory.add(name, await peer.ask("memory"))
@@ -114,7 +114,7 @@ async def run(bench: Bench) -> None:
     count = MESSAGES
     turns = min(bench.turn_count, 3)
     url = f"{bench.site}/burst"
-    memory = Beside()
+    memory = FurtherFigure()
     async with (
         bench.launch() as browser,
         browser.new_context() as context,
@@ -153,7 +153,7 @@ async def run(bench: Bench) -> None:
 
 async def unread(bench: Bench, page: cdpengine.Page, other: cdpengine.Page, count: int) -> None:
     """Measure a consumer, and another tab, with and without an unread stream."""
-    other_tab = Beside()
+    other_tab = FurtherFigure()
 
     async def alone() -> float:
         rate, milliseconds = await with_other_tab(page, other, count)

@@ -17,7 +17,7 @@ import trio
 
 import cdpengine
 from benchmarks.cases.actions import Scene
-from benchmarks.cases.beside import Beside
+from benchmarks.cases.further_figure import FurtherFigure
 from benchmarks.harness.bench import Bench, Cannot, Case, Turn
 from benchmarks.harness.peers import Peer
 
@@ -58,8 +58,8 @@ class Hanging:
 
     scene: Scene
     way: Way
-    late: Beside
-    free: Beside
+    late: FurtherFigure
+    free: FurtherFigure
 
     async def turn(self, hangs: int) -> list[float]:
         """Return the milliseconds of the click after each hang."""
@@ -85,7 +85,7 @@ class Hanging:
 async def measure(bench: Bench, scene: Scene, way: Way, turns: int) -> None:
     """Hang the pages of all sides in this way, and record the figures."""
     hangs = 2 if bench.quick else HANGS
-    late, free = Beside("does not report when it timed out"), Beside()
+    late, free = FurtherFigure("does not report when it timed out"), FurtherFigure()
     hanging = Hanging(scene, way, late, free)
 
     def of_peer(name: str, peer: Peer) -> Turn:

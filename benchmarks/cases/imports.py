@@ -42,7 +42,7 @@ PEER_IMPORTS = {
 }
 
 
-async def said_by(command: list[str], cache: str, folder: Path | None = None) -> float:
+async def run_for_number(command: list[str], cache: str, folder: Path | None = None) -> float:
     """Run a program and return the number that it prints."""
     # No path of this program, so that each interpreter finds its installed packages.
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPYCACHEPREFIX": cache}
@@ -52,13 +52,13 @@ async def said_by(command: list[str], cache: str, folder: Path | None = None) ->
 
 def python_turn(python: str | Path, statement: str, cache: str) -> Turn:
     """Return a turn of an import in Python."""
-    return lambda: said_by([str(python), "-c", PYTHON_TIMER, statement], cache)
+    return lambda: run_for_number([str(python), "-c", PYTHON_TIMER, statement], cache)
 
 
 def node_turn(package: str, cache: str) -> Turn:
     """Return a turn of an import in Node.js."""
     node = shutil.which("node") or "node"
-    return lambda: said_by([node, "-e", NODE_TIMER, package], cache, NODE_MODULES.parent)
+    return lambda: run_for_number([node, "-e", NODE_TIMER, package], cache, NODE_MODULES.parent)
 
 
 def peer_turn(name: str, cache: str) -> Turn:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import attrs
 
 import cdpengine
-from benchmarks.cases.beside import Beside
+from benchmarks.cases.further_figure import FurtherFigure
 from benchmarks.floor.counting import Counting, own_page
 from benchmarks.harness.bench import Bench, Case, Turn
 from benchmarks.harness.peers import Peer
@@ -119,7 +119,7 @@ def peer_first(peer: Peer, url: str, times: int) -> Turn:
     return lambda: peer.ask("first_look", url=url, times=times, patience=PATIENCE * times)
 
 
-def peer_steps(name: str, peer: Peer, url: str, times: int, looks: Beside) -> Turn:
+def peer_steps(name: str, peer: Peer, url: str, times: int, looks: FurtherFigure) -> Turn:
     async def turn() -> Sequence[float]:
         said = await peer.tell("step", url=url, times=times, patience=PATIENCE * times)
         looks.add(name, said["looks"])
@@ -153,7 +153,7 @@ async def by_rows(
         turns=turns,
         warm_up=0 if large else 1,
     )
-    steps, looks = Steps(page, rows), Beside()
+    steps, looks = Steps(page, rows), FurtherFigure()
 
     async def engine() -> list[float]:
         taken = await steps.take(times)

@@ -23,7 +23,7 @@ from typing import Any
 
 import attrs
 
-from benchmarks.cases.beside import Beside
+from benchmarks.cases.further_figure import FurtherFigure
 from benchmarks.harness.bench import Bench, Cannot, Case, Turn
 from benchmarks.harness.figures import Measurement, SideFigures
 from benchmarks.harness.installed import MCP_SERVERS, NODE_MODULES, why_no_server
@@ -113,16 +113,16 @@ class Server:
 class Figures:
     """Further figures of a turn besides the navigation's time."""
 
-    first: Beside = attrs.field(factory=Beside)
-    both: Beside = attrs.field(factory=Beside)
-    again: Beside = attrs.field(factory=Beside)
-    cut: Beside = attrs.field(factory=Beside)
-    cut_read: Beside = attrs.field(factory=Beside)
-    click: Beside = attrs.field(factory=Beside)
-    evaluate: Beside = attrs.field(factory=Beside)
-    read: Beside = attrs.field(factory=Beside)
-    clicked: Beside = attrs.field(factory=Beside)
-    changed: Beside = attrs.field(factory=Beside)
+    first: FurtherFigure = attrs.field(factory=FurtherFigure)
+    both: FurtherFigure = attrs.field(factory=FurtherFigure)
+    again: FurtherFigure = attrs.field(factory=FurtherFigure)
+    cut: FurtherFigure = attrs.field(factory=FurtherFigure)
+    cut_read: FurtherFigure = attrs.field(factory=FurtherFigure)
+    click: FurtherFigure = attrs.field(factory=FurtherFigure)
+    evaluate: FurtherFigure = attrs.field(factory=FurtherFigure)
+    read: FurtherFigure = attrs.field(factory=FurtherFigure)
+    clicked: FurtherFigure = attrs.field(factory=FurtherFigure)
+    changed: FurtherFigure = attrs.field(factory=FurtherFigure)
 
 
 def turn_of(server: Server, url: str, figures: Figures) -> Turn:

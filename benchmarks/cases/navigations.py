@@ -20,7 +20,7 @@ from typing import Any
 import attrs
 import trio
 
-from benchmarks.cases.beside import Beside
+from benchmarks.cases.further_figure import FurtherFigure
 from benchmarks.floor.counting import own_page
 from benchmarks.harness.bench import Bench, Case, Turn
 from benchmarks.harness.figures import Measurement, SideFigures
@@ -74,7 +74,7 @@ async def own_process(bench: Bench) -> AsyncIterator[OwnProcess]:
 
 
 async def run(bench: Bench) -> None:
-    memory = Beside()
+    memory = FurtherFigure()
     count = QUICK_TURN if bench.quick else A_TURN
     turns = QUICK_TURNS if bench.quick else TURNS
 
@@ -111,12 +111,12 @@ async def run(bench: Bench) -> None:
             "navigations", sides, unit="ms", variant="each", turns=turns, warm_up=0, all_turns=True
         )
         figures = memory.of(taken)
-        told_of_memory(bench, figures, count)
+        record_memory_by_turn(bench, figures, count)
         if not bench.quick:
             await go_on(bench, own, figures, turns * count)
 
 
-def told_of_memory(bench: Bench, figures: Sequence[SideFigures], count: int) -> None:
+def record_memory_by_turn(bench: Bench, figures: Sequence[SideFigures], count: int) -> None:
     """Record the memory after each turn of `count` navigations, and its growth from the first to the last."""
     turns = max(len(side.turns) for side in figures)
     for number in range(turns):

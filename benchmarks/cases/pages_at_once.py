@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 import trio
 
 import cdpengine
-from benchmarks.cases.beside import Beside
+from benchmarks.cases.further_figure import FurtherFigure
 from benchmarks.cases.warming import few_first
 from benchmarks.harness.bench import Bench, Case, Turn
 from benchmarks.harness.peers import Peer
@@ -58,7 +58,7 @@ async def at_once(browser: cdpengine.Browser, url: str, count: int) -> tuple[flo
     return count / (time.perf_counter() - started), count / (max(clicked) - started)
 
 
-def by_peer(name: str, peer: Peer, until_clicked: Beside) -> Callable[[int], Awaitable[float]]:
+def by_peer(name: str, peer: Peer, until_clicked: FurtherFigure) -> Callable[[int], Awaitable[float]]:
     async def turn(count: int) -> float:
         said = await peer.tell("pages_at_once", pages=count, patience=PATIENCE)
         until_clicked.add(name, [count / (milliseconds / 1000) for milliseconds in said["clicked"]])
@@ -76,9 +76,9 @@ async def run(bench: Bench) -> None:
         for count in sizes:
             turns = min(bench.turn_count, TURNS.get(count, 1))
             few = min(count, WARM_UP)
-            until_clicked = Beside()
+            until_clicked = FurtherFigure()
 
-            async def engine(count: int, until_clicked: Beside = until_clicked) -> float:
+            async def engine(count: int, until_clicked: FurtherFigure = until_clicked) -> float:
                 rate, clicked = await at_once(browser, url, count)
                 until_clicked.add("engine", clicked)
                 return rate

@@ -19,7 +19,7 @@ from pathlib import Path
 import trio
 
 import cdpengine
-from benchmarks.cases.beside import Beside
+from benchmarks.cases.further_figure import FurtherFigure
 from benchmarks.harness.bench import Bench, Case, Turn
 from benchmarks.harness.figures import Measurement
 from cdpengine.debug import record
@@ -141,7 +141,7 @@ async def measured(
     folder: Path,
 ) -> None:
     """Run the turns of all modes with one kind of traffic, and record the three figures."""
-    waiting, own_time = Beside(), Beside()
+    waiting, own_time = FurtherFigure(), FurtherFigure()
 
     def turn_of(side: str) -> Turn:
         async def turn() -> float:

@@ -30,7 +30,7 @@ PATIENCE = 100.0
 """Timeout of a burst, in seconds."""
 
 
-async def told(page: cdpengine.Page, count: int) -> float:
+async def count_ends(page: cdpengine.Page, count: int) -> float:
     """Return the number of request ends a second that a stream reported."""
     activity = page.activity
     activity.clear()
@@ -74,7 +74,7 @@ async def run(bench: Bench) -> None:
         await bare.call("Network.enable")
 
         async def engine(count: int) -> float:
-            return await told(page, count)
+            return await count_ends(page, count)
 
         async def floor(count: int) -> float:
             return await bare.burst(f"requests({count})", "Network.loadingFinished", count)

@@ -95,7 +95,7 @@ class Line:
     text: str
 
 
-def told(report: Report, line: Line) -> str:
+def readme_line(report: Report, line: Line) -> str:
     """Return one line, or "" if the run lacks the engine's figure."""
     found, median = measurement_of(report, line.figure), own_median(report, line.figure)
     if found is None or median is None:
@@ -188,7 +188,7 @@ def mcp_lines(report: Report) -> list[str]:
         f"| --- |{' --- |' * len(MCP_ROWS)}",
     ]
     for figure, title in MCP_FIGURES.items():
-        cells = [_beside(report, f"mcp: {figure}, {rows} rows", tuple(MCP_SERVERS)) for rows in MCP_ROWS]
+        cells = [_comparison(report, f"mcp: {figure}, {rows} rows", tuple(MCP_SERVERS)) for rows in MCP_ROWS]
         lines.append(f"| {title} | {' | '.join(cells)} |")
     return lines
 
@@ -211,12 +211,12 @@ def shell_lines(report: Report) -> list[str]:
     ]
     for figure, title in SHELL_FIGURES.items():
         beside = ("agent-browser", "floor: the interpreter alone")
-        value, _, ratio = _beside(report, f"shell: {figure}", beside).partition(": ")
+        value, _, ratio = _comparison(report, f"shell: {figure}", beside).partition(": ")
         lines.append(f"| {title} | {value} | {ratio} |")
     return lines
 
 
-def _beside(report: Report, name: str, others: tuple[str, ...]) -> str:
+def _comparison(report: Report, name: str, others: tuple[str, ...]) -> str:
     found, median = measurement_of(report, name), own_median(report, name)
     if found is None or median is None:
         return "not measured"
@@ -240,7 +240,7 @@ ACTIVITY_LINES = (
 
 def activity_lines(report: Report) -> list[str]:
     """Return the lines about the activity of pages."""
-    lines = [text for line in ACTIVITY_LINES if (text := told(report, line))]
+    lines = [text for line in ACTIVITY_LINES if (text := readme_line(report, line))]
     return [f"{taken(report)}{reasons_for_care(report)}:", "", *lines]
 
 

@@ -93,14 +93,14 @@ def look_at_machine(executable: str) -> Machine:
         cores=core_count(),
         memory=memory_size(),
         governor=_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        browser=told_version([executable, "--version"]) or executable,
+        browser=program_version([executable, "--version"]) or executable,
         python=platform.python_version(),
         engine=cdpengine.__version__,
         packages={name: version(name) for name in PACKAGES},
         tools={
             name: told.split()[-1].removeprefix(f"{name}-").removeprefix("v")
             for name in TOOLS
-            if (told := told_version([name, "--version"]))
+            if (told := program_version([name, "--version"]))
         },
     )
 
@@ -143,7 +143,7 @@ def system_name() -> str:
         return f"{platform.system()} {platform.version()}"
 
 
-def told_version(command: list[str]) -> str:
+def program_version(command: list[str]) -> str:
     """Return the first line of a program's version, or ""."""
     try:
         said = subprocess.run(

@@ -14,7 +14,7 @@ from benchmarks.harness.bench import is_peer
 from benchmarks.harness.figures import Measurement, Ratio, shown
 from benchmarks.harness.goals import Aim, aims
 from benchmarks.harness.promises import Verdict, judge_all
-from benchmarks.harness.report import Report, is_ours, own_side, side_names
+from benchmarks.harness.report import Report, is_engine, own_side, side_names
 
 LONGEST_REASON = 160
 
@@ -125,11 +125,11 @@ def whole(report: Report) -> str:
 # --- the table of the summary ------------------------------------------------------------------------------------
 
 
-def in_short(report: Report) -> list[Measurement]:
+def summary_measurements(report: Report) -> list[Measurement]:
     """Return the measurements of the summary: those with a peer or a floor; for a curve, its two ends."""
     chosen = []
     for each in report.measurements:
-        if not own_side(each) or all(is_ours(side.side) for side in each.sides):
+        if not own_side(each) or all(is_engine(side.side) for side in each.sides):
             continue
         on_curve = [other for other in report.of_case(each.case) if other.curve and other.curve == each.curve]
         sizes = [other.size for other in on_curve if other.size is not None]
@@ -159,7 +159,7 @@ def cell(measurement: Measurement, side: str, footnotes: list[str]) -> str:
 
 def short_table(report: Report) -> list[str]:
     """Return the table of the summary: the engine and the peers as columns, with reasons as footnotes."""
-    chosen = in_short(report)
+    chosen = summary_measurements(report)
     names = side_names(chosen)
     columns = [name for name in names if is_peer(name) and any(_measured(each, name) for each in chosen)]
     floors = [name for name in names if name.startswith("floor")]

@@ -29,7 +29,7 @@ class CaseRun:
 
 
 @attrs.frozen
-class PeerSaid:
+class PeerFacts:
     """A peer: its version and how it is attached to its browser, or the reason for its absence."""
 
     name: str
@@ -53,7 +53,7 @@ class Report:
     before: Load
     after: Load
     bare: tuple[float, ...]
-    peers: tuple[PeerSaid, ...]
+    peers: tuple[PeerFacts, ...]
     cases: tuple[CaseRun, ...]
     measurements: tuple[Measurement, ...]
     format: int = FORMAT
@@ -105,21 +105,21 @@ class Report:
         return (self.after.stolen - self.before.stolen) / (self.seconds * self.machine.cores)
 
 
-def is_ours(side: str) -> bool:
+def is_engine(side: str) -> bool:
     """Whether a side is the engine: "engine", or "engine: variant"."""
     return side.partition(":")[0] == "engine"
 
 
 def own_side(measurement: Measurement) -> str:
     """Return the side for comparisons: "engine", or its first measured variant, or ""."""
-    ours = [side.side for side in measurement.sides if is_ours(side.side) and side.measured]
+    ours = [side.side for side in measurement.sides if is_engine(side.side) and side.measured]
     return "engine" if "engine" in ours else next(iter(ours), "")
 
 
 def side_names(measurements: Sequence[Measurement]) -> list[str]:
     """Return the names of all sides: the engine's, the floors, the peers, each in order of appearance."""
     names = list(dict.fromkeys(side.side for each in measurements for side in each.sides))
-    return sorted(names, key=lambda name: (not is_ours(name), not name.startswith("floor")))
+    return sorted(names, key=lambda name: (not is_engine(name), not name.startswith("floor")))
 
 
 def to_json(report: Report) -> bytes:

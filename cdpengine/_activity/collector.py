@@ -422,8 +422,8 @@ class Activities:
     """The collectors of one browser."""
 
     def __init__(self, tabs: Tabs, reader: ValueReader | None = None) -> None:
-        self._of_contexts: dict[str | None, ActivityOptions] = {}
-        self._of_all: ActivityOptions | None = None
+        self._context_options: dict[str | None, ActivityOptions] = {}
+        self._default_options: ActivityOptions | None = None
         self._tabs = tabs
         self._reader = reader
         tabs.add_set_up(self._set_up)
@@ -438,7 +438,7 @@ class Activities:
 
     def set_for_all(self, options: ActivityOptions | None) -> None:
         """Collect from all open and new pages. None: stop collecting from new pages."""
-        self._of_all = options
+        self._default_options = options
         if options is not None:
             for page in list(self._tabs.pages.values()):
                 self._begin(page, options)
@@ -447,11 +447,11 @@ class Activities:
     def in_context(self, context_id: str | None, options: ActivityOptions | None) -> Iterator[None]:
         """Collect from new pages of a context during the block. None: use the general options."""
         if options is not None:
-            self._of_contexts[context_id] = options
+            self._context_options[context_id] = options
         try:
             yield
         finally:
-            self._of_contexts.pop(context_id, None)
+            self._context_options.pop(context_id, None)
 
     def _set_up(self, page: PageTarget, session: Session) -> list[PendingCall]:
         collector = _collector_of(page)
@@ -467,7 +467,7 @@ class Activities:
         opener = _collector_of(self._tabs.pages.get(page.opener_id or ""))
         if opener is not None and opener.options is not None:
             return opener.options
-        return self._of_contexts.get(page.context_id, self._of_all)
+        return self._context_options.get(page.context_id, self._default_options)
 
     def _begin(self, page: PageTarget, options: ActivityOptions) -> None:
         # Not awaited: later commands follow in order. A crashed or closed page sends nothing.

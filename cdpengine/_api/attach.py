@@ -78,9 +78,9 @@ async def watch_as_asked(instruments: Instruments) -> AsyncIterator[None]:
     async with AsyncExitStack() as stack:
         if os.environ.get("CDPENGINE_RECORD"):
             with packages_named():
-                from cdpengine.debug.recording.recorder import record_as_asked
+                from cdpengine.debug.recording.recorder import record_from_environment
 
-            await stack.enter_async_context(record_as_asked(instruments))
+            await stack.enter_async_context(record_from_environment(instruments))
         if wire_logger.isEnabledFor(logging.DEBUG):
             with packages_named():
                 from cdpengine.debug.recording.recorder import log_traffic

@@ -240,9 +240,9 @@ def check_recording() -> None:
     if os.environ.get("CDPENGINE_RECORD"):
         with packages_named():
             import cdpengine.debug.recording.recorder  # noqa: F401 - what it lacks is said here
-            from cdpengine.debug.recording.recording_file import check_as_asked
+            from cdpengine.debug.recording.recording_file import check_environment_path
 
-        check_as_asked()
+        check_environment_path()
 
 
 async def _close(browser: Browser, process: BrowserProcess) -> None:

@@ -269,7 +269,7 @@ class JobRun(Generic[Item, Value]):
             self.over.set()
             self._changes.notify()
 
-    def pull_no_more(self, error: Exception) -> None:
+    def stop_pulling(self, error: Exception) -> None:
         """Stop pulling items. `error` is raised after the results of the pulled items."""
         if self._error is None:
             self._error = error
@@ -306,7 +306,7 @@ class JobRun(Generic[Item, Value]):
             result = JobResult(index, item, None, JobCancelledError(index=index), ())
         del self._scopes[index]
         if isinstance(result.error, PoolUnavailableError | PoolClosedError | ClusterUnavailableError):
-            self.pull_no_more(result.error)
+            self.stop_pulling(result.error)
         self._results[index] = result
         self.count(result)
         self._changes.notify()

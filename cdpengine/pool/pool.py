@@ -203,7 +203,7 @@ class BrowserPool:
             yield page
 
     async def _wait_for_turn(self, request: _Request, budget: Budget) -> Lease:
-        error = self._why_none()
+        error = self._unavailability()
         if error is not None:
             await trio.lowlevel.checkpoint()
             raise error
@@ -229,7 +229,7 @@ class BrowserPool:
         host = None if url is None or self._turns is None else self._turns.host_of(url)
         return _Request(next(self._numbers), priority=priority, context=context, host=host, url=url)
 
-    def _why_none(self) -> EngineError | None:
+    def _unavailability(self) -> EngineError | None:
         """Return the reason why no request can get a page now or later."""
         if self._stopped is not None:
             return PoolClosedError(action=_LEASING, reason=self._stopped)
@@ -258,7 +258,7 @@ class BrowserPool:
         for request in self._waiting:
             assert isinstance(request, _Request)
             self._waiting.remove(request)
-            request.error = self._why_none()
+            request.error = self._unavailability()
             request.decided.set()
 
     async def close_context(self, name: str, *, timeout: float = 30) -> bool:
@@ -346,7 +346,7 @@ class BrowserPool:
         """
         self._draining = True
         for run in self._runs:
-            run.pull_no_more(PoolClosedError(action="go on with the items", reason="drains"))
+            run.stop_pulling(PoolClosedError(action="go on with the items", reason="drains"))
         with within("drain the pool", timeout):
             await self._browsers.changes.wait_for(
                 lambda: not (self._runs or self._waiting or self._browsers.leased)

@@ -161,7 +161,7 @@ class PooledBrowser:
             named.users -= 1
             if named.context is None and not named.users:
                 del self._named[lease.context]
-        self._tell()
+        self._notify()
 
     # --- pages -------------------------------------------------------------------------------------------
 
@@ -242,7 +242,7 @@ class PooledBrowser:
         """Accept no more leases, and end when the current ones are finished or timed out."""
         if self.stage in ("starting", "ready"):
             self.stage, self.cause, self.reason = "retiring", cause, reason
-            self._tell()
+            self._notify()
 
     def end(self, cause: Cause, reason: str) -> None:
         """End the browser and all its leases now."""
@@ -253,7 +253,7 @@ class PooledBrowser:
             self.ended_by_name += len(self.leases)
             if self._browser is None:
                 self._opening.cancel()
-            self._tell()
+            self._notify()
 
     async def run(self) -> None:
         """Open the browser, watch it, and close it at its end. Raises the errors of opening it."""
@@ -264,7 +264,7 @@ class PooledBrowser:
                     browser.session.on_end(self._lost)
                     if self.stage == "starting":
                         self.stage, self.ready_at = "ready", trio.current_time()
-                        self._tell()
+                        self._notify()
                         self._watch(nursery)
                     await self._until_over()
         except EngineError as error:
@@ -274,7 +274,7 @@ class PooledBrowser:
             self.end("stopped", "the pool was cancelled")
             self._browser = self._nursery = None
             self.gone.set()
-            self._tell()
+            self._notify()
 
     def _watch(self, nursery: trio.Nursery) -> None:
         nursery.start_soon(self._watch_answers)
@@ -338,7 +338,7 @@ class PooledBrowser:
         await trio.sleep(age)
         self.retire("age", f"it was {age:g} s old")
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         if self.stage in ("retiring", "ended"):
             self.left.set()
         self._changes.notify()

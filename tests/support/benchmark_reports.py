@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.harness.figures import Measurement, SideFigures
 from benchmarks.harness.machine import Load, Machine
-from benchmarks.harness.report import CaseRun, PeerSaid, Report
+from benchmarks.harness.report import CaseRun, PeerFacts, Report
 
 HOSTILE = 'no </td><script>alert(1)</script> | such "thing"\n\x1b[31m `here` & <b>there</b>'
 
@@ -68,7 +68,7 @@ def report(
         before=Load(0.1, 1.0),
         after=Load(1.5, 1.1),
         bare=bare,
-        peers=(PeerSaid("playwright", "1.2", "pipe"), PeerSaid("pydoll", cannot=HOSTILE)),
+        peers=(PeerFacts("playwright", "1.2", "pipe"), PeerFacts("pydoll", cannot=HOSTILE)),
         cases=tuple(CaseRun(name, name.title(), 10.0) for name in names) if cases is None else cases,
         measurements=taken,
     )

@@ -9,7 +9,7 @@ from benchmark_reports import report, side
 
 from benchmarks import check
 from benchmarks.cases import CASES
-from benchmarks.check import peers_beside
+from benchmarks.check import named_peers
 from benchmarks.harness.figures import Measurement, Unit
 from benchmarks.harness.peers import PEER_NAMES
 from benchmarks.harness.promises import PROMISES, Promise, cases_of, judge, judge_all
@@ -153,13 +153,13 @@ NAME_OTHERS = [each for each in PROMISES if each.over and not each.over.startswi
 
 @pytest.mark.parametrize("promise", NAME_OTHERS, ids=lambda promise: promise.text)
 def test_a_promise_is_checked_beside_the_one_that_it_names(promise: Promise) -> None:
-    peers = peers_beside(promise.case)
+    peers = named_peers(promise.case)
     assert peers, "the case leaves other programs out where no peer was asked for"
     assert promise.over in peers or promise.over not in PEER_NAMES
 
 
 def test_what_is_promised_beside_nobody_is_checked_beside_nobody() -> None:
-    assert peers_beside("pool") == peers_beside("streams") == ()
+    assert named_peers("pool") == named_peers("streams") == ()
 
 
 EVEN, UNEVEN = (3.0, 3.0, 3.1, 3.0), (3.0, 3.9, 3.0, 4.4)

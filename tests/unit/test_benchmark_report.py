@@ -27,7 +27,7 @@ from benchmarks.harness.blocks import (
 from benchmarks.harness.figures import Measurement
 from benchmarks.harness.front import FIGURES, front_chart, front_rows
 from benchmarks.harness.machine import Load, busy, processor_name, stolen_seconds
-from benchmarks.harness.markdown import in_short, safe, whole
+from benchmarks.harness.markdown import safe, summary_measurements, whole
 from benchmarks.harness.plots import page
 from benchmarks.harness.report import CaseRun, Report, from_json, own_side, side_names, to_json
 from benchmarks.harness.summary import pictures, summary
@@ -178,7 +178,11 @@ def test_safe_keeps_to_one_line_and_a_length() -> None:
 def test_the_summary_has_the_ends_of_a_curve_and_what_others_took_part_in() -> None:
     alone = Measurement("own", unit="ms", sides=(side("engine", 1), side("engine: scratch", 2)))
     made = report(*report().measurements, alone)
-    assert [each.name for each in in_short(made)] == ["click: once", "rate: 1 pages", "rate: 50 pages"]
+    assert [each.name for each in summary_measurements(made)] == [
+        "click: once",
+        "rate: 1 pages",
+        "rate: 50 pages",
+    ]
     text = summary(made, "plots")
     assert "30.0: 6.00 (4.00 to 8.00)" in text
     assert "by `python -m benchmarks` in 1.5 min" in text

@@ -69,7 +69,7 @@ def test_the_fingerprints_of_a_call_stand_in_the_order_of_its_redacted_texts() -
     assert prints[:2] == [by.of("c4nary-pass"), by.of("c4nary-token")]
     # Of what stands in the recording nothing is told again: these are two bits for each of three characters.
     assert len(prints[2]) == 1
-    assert by.is_of("pin=123", prints[2])
+    assert by.matches("pin=123", prints[2])
     assert prints[3] == ""
     assert fingerprints(before, before, by) == []
 
@@ -270,7 +270,7 @@ def test_keys_that_get_no_fingerprint_do_not_disturb_those_after_them() -> None:
     (unknown,) = entered.end()
     typing = Typing()
     line = Line(k="entered", typed=unknown.typed)
-    assert typing.is_as_recorded("S", line.typed, Fingerprints(SALT))
+    assert typing.matches_recording("S", line.typed, Fingerprints(SALT))
 
 
 def test_calls_in_which_nothing_was_redacted_are_not_looked_at() -> None:

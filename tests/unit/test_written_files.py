@@ -16,7 +16,7 @@ PACKAGE = Path(cdpengine.__file__).parent
 
 # Calls that make files or folders: by name, or by the method's name.
 MAKING = {
-    "NewFile", "OutputFile", "_open_part", "checked_path", "create_as_asked", "create_private", "create_recording",
+    "NewFile", "OutputFile", "_open_part", "checked_path", "create_from_environment", "create_private", "create_recording",
     "mkdir", "mkdtemp", "mkstemp", "move_new", "new_file", "output_file", "place_file", "write_bytes",
     "write_private", "write_text", "copyfile",
 }  # fmt: skip

@@ -227,7 +227,7 @@ def _compare_roles(name: str, first: _Role, second: _Role, commands: Commands) -
             )
             for what, index in steps
         ]
-        changes = tuple(_in_short(marked))
+        changes = tuple(_abridge(marked))
     kinds = first.events.keys() ^ second.events.keys()
     return RoleDifference(
         role=name,
@@ -240,7 +240,7 @@ def _compare_roles(name: str, first: _Role, second: _Role, commands: Commands) -
     )
 
 
-def _in_short(changes: list[Change]) -> Iterator[Change]:
+def _abridge(changes: list[Change]) -> Iterator[Change]:
     """Yield the changes with some commands around each, or nothing if all commands are equal."""
     near: set[int] = set()
     for index, change in enumerate(changes):

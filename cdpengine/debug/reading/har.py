@@ -73,7 +73,7 @@ class Archive:
                 self._event(line)
         elif line.m == "Network.getResponseBody" and line.id is not None:
             if line.k == "call":
-                asked = decode_payload(line, Asked)
+                asked = decode_payload(line, RequestCommand)
                 self._bodies_asked[line.c, line.s, line.id] = asked.request_id
             elif line.k == "reply":
                 self._body(line)
@@ -159,7 +159,7 @@ class Attached(RequestEvent, rename="camel"):
     session_id: str = ""
 
 
-class Asked(RequestEvent, rename="camel"):
+class RequestCommand(RequestEvent, rename="camel"):
     """A command about one request."""
 
 

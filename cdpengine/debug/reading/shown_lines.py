@@ -89,18 +89,18 @@ class Chooser:
             return False
         if choice.spans and line.span not in self._spans:
             return False
-        if choice.sessions and not self._of_sessions(line):
+        if choice.sessions and not self._matches_session(line):
             return False
         if choice.targets and not (line.T and line.T.upper().startswith(self._targets)):
             return False
-        return not self._texts or self._holds(line)
+        return not self._texts or self._matches_strings(line)
 
-    def _of_sessions(self, line: Line) -> bool:
+    def _matches_session(self, line: Line) -> bool:
         if not line.s:
             return self._root and line.k not in _NOTES
         return bool(self._sessions) and line.s.upper().startswith(self._sessions)
 
-    def _holds(self, line: Line) -> bool:
+    def _matches_strings(self, line: Line) -> bool:
         text = bytes(line.msg).decode("utf-8", "replace").casefold()
         return all(any(form in text for form in forms) for forms in self._texts)
 

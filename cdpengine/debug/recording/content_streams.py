@@ -75,7 +75,7 @@ NOWHERE = Piece((), "unknown")
 
 
 @attrs.define(eq=False)
-class Asked:
+class PieceRequest:
     """A command that requests a piece of a stream. `offset` is the position for IO.read, None for the current one.
 
     `spoiled`: data received meanwhile follows the piece, so the next piece does not.
@@ -115,7 +115,7 @@ class ContentStreams:
     def __init__(self) -> None:
         self._followed: OrderedDict[StreamName, int] = OrderedDict()
         """Number of pieces of each stream whose latest piece is known; for a handle, number of bytes."""
-        self._asked: dict[StreamName, deque[Asked]] = {}
+        self._asked: dict[StreamName, deque[PieceRequest]] = {}
 
     def lose(self) -> None:
         """Note the loss of messages. Each of them may have been a piece of any stream."""
@@ -124,16 +124,18 @@ class ContentStreams:
             for each in waiting:
                 each.spoiled = True
 
-    def take_call(self, connection: str, session_id: str, method: str, params: msgspec.Raw) -> Asked | None:
+    def take_call(
+        self, connection: str, session_id: str, method: str, params: msgspec.Raw
+    ) -> PieceRequest | None:
         """Process a command. Return the argument for `take_reply`, or None if it requests no piece."""
         if method == _BODY:
             stream = _chunks(
                 connection, session_id, "Network.dataReceived", _decode(params, _Params).request_id
             )
-            asked = Asked(stream)
+            asked = PieceRequest(stream)
         elif method == _READ:
             given = _decode(params, _Params)
-            asked = Asked(_handle(connection, given.handle), given.offset)
+            asked = PieceRequest(_handle(connection, given.handle), given.offset)
         else:
             return None
         self._asked.setdefault(asked.stream, deque()).append(asked)
@@ -143,7 +145,7 @@ class ContentStreams:
         return asked
 
     def take_reply(
-        self, connection: str, method: str, asked: Asked | None, result: msgspec.Raw, *, refused: bool
+        self, connection: str, method: str, asked: PieceRequest | None, result: msgspec.Raw, *, refused: bool
     ) -> Piece | None:
         """Process the reply to a command. Return the position of its piece, or None without a piece."""
         if asked is None:
@@ -194,7 +196,7 @@ class ContentStreams:
             self._note_handles(connection, given.stream)
         return None
 
-    def _take_read(self, asked: Asked, result: msgspec.Raw) -> Piece:
+    def _take_read(self, asked: PieceRequest, result: msgspec.Raw) -> Piece:
         at = self._followed.get(asked.stream)
         begin = at if asked.offset is None else asked.offset
         if begin is None or (begin != 0 and begin != at):

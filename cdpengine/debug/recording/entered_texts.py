@@ -86,13 +86,13 @@ class Fingerprints:
         told = len(_NAME.sub("", normal))
         return self.of(normal, told if withheld is None else min(withheld, told))
 
-    def is_of(self, text: str, fingerprint: str) -> bool:
+    def matches(self, text: str, fingerprint: str) -> bool:
         """Return whether a typed text has this fingerprint."""
         return self._whole(text).startswith(fingerprint)
 
-    def is_of_value(self, text: str, fingerprint: str) -> bool:
+    def matches_value(self, text: str, fingerprint: str) -> bool:
         """Return whether a string that may contain generated names has this fingerprint."""
-        return self.is_of(drop_names(text), fingerprint)
+        return self.matches(drop_names(text), fingerprint)
 
     def _whole(self, text: str) -> str:
         known = self._known.get(text)
@@ -217,12 +217,12 @@ class Typing:
         else:
             pieces[-1] += text
 
-    def is_as_recorded(self, session: object, typed: str, by: Fingerprints | None) -> bool:
+    def matches_recording(self, session: object, typed: str, by: Fingerprints | None) -> bool:
         """Return whether the text since the last fingerprint matches the fingerprint `typed` ("" matches all)."""
         if not typed:
             return True
         text = self._since.pop(session, "")
-        return by is None or typed == UNKNOWN or by.is_of(text, typed)
+        return by is None or typed == UNKNOWN or by.matches(text, typed)
 
     def texts(self) -> Iterator[str]:
         """Yield all typed strings: each one, and all of a session joined."""

@@ -17,7 +17,7 @@ from cdpengine import _json
 from cdpengine._javascript import is_own
 from cdpengine._protocol.instruments import HttpExchange, Traffic
 from cdpengine._protocol.messages import Envelope, envelope_or_none
-from cdpengine.debug.recording.content_streams import STREAMS, Asked, ContentStreams, Piece
+from cdpengine.debug.recording.content_streams import STREAMS, ContentStreams, Piece, PieceRequest
 from cdpengine.debug.recording.entered_texts import KEYS, Entered, EnteredTexts
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.redact import Redactor
@@ -86,7 +86,7 @@ class _Sent(msgspec.Struct):
     span: int
     target_id: str = ""
     own: bool = False
-    asked: Asked | None = None
+    asked: PieceRequest | None = None
 
 
 class _Seen(msgspec.Struct, gc=False):

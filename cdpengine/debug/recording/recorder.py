@@ -41,7 +41,7 @@ from cdpengine.debug.recording.recording_file import (
     Claim,
     FileWriter,
     RecordingFile,
-    create_as_asked,
+    create_from_environment,
     create_recording,
     not_begun,
 )
@@ -125,7 +125,7 @@ class Recorder:
         self._messages = 0
         self._latest = began
         self._lost = 0
-        self._told_lost = 0
+        self._reported_lost = 0
         self._failure: str | None = None
         self._entered = None if redactor is None else EnteredTexts(salt)
         self._computing = threading.Lock()  # held while fingerprints are computed
@@ -157,8 +157,8 @@ class Recorder:
         if gathered + self._writer.waiting > self._most_queued or self.failure is not None:
             self._lost += 1
             return
-        if self._lost != self._told_lost:
-            self._tell_lost(traffic.time)
+        if self._lost != self._reported_lost:
+            self._report_lost(traffic.time)
         self._messages += 1
         self._latest = traffic.time
         self._bytes_in += size
@@ -200,8 +200,8 @@ class Recorder:
 
         `time` is the end, on the engine's clock.
         """
-        if self._lost != self._told_lost:
-            self._tell_lost(time)
+        if self._lost != self._reported_lost:
+            self._report_lost(time)
         while True:
             self._make_lines()
             with self._making:  # until the writer thread has converted its messages
@@ -211,9 +211,9 @@ class Recorder:
         self._gathered.append(partial(self._maker.end, time))
         self._writer.finish()
 
-    def _tell_lost(self, time: float) -> None:
-        self._gathered.append(partial(self._maker.lost, time, self._lost - self._told_lost))
-        self._told_lost = self._lost
+    def _report_lost(self, time: float) -> None:
+        self._gathered.append(partial(self._maker.lost, time, self._lost - self._reported_lost))
+        self._reported_lost = self._lost
 
     def _gather(self) -> None:
         """Prepare data for the writer thread, which calls this."""
@@ -300,7 +300,7 @@ async def record(
 
 
 @asynccontextmanager
-async def record_as_asked(instruments: Instruments) -> AsyncIterator[Recorder]:
+async def record_from_environment(instruments: Instruments) -> AsyncIterator[Recorder]:
     """Record a connection's traffic to the file named by the environment variable CDPENGINE_RECORD.
 
     An existing file raises an error, unless CDPENGINE_RECORD_OVERWRITE=1. If one program opens several browsers,
@@ -310,7 +310,7 @@ async def record_as_asked(instruments: Instruments) -> AsyncIterator[Recorder]:
     kept = os.environ.get("CDPENGINE_RECORD_KEEP_ARGUMENTS") == "1"
     unredacted = os.environ.get("CDPENGINE_RECORD_UNREDACTED") == "1"
     redactor = None if unredacted else Redactor(keep_arguments=kept)
-    async with _record(instruments, create_as_asked, _Options(redactor), drop_empty=True) as recorder:
+    async with _record(instruments, create_from_environment, _Options(redactor), drop_empty=True) as recorder:
         yield recorder
 
 

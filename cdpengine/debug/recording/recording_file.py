@@ -27,7 +27,7 @@ from cdpengine.errors import InvalidArgumentError, RecordingFailedError, Shortag
 ASKED = "CDPENGINE_RECORD"
 _OVERWRITE = "CDPENGINE_RECORD_OVERWRITE"
 
-_made_as_asked: set[Path] = set()
+_created_recordings: set[Path] = set()
 """Full paths of the recordings that this program has created for CDPENGINE_RECORD."""
 
 
@@ -56,17 +56,17 @@ def create_recording(path: Path, *, overwrite: bool = False) -> RecordingFile:
     return _create(path, "recording", "overwrite=True", overwrite=overwrite)
 
 
-def create_as_asked() -> RecordingFile:
+def create_from_environment() -> RecordingFile:
     """Create the file named by CDPENGINE_RECORD for another browser. Raises the errors of `create_recording`."""
-    path = _next_as_asked()
+    path = _next_numbered_path()
     made = _create(path, ASKED, f"{_OVERWRITE}=1", overwrite=_overwrites())
-    _made_as_asked.add(path.absolute())
+    _created_recordings.add(path.absolute())
     return made
 
 
-def check_as_asked() -> None:
-    """Raise InvalidArgumentError if the file of `create_as_asked` exists. Called before a browser starts."""
-    path = _next_as_asked()
+def check_environment_path() -> None:
+    """Raise InvalidArgumentError if the file of `create_from_environment` exists. Call before starting a browser."""
+    path = _next_numbered_path()
     if not _overwrites() and is_taken(path):
         raise _refuse_taken(path, ASKED, f"{_OVERWRITE}=1")
 
@@ -100,11 +100,11 @@ def _refuse_taken(path: Path, what: str, hint: str) -> InvalidArgumentError:
     return InvalidArgumentError(what=what, given=given, expected=f"the name of a new file, or {hint}")
 
 
-def _next_as_asked() -> Path:
+def _next_numbered_path() -> Path:
     """Return the first numbered name without a recording of this program."""
     named = Path(os.environ[ASKED])
     every = (number_recording(named, number) for number in itertools.count(1))
-    return next(path for path in every if path.absolute() not in _made_as_asked or not is_taken(path))
+    return next(path for path in every if path.absolute() not in _created_recordings or not is_taken(path))
 
 
 def _overwrites() -> bool:

@@ -29,9 +29,9 @@ from cdpengine.debug.recording.secret_payloads import (
     Remember,
     gives_no_text,
     hide_all,
-    withhold_given,
+    withhold_arguments,
     withhold_quickly,
-    withhold_returned,
+    withhold_result,
 )
 from cdpengine.debug.recording.secret_text import redact_data_urls, redact_text
 from cdpengine.debug.recording.secret_words import (
@@ -48,8 +48,8 @@ from cdpengine.debug.recording.secret_words import (
     SECRET_PARAMETERS,
     VALUE_FIELDS,
     Search,
+    has_cookies,
     holds_secrets,
-    is_of_cookies,
     is_secret_field,
     is_secret_name,
 )
@@ -117,7 +117,7 @@ class Redactor:
         """
         if not method and (named := _METHOD.search(message)):
             method = named[1].decode()
-        if is_of_cookies(method) and not self.patterns:
+        if has_cookies(method) and not self.patterns:
             without = self._cookies.drop_values(message, entered=method in ENTERED)
             if without is not None:
                 return without
@@ -266,7 +266,7 @@ class Redactor:
 
     def _clean_message(self, message: Any, method: str, *, withheld: bool, piece: Piece | None) -> Any:
         fields = SECRET_PARAMETERS.get(method, ())
-        cookies = is_of_cookies(method)
+        cookies = has_cookies(method)
         if not isinstance(message, dict):
             return self._clean(message, fields, cookies=cookies)
         message = dict(message)
@@ -285,7 +285,7 @@ class Redactor:
                 if withheld:
                     if name == "result":
                         self._learn_from_nodes(payload.get("result"))
-                    change = withhold_given if name == "params" else withhold_returned
+                    change = withhold_arguments if name == "params" else withhold_result
                     payload = change(payload)
                 message[name] = self._payloads.redact(payload, method, piece)
         remember = self._remembers(method)

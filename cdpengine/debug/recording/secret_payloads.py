@@ -224,7 +224,7 @@ def gives_no_text(call: bytes) -> bool:
     return _CALL.match(call) is not None and not any(sign in call for sign in _SIGNS_OF_TEXT)
 
 
-def withhold_given(params: dict[str, Any]) -> dict[str, Any]:
+def withhold_arguments(params: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters of a method in CALLS without the strings passed to the script."""
     clean = dict(params)
     for name in _GIVEN:
@@ -237,7 +237,7 @@ def withhold_given(params: dict[str, Any]) -> dict[str, Any]:
     return clean
 
 
-def withhold_returned(result: dict[str, Any]) -> dict[str, Any]:
+def withhold_result(result: dict[str, Any]) -> dict[str, Any]:
     """Return the result of a method in CALLS without the strings that the script returned or threw."""
     clean = dict(result)
     if isinstance(returned := clean.get("result"), dict):
@@ -248,7 +248,7 @@ def withhold_returned(result: dict[str, Any]) -> dict[str, Any]:
         if isinstance(listed := clean.get(name), list):
             clean[name] = [_withhold_property(each) for each in listed]
     if isinstance(details := clean.get("exceptionDetails"), dict):
-        clean["exceptionDetails"] = _withhold_thrown(details)
+        clean["exceptionDetails"] = _withhold_exception(details)
     return clean
 
 
@@ -263,7 +263,7 @@ def withhold_object(remote: dict[str, Any]) -> dict[str, Any]:
     if "value" in clean:
         clean["value"] = withhold_texts(clean["value"])
     description = clean.get("description")
-    if isinstance(description, str) and not _tells_nothing(clean, description):
+    if isinstance(description, str) and not _has_no_content(clean, description):
         clean["description"] = REDACTED
     for name in ("preview", "customPreview", "deepSerializedValue", "webDriverValue"):
         if name in clean:
@@ -282,7 +282,7 @@ def withhold_texts(value: Any) -> Any:
     return value
 
 
-def _tells_nothing(remote: dict[str, Any], description: str) -> bool:
+def _has_no_content(remote: dict[str, Any], description: str) -> bool:
     if remote.get("type") in ("number", "boolean", "undefined", "bigint") or remote.get("subtype") == "node":
         return True
     if remote.get("type") in ("string", "symbol"):
@@ -300,7 +300,7 @@ def _withhold_property(described: Any) -> Any:
     }
 
 
-def _withhold_thrown(details: dict[str, Any]) -> dict[str, Any]:
+def _withhold_exception(details: dict[str, Any]) -> dict[str, Any]:
     clean = dict(details)
     if isinstance(thrown := clean.get("exception"), dict):
         clean["exception"] = withhold_object(thrown)

@@ -316,11 +316,11 @@ def holds_secrets(method: str) -> bool:
     tables = SECRET_PARAMETERS, WITHHELD, BASE64_FIELDS, TEXT_PIECES
     by_table = any(method in table for table in tables)
     by_structure = method in HEADER_METHODS or method in _STRUCTURED or method in CALLS or types_text(method)
-    return by_table or by_structure or is_of_cookies(method) or AX_METHODS.match(method) is not None
+    return by_table or by_structure or has_cookies(method) or AX_METHODS.match(method) is not None
 
 
 @lru_cache(2_000)
-def is_of_cookies(method: str) -> bool:
+def has_cookies(method: str) -> bool:
     """Return whether messages of this method contain cookies."""
     return _COOKIE_METHODS.match(method) is not None
 

@@ -156,18 +156,18 @@ class _Comparison:
         if isinstance(recorded, dict) and CUT in recorded:
             return
         if isinstance(recorded, dict) and isinstance(asked, dict):
-            yield from self._of_objects(recorded, asked, path)
+            yield from self._compare_objects(recorded, asked, path)
         elif isinstance(recorded, list) and isinstance(asked, list) and len(recorded) == len(asked):
             for index, (old, new) in enumerate(zip(recorded, asked, strict=True)):
                 yield from self.differences(old, new, (*path, index), role)
         elif isinstance(recorded, str) and isinstance(asked, str):
-            yield from self._of_texts(recorded, asked, path, role)
+            yield from self._compare_strings(recorded, asked, path, role)
         elif recorded != asked and not (
             _is_number(recorded) and _is_number(asked) and self.trial.clock.plays_same_part(recorded, asked)
         ):
             yield Difference(path, recorded, asked)
 
-    def _of_objects(
+    def _compare_objects(
         self, recorded: dict[str, Any], asked: dict[str, Any], path: Path
     ) -> Iterator[Difference]:
         secret = SECRET_PARAMETERS.get(self.method, ())
@@ -179,9 +179,9 @@ class _Comparison:
             if old is MISSING or new is MISSING:
                 yield Difference(inner, old, new)
             elif key in secret and not self._is_compared(old):
-                yield from self._of_prints(old, new, inner)
+                yield from self._compare_prints(old, new, inner)
             elif key in FOLDERS or key in FILES:
-                yield from self._of_paths(old, new, inner, named=key in FILES)
+                yield from self._compare_paths(old, new, inner, named=key in FILES)
             else:
                 yield from self.differences(old, new, inner, self._role(key, old))
 
@@ -196,7 +196,7 @@ class _Comparison:
             return "exact"
         return "text"
 
-    def _of_texts(self, recorded: str, asked: str, path: Path, role: Role) -> Iterator[Difference]:
+    def _compare_strings(self, recorded: str, asked: str, path: Path, role: Role) -> Iterator[Difference]:
         if REDACTED in recorded and (differing := self._compare_print(path, asked)) is not None:
             if differing:
                 yield Difference(path, recorded, asked, entered=True)
@@ -204,7 +204,7 @@ class _Comparison:
         if not self.trial.fits(recorded, asked, role):
             yield Difference(path, recorded, asked)
 
-    def _of_prints(self, recorded: Any, asked: Any, path: Path) -> Iterator[Difference]:
+    def _compare_prints(self, recorded: Any, asked: Any, path: Path) -> Iterator[Difference]:
         """Compare a parameter in a secret location only by its fingerprints."""
         for inner, _ in find_redacted_places(recorded):
             value = value_at(asked, inner)
@@ -221,12 +221,12 @@ class _Comparison:
         expected = self.strictness.prints.get(path, "")
         if not expected or self.strictness.by is None:
             return None
-        return not self.strictness.by.is_of_value(asked, expected)
+        return not self.strictness.by.matches_value(asked, expected)
 
-    def _of_paths(self, recorded: Any, asked: Any, path: Path, *, named: bool) -> Iterator[Difference]:
+    def _compare_paths(self, recorded: Any, asked: Any, path: Path, *, named: bool) -> Iterator[Difference]:
         if isinstance(recorded, list) and isinstance(asked, list) and len(recorded) == len(asked):
             for index, (old, new) in enumerate(zip(recorded, asked, strict=True)):
-                yield from self._of_paths(old, new, (*path, index), named=named)
+                yield from self._compare_paths(old, new, (*path, index), named=named)
             return
         if not (isinstance(recorded, str) and isinstance(asked, str)):
             yield from self.differences(recorded, asked, path, "text")

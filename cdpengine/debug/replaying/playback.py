@@ -37,8 +37,8 @@ from cdpengine.debug.replaying.tape import (
     NO_TARGET,
     QUESTIONS,
     REPEATED,
-    Asked,
     Client,
+    ClientCall,
     HttpReply,
     Received,
     RecordedCall,
@@ -92,8 +92,8 @@ class Playback:
                 self._tape.lacking.append(_NO_PRINTS)
         self._by = by
         self._typing = Typing()
-        self._told = Divergences(path, self._header, self._names, by)
-        self._told.typed = self._typing.texts
+        self._divergences = Divergences(path, self._header, self._names, by)
+        self._divergences.typed = self._typing.texts
         self._reads: dict[str, Received] = {}  # the latest answer to each
         self.path = path
         self.product = self._tape.product
@@ -103,7 +103,7 @@ class Playback:
         self._received = self._tape.received
         self._connections = self._tape.connections
         self._open: dict[tuple[str, str], dict[str, list[RecordedCall]]] = {}
-        self._at_once: list[Delivery] = []
+        self._immediate: list[Delivery] = []
         self._next = 0
         self._next_call = 0
         self._clients: dict[str, Client] = {}
@@ -123,7 +123,7 @@ class Playback:
         return [call for call in self.calls if call.asked is None and not call.optional]
 
     @property
-    def of_a_pipe(self) -> bool:
+    def is_pipe(self) -> bool:
         """Whether a pipe was recorded. It is a single connection, so a second one finds nothing."""
         return any(name.partition(" ")[0] == "pipe" for name in self._connections)
 
@@ -145,20 +145,20 @@ class Playback:
             return False
         if envelope.id is None:
             return False
-        asked = Asked(client, envelope.id, envelope.session_id)
+        asked = ClientCall(client, envelope.id, envelope.session_id)
         method, typist = envelope.method or "", (client.number, envelope.session_id or "")
         raw = message if isinstance(message, bytes) else _json.to_bytes(message)
-        self._told.learn(method, raw)
+        self._divergences.learn(method, raw)
         self._typing.add(typist, method, envelope.params)
         call = self._find(client, envelope)
-        if call is None and (told := self._find_told(client, envelope)) is not None:
-            self._at_once.append(self._reply(told, asked))
+        if call is None and (told := self._find_repeatable(client, envelope)) is not None:
+            self._immediate.append(self._reply(told, asked))
         elif call is None:
             code, text = self._answer_gone(envelope) or (DIVERGED, str(self._report(client, envelope)))
-            self._at_once.append(Delivery(client, _refusal(asked, code, text)))
-        elif not self._typing.is_as_recorded(typist, call.typed, self._by):
-            error = self._keep(self._told.another_typed(method, call))
-            self._at_once.append(Delivery(client, _refusal(asked, DIVERGED, str(error))))
+            self._immediate.append(Delivery(client, _refusal(asked, code, text)))
+        elif not self._typing.matches_recording(typist, call.typed, self._by):
+            error = self._keep(self._divergences.another_typed(method, call))
+            self._immediate.append(Delivery(client, _refusal(asked, DIVERGED, str(error))))
         else:
             self._answer(call, asked)
         return True
@@ -168,7 +168,7 @@ class Playback:
 
         `due` then has the response: a message that is an HttpReply.
         """
-        asked = Asked(client, 0, None)
+        asked = ClientCall(client, 0, None)
         params = http_params(target)
         call = self._match(HTTP, method, "", params)
         if call is not None:
@@ -176,15 +176,15 @@ class Playback:
             return True
         if is_http_read(method, target):
             if (latest := self._reads.get(params["path"])) is not None:
-                self._at_once.append(self._reply(latest, asked))
+                self._immediate.append(self._reply(latest, asked))
             return latest is not None
-        error = self._keep(self._told.another_over_http(method, params, self.calls))
-        self._at_once.append(Delivery(client, _refusal(asked, DIVERGED, str(error), http=True)))
+        error = self._keep(self._divergences.another_over_http(method, params, self.calls))
+        self._immediate.append(Delivery(client, _refusal(asked, DIVERGED, str(error), http=True)))
         return True
 
     def due(self) -> list[Delivery]:
         """Return the messages to send now, in order, and mark them as sent."""
-        deliveries, self._at_once = self._at_once, []
+        deliveries, self._immediate = self._immediate, []
         while self._next < len(self._received):
             item = self._received[self._next]
             call = item.call
@@ -242,13 +242,13 @@ class Playback:
 
     # --- helpers ----------------------------------------------------------------------------------------------
 
-    def _answer(self, call: RecordedCall, asked: Asked) -> None:
+    def _answer(self, call: RecordedCall, asked: ClientCall) -> None:
         call.asked = asked
         self._open[call.connection, call.session][call.method].remove(call)
         if call.late is not None:
-            self._at_once.append(self._reply(call.late, asked))
+            self._immediate.append(self._reply(call.late, asked))
 
-    def _find_told(self, client: Client, envelope: Envelope) -> Received | None:
+    def _find_repeatable(self, client: Client, envelope: Envelope) -> Received | None:
         """Return the recorded answer to a call that may be repeated without effect."""
         method = envelope.method or ""
         if method not in QUESTIONS and method not in REPEATED:
@@ -259,7 +259,9 @@ class Playback:
             if call.method != method or method in QUESTIONS:
                 return call.method == method
             there = (call.connection, call.session) == (client.connection, envelope.session_id or "")
-            fitting = fits(method, call.params(), params, self._names.trial(), self._told.strictness(call))
+            fitting = fits(
+                method, call.params(), params, self._names.trial(), self._divergences.strictness(call)
+            )
             return there and call.asked is not None and fitting
 
         answers = (item for item in self._received[: self._next] if item.call and is_asked(item.call))
@@ -294,7 +296,7 @@ class Playback:
         first: tuple[RecordedCall, Trial] | None = None
         for call in candidates:
             trial = self._names.trial()
-            if fits(method, call.params(), params, trial, self._told.strictness(call)):
+            if fits(method, call.params(), params, trial, self._divergences.strictness(call)):
                 if not trial.pairs:
                     return call
                 first = first or (call, trial)
@@ -311,19 +313,19 @@ class Playback:
             free = [name for name in self._connections if name not in self._clients]
             connection = free[0] if free else None
         if connection is None:
-            return self._keep(self._told.one_more(method, session, len(self._connections)))
+            return self._keep(self._divergences.one_more(method, session, len(self._connections)))
         open_here = self._open.get((connection, session), {})
         params = decode_params(envelope.params)
-        return self._keep(self._told.another_call(method, session, params, open_here, self.calls))
+        return self._keep(self._divergences.another_call(method, session, params, open_here, self.calls))
 
     def _keep(self, error: ReplayDivergedError) -> ReplayDivergedError:
         if self.divergence is None:
             self.divergence = error
         return error
 
-    def _reply(self, item: Received, asked: Asked) -> Delivery:
+    def _reply(self, item: Received, asked: ClientCall) -> Delivery:
         if item.cut or item.withheld:
-            error = self._keep(self._told.cut(item) if item.cut else self._told.withheld(item))
+            error = self._keep(self._divergences.cut(item) if item.cut else self._divergences.withheld(item))
             http = item.connection == HTTP
             return Delivery(asked.client, _refusal(asked, DIVERGED, str(error), http=http))
         if item.connection == HTTP:
@@ -380,7 +382,7 @@ def _renumber(message: bytes, call_id: int) -> bytes:
     return _json.encode(fields)
 
 
-def _refusal(asked: Asked, code: int, text: str, *, http: bool = False) -> bytes:
+def _refusal(asked: ClientCall, code: int, text: str, *, http: bool = False) -> bytes:
     if http:
         body = msgspec.Raw(_json.encode(f"{text}\n"))
         return _json.encode(HttpReply(500, "text/plain; charset=UTF-8", body))

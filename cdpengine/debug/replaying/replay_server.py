@@ -69,7 +69,7 @@ class Replay:
         self._patience = patience
         self._lines: dict[int, _Line] = {}
         self._changed = trio.Event()
-        self._told = 0
+        self._reported = 0
         self._no_calls = RepeatedWarning(logger, "client %d of the replay sent something that is not a call")
 
     @property
@@ -114,16 +114,16 @@ class Replay:
             if known:
                 reply = _json.decode(await line.receive.receive(), HttpReply)
                 return HttpAnswer(reply.status, redirect_websockets(reply.content, here), reply.type)
-        return self._never_asked(path, here)
+        return self._answer_unrecorded(path, here)
 
-    def _never_asked(self, path: str, here: str) -> HttpAnswer:
+    def _answer_unrecorded(self, path: str, here: str) -> HttpAnswer:
         """Return an answer for a path that was not recorded."""
         page: object
         if path == "/json/version":
             page = {
                 "Browser": self._playback.product or "replay",
                 "Protocol-Version": "1.3",
-                "webSocketDebuggerUrl": f"ws://{here}{BROWSER_PATH}{'/pipe' if self._playback.of_a_pipe else ''}",
+                "webSocketDebuggerUrl": f"ws://{here}{BROWSER_PATH}{'/pipe' if self._playback.is_pipe else ''}",
             }
         elif path == "/json/list":
             page = [
@@ -183,9 +183,9 @@ class Replay:
     def _send_due(self) -> None:
         for delivery in self._playback.due():
             self._send(delivery)
-        for what in self._playback.passed_over[self._told :]:
+        for what in self._playback.passed_over[self._reported :]:
             logger.warning("not replayed: %s", what)
-        self._told = len(self._playback.passed_over)
+        self._reported = len(self._playback.passed_over)
         self._changed.set()
         self._changed = trio.Event()
 

@@ -63,7 +63,7 @@ class Client:
 
 
 @attrs.frozen(eq=False)
-class Asked:
+class ClientCall:
     """A call made by a client."""
 
     client: Client
@@ -88,7 +88,7 @@ class RecordedCall:
     method: str
     raw: msgspec.Raw
     seconds: float = 0.0
-    asked: Asked | None = None
+    asked: ClientCall | None = None
     optional: bool = False
     passed_over: bool = False
     late: Received | None = None
@@ -109,7 +109,7 @@ class RecordedCall:
             self._places = prints_by_place(self.params(), self.prints)
         return self._places
 
-    def is_as(self, other: RecordedCall) -> bool:
+    def equals(self, other: RecordedCall) -> bool:
         """Return whether it equals another call, including its session."""
         own = (self.connection, self.session, self.method, bytes(self.raw))
         return own == (other.connection, other.session, other.method, bytes(other.raw))
@@ -215,7 +215,7 @@ class Tape:
                 position, line.n, line.c, line.s, line.id, line.m, message.params, seconds=line.t
             )
             again = any(
-                before.method == line.m and (line.m in QUESTIONS or before.is_as(call))
+                before.method == line.m and (line.m in QUESTIONS or before.equals(call))
                 for before in (self.calls if line.m in QUESTIONS or line.m in REPEATED else ())
             )
             call.optional = line.m in FAREWELLS or again

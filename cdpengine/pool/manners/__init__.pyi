@@ -1,4 +1,4 @@
-from .foreign import is_foreign as is_foreign
+from .foreign_hosts import is_foreign as is_foreign
 from .limits import HostLimits as HostLimits
 from .manners import Manners as Manners
 from .schedule import HostSchedule as HostSchedule

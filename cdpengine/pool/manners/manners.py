@@ -17,7 +17,7 @@ import attrs
 import trio
 
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.pool.manners.foreign import is_foreign
+from cdpengine.pool.manners.foreign_hosts import is_foreign
 from cdpengine.pool.manners.limits import HostLimits
 from cdpengine.pool.manners.retry_after import STATUSES, seconds_asked_for
 from cdpengine.pool.manners.robots import Robots, product_token

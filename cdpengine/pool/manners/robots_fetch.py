@@ -30,7 +30,7 @@ from cdpengine.errors import (
     shortage_of,
     shortages_named,
 )
-from cdpengine.pool.manners.foreign import is_foreign
+from cdpengine.pool.manners.foreign_hosts import is_foreign
 from cdpengine.pool.manners.retry_after import seconds_asked_for
 from cdpengine.pool.manners.urls import canonicalize_url
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import trio
 
-from benchmarks.cases.beside import Beside
+from benchmarks.cases.further_figure import FurtherFigure
 from benchmarks.cases.warming import few_first
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.figures import Measurement, SideFigures
@@ -23,7 +23,7 @@ TAKEN = Measurement(
 
 
 def test_a_figure_by_the_way_belongs_to_the_turns_that_count() -> None:
-    late = Beside()
+    late = FurtherFigure()
     for value in (70.0, 3.0, 4.0):  # the first one warmed up
         late.add("engine", [value])
     late.add("playwright", 1.0)
@@ -34,7 +34,7 @@ def test_a_figure_by_the_way_belongs_to_the_turns_that_count() -> None:
 
 
 def test_a_side_that_does_not_tell_a_figure_says_so_where_it_could() -> None:
-    late = Beside("does not say when")
+    late = FurtherFigure("does not say when")
     late.add("engine", 3.0)
     late.add("selenium", [])
     assert late.of(TAKEN)[2] == SideFigures("selenium", cannot="does not say when")
@@ -45,7 +45,7 @@ def test_a_figure_by_the_way_is_recorded_as_a_measurement() -> None:
         async with trio.open_nursery() as nursery:
             group = PeerGroup((), "chrome", (), "http://127.0.0.1", nursery)
             bench = Bench("chrome", (), "http://127.0.0.1", group)
-            late = Beside()
+            late = FurtherFigure()
             late.add("engine", 3.0)
             made = late.record(bench, TAKEN, variant="late", unit="ms", size=2, curve="lateness")
             assert bench.measurements == [made]

@@ -13,7 +13,7 @@ from benchmarks.harness.bench import Bench
 from benchmarks.harness.figures import Measurement, SideFigures, Unit
 
 
-class Beside:
+class FurtherFigure:
     """A further figure of some sides. A side without values is left out, or gets the reason `untold`."""
 
     def __init__(self, untold: str = "") -> None:
