@@ -134,7 +134,7 @@ WARNINGS = {
     ("_launch/profile.py", "cannot remove the temporary pr"): "remove the folder by hand",
     ("shell/kept_refs.py", "the numbers of refs are lost w"): "let the state folder be written",
     ("shell/kept_refs.py", "the numbers of refs cannot be "): "remove the file, or repair it",
-    ("debug/proxy_server.py", "the proxy listens on %s:%d: al"): "let it listen on loopback",
+    ("debug/proxy_server.py", "the proxy listens on %s:%d: ev"): "let it listen on loopback",
     ("debug/replaying/replay_server.py", "not replayed: %s"): "record anew, or let the program ask as it did",
     ("debug/replaying/replay_server.py", "client %d of the replay sent s"): "see to the client",
     ("cache/entry_table.py", "an entry of the cache is skipp"): "delete it, or put another in its place",

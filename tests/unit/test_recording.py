@@ -275,11 +275,11 @@ def test_a_kind_of_line_that_a_newer_version_adds_is_no_damage(tmp_path: Path) -
     ("content", "reason"),
     [
         (b"", "empty"),
-        (b"hello\n", "no header"),
-        (b'{"log": {"entries": []}}\n', "no header"),
-        (b'{"cdpengine": "something else"}\n', "no header"),
-        (b'{"cdpengine": "recording", "version": 99}\n', "version 99"),
-        (b"\x28\xb5\x2f\xfdrubbish", "no header"),
+        (b"hello\n", "not a header"),
+        (b'{"log": {"entries": []}}\n', "not a header"),
+        (b'{"cdpengine": "something else"}\n', "not a header"),
+        (b'{"cdpengine": "recording", "version": 99}\n', "version is 99"),
+        (b"\x28\xb5\x2f\xfdrubbish", "not a header"),
     ],
 )
 def test_a_foreign_file_is_refused_by_name(tmp_path: Path, content: bytes, reason: str) -> None:
