@@ -65,7 +65,7 @@ def create_from_environment() -> RecordingFile:
 
 
 def check_environment_path() -> None:
-    """Raise InvalidArgumentError if the file of `create_from_environment` exists. Call before starting a browser."""
+    """Raise InvalidArgumentError if the file of `create_from_environment` exists. Called before a start."""
     path = _next_numbered_path()
     if not _overwrites() and is_taken(path):
         raise _refuse_taken(path, ASKED, f"{_OVERWRITE}=1")
