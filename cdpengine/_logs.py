@@ -40,26 +40,26 @@ _HTTP_LOGGERS = (
     "httpcore.proxy",
     "httpcore.socks",
 )
-_holding_back: ContextVar[bool] = ContextVar("cdpengine.holding_back", default=False)
+_suppressing: ContextVar[bool] = ContextVar("cdpengine.suppressing", default=False)
 
 
 def _is_not_ours(_record: logging.LogRecord) -> bool:
-    return not _holding_back.get()
+    return not _suppressing.get()
 
 
 @contextmanager
-def http_logs_held_back() -> Iterator[None]:
+def http_logs_suppressed() -> Iterator[None]:
     """Suppress httpx's logs of this task's requests during the block: httpx logs URLs and headers unredacted.
 
     Requests of other tasks are still logged.
     """
     for name in _HTTP_LOGGERS:
         logging.getLogger(name).addFilter(_is_not_ours)  # adding the same filter again has no effect
-    before = _holding_back.set(True)
+    before = _suppressing.set(True)
     try:
         yield
     finally:
-        _holding_back.reset(before)
+        _suppressing.reset(before)
 
 
 class SecretSource(Protocol):
@@ -134,8 +134,8 @@ class Pace:
         self.total = 0
         self._first = first
         self._interval = interval
-        self._told_at = 0.0
-        self._passed_over = 0
+        self._logged_at = 0.0
+        self._suppressed = 0
 
     def take(self, now: float) -> int | None:
         """Count one report. Return how many were suppressed since the last logged one.
@@ -143,15 +143,15 @@ class Pace:
         Return None to suppress this one.
         """
         self.total += 1
-        if self.total > self._first and now - self._told_at < self._interval:
-            self._passed_over += 1
+        if self.total > self._first and now - self._logged_at < self._interval:
+            self._suppressed += 1
             return None
-        self._told_at = now
+        self._logged_at = now
         return self.take_rest()
 
     def take_rest(self) -> int:
         """Return how many were suppressed since the last logged one, and reset the count."""
-        rest, self._passed_over = self._passed_over, 0
+        rest, self._suppressed = self._suppressed, 0
         return rest
 
 
@@ -179,12 +179,12 @@ class RepeatedWarning:
 
     def tell(self, *args: object, error: BaseException | None = None) -> None:
         """Log or count a warning. `args` are those of the format; the traceback of `error` is logged with it."""
-        passed_over = self._pace.take(self._clock())
-        if passed_over is None:
+        suppressed = self._pace.take(self._clock())
+        if suppressed is None:
             return
-        if passed_over:
+        if suppressed:
             text = f"{self._text} (%d more warnings like this one were suppressed since the last)"
-            self._logger.log(self._level, text, *args, passed_over, exc_info=error)
+            self._logger.log(self._level, text, *args, suppressed, exc_info=error)
         else:
             self._logger.log(self._level, self._text, *args, exc_info=error)
 

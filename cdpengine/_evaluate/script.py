@@ -125,7 +125,7 @@ class Script:
 
         Redacts string arguments, since they may be secrets and the message is displayed.
         """
-        _hide_given(failed, self.args)
+        _redact_arguments(failed, self.args)
         found = re.search(rf"{_DETACHED}(\d+)", failed.text)
         objects = self.objects
         if found is None or int(found[1]) >= len(objects):
@@ -286,14 +286,14 @@ _IN_TEMPLATE = re.compile(r"`|\$\{|\\.", re.DOTALL)
 # --- redaction of arguments in exceptions --------------------------------------------------------------------
 
 
-def _hide_given(failed: EvaluationFailedError, given: object) -> None:
+def _redact_arguments(failed: EvaluationFailedError, given: object) -> None:
     if isinstance(given, str):
         if len(given) >= _LONG_ENOUGH:
             failed.text = failed.text.replace(given, MARK)
             failed.stack = failed.stack.replace(given, MARK)
     elif isinstance(given, Mapping):
         for each in given.values():
-            _hide_given(failed, each)
+            _redact_arguments(failed, each)
     elif isinstance(given, Sequence) and not isinstance(given, bytes | bytearray | memoryview):
         for each in given:
-            _hide_given(failed, each)
+            _redact_arguments(failed, each)

@@ -65,7 +65,7 @@ class _Watched:
     scripts: dict[str, SeenText] = attrs.field(factory=dict)
     sheets: dict[str, SeenText] = attrs.field(factory=dict)
     read_at: float | None = None
-    taken_leave: bool = False
+    final_counts_read: bool = False
 
 
 @asynccontextmanager
@@ -236,11 +236,11 @@ class _Watch:
 
     def _leave(self, watched: _Watched) -> None:
         """Note that a document was replaced, and how long its counts had not been read."""
-        if not watched.taken_leave and watched.url not in ("", "about:blank"):
+        if not watched.final_counts_read and watched.url not in ("", "about:blank"):
             read_at = watched.read_at
             since = None if read_at is None else trio.current_time() - read_at
             self._gaps.append(CoverageGap(watched.url, since))
-        watched.taken_leave = False
+        watched.final_counts_read = False
         watched.read_at = None
 
     def _add_scripts(self, watched: _Watched, counted: PreciseCoverage) -> None:
@@ -277,7 +277,7 @@ class _Watch:
         """Read the counts of a document that a navigation of the engine is about to replace."""
         await self.read_counts()
         for watched in self._watched.values():
-            watched.taken_leave = True
+            watched.final_counts_read = True
 
     async def read_counts(self, *, final: bool = False) -> None:
         """Read the current counts.

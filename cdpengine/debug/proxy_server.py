@@ -22,7 +22,7 @@ import trio
 
 from cdpengine import _json
 from cdpengine._launch.endpoint import check_endpoint, redact_endpoint, resolve_endpoint
-from cdpengine._logs import get_logger, http_logs_held_back
+from cdpengine._logs import get_logger, http_logs_suppressed
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.http_connections import lacking
 from cdpengine._protocol.instruments import HttpExchange, Instruments, Traffic
@@ -135,7 +135,7 @@ class Proxy:
         path = request.target if request.target.startswith("/") else urlsplit(request.target).path or "/"
         sent = {name: request.headers[name] for name in _PASSED_ON if name in request.headers} | self._headers
         try:
-            with http_logs_held_back(), trio.fail_after(OPEN_PATIENCE):
+            with http_logs_suppressed(), trio.fail_after(OPEN_PATIENCE):
                 answer = await self._http.request(
                     request.method,
                     f"{scheme}://{self._upstream.netloc}{path}",

@@ -22,7 +22,7 @@ from urllib.parse import urljoin
 
 import attrs
 
-from cdpengine._logs import http_logs_held_back
+from cdpengine._logs import http_logs_suppressed
 from cdpengine.errors import (
     InvalidArgumentError,
     PackageMissingError,
@@ -99,7 +99,7 @@ async def fetch_robots(origin: str, *, agent: str, proxy: str | None) -> RobotsA
             return RobotsAnswer(None, f"the proxy cannot be used ({type(error).__name__})")
         try:
             async with client:
-                with http_logs_held_back():
+                with http_logs_suppressed():
                     return await _follow(client, url)
         except _Unreadable as error:
             return RobotsAnswer(None, error.reason)
