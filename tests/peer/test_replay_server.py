@@ -109,7 +109,7 @@ async def test_a_divergence_that_the_program_overlooks_is_told_at_the_end(tape: 
         with pytest.raises(RemoteError):
             await connection.root.call("Count.down")
 
-    with pytest.raises(ReplayDivergedError, match="it asked Count.down"):
+    with pytest.raises(ReplayDivergedError, match="it sent Count.down"):
         async with debug.replay(tape) as replay:
             await in_process(replay, deaf)
 

@@ -147,7 +147,7 @@ def test_the_first_divergence_is_named_with_a_diff() -> None:
     assert error.diff == ("- url: 'http://a/'", "+ url: 'http://b/'")
     assert error.line == 1
     assert error.expected == ("Page.navigate (line 1)", "Page.reload (line 2)")
-    assert "it asked Page.navigate on session S" in str(error)
+    assert "it sent Page.navigate on session S" in str(error)
     program.ask("Page.crash", "S")
     assert program.playback.divergence is error  # the first one counts
 
@@ -362,8 +362,8 @@ def test_what_was_asked_over_http_is_answered_in_its_order() -> None:
     ("method", "target", "said"),
     [
         ("PUT", "/json/new?http://b/", "+ url: 'http://b/'"),
-        ("GET", "/json/new?http://a/", "it asked GET /json/new over HTTP: it was not recorded there"),
-        ("GET", "/json/close/B", "it asked GET /json/close/B over HTTP: it was not recorded there"),
+        ("GET", "/json/new?http://a/", "it sent GET /json/new over HTTP: it was not recorded there"),
+        ("GET", "/json/close/B", "it sent GET /json/close/B over HTTP: it was not recorded there"),
         ("PUT", "/json/new?http://a/", ""),
     ],
 )
