@@ -133,6 +133,10 @@ def test_an_older_version_is_used_again(file: Path) -> None:
     assert "doubleClick" not in shown["steps"][0]["request"]
     assert "is not kept" in command(file, "restore", identity, "9", status=1)
     assert command(file, "versions", "0" * 32) == "there is no such entry\n"
+    assert command(file, "refresh", identity) == "it is learned anew\n"
+    kept = json.loads(command(file, "versions", identity, "--json"))["versions"]
+    assert [each.get("version", 1) for each in kept] == [3, 2, 1]
+    assert command(file, "restore", identity, "2") == "version 2 is used again, as version 4\n"
 
 
 def test_one_entry_is_deleted_or_reported(file: Path) -> None:

@@ -127,7 +127,7 @@ _NOUNS = (
 )
 _PART = _compile(
     rf"[\s-]*(?:results?\s+)?{_one_of(_NOUNS)}\b(?!\s+for\b)"
-    "|\\s*(?:页面|页|界面|按钮|表单|框(?!架)|栏(?!目)|链接|入口|窗口|图标|结果)"
+    "|\\s*(?:页面|页|界面|按钮|表单|功能(?![机性])|框(?!架)|栏(?!目)|链接|入口|窗口|图标|结果)"
 )
 _REMARK = _compile(
     r"\s+(?:later|tomorrow|next\s+time|another\s+time)\b|\s+(?:is|are|was|were|did|does|didn't|doesn't|isn't|wasn't|has|had|hasn't|fail(?:s|ed)?)\b"

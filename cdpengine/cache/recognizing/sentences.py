@@ -215,8 +215,8 @@ def _end_of_brackets(text: str, start: int, end: int) -> int:
 
 
 _LINK = re.compile(
-    r"\s*(?:(?P<mark>[:：=＝])|是|为|(?:设置?|修?改|更改|更新|换|变|调整?|切换)(?:为|成|到)"
-    r"|(?:is|to|as|of)(?![A-Za-z0-9_]))?\s*",
+    r"\s*(?:是|为|(?:设置?|修?改|更改|更新|换|变|调整?|切换)(?:为|成|到)|(?:is|to|as|of)(?![A-Za-z0-9_]))?"
+    r"\s*(?P<mark>[:：=＝])?\s*",
     re.IGNORECASE,
 )
 
@@ -230,6 +230,9 @@ def _value_behind(text: str, end: int, until: int, rule: VariableRule) -> str | 
         return quoted[0][1:-1]
     if start >= len(text) or start >= until:
         return None
+    closing = text.find(BRACKETS.get(text[start], "\0"), start, until)
+    if closing != -1 and re.fullmatch(rule.value, inner := text[start + 1 : closing].strip()):
+        return None if inner.lower() in NO_VALUES else inner  # "username (alice)"
     found = re.compile(rule.value).match(text, start, until)
     if found is None:
         return None

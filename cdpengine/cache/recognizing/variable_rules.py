@@ -16,9 +16,9 @@ NO_VALUES = frozenset(
     (
         "a", "again", "an", "and", "and/or", "are", "as", "at", "be", "box", "by", "can", "field", "for", "from",
         "has", "here", "i", "if", "in", "input", "into", "invalid", "is", "it", "its", "link", "manager", "my",
-        "name", "not", "now", "of", "on", "or", "page", "please", "policy", "required", "reset", "section",
-        "should", "so", "something", "that", "the", "them", "then", "there", "this", "to", "using", "was",
-        "will", "with", "wrong", "your",
+        "name", "not", "now", "of", "on", "optional", "or", "page", "please", "policy", "required", "reset",
+        "section", "should", "so", "something", "that", "the", "them", "then", "there", "this", "to", "using",
+        "was", "will", "with", "wrong", "your",
     )
 )  # fmt: skip
 """Words of a sentence that are no value when they stand behind the word that names one, without quotes."""
