@@ -16,7 +16,14 @@ from cdpengine._urls import without_credentials
 from cdpengine.act.fields import camel_case
 from cdpengine.act.words.advice import RENAMED, advice_for
 from cdpengine.act.words.wording import Words, in_requests
-from cdpengine.errors import CoveredError, EngineError, FocusMovedError, NotDeliveredError, StaleRefError
+from cdpengine.errors import (
+    CoveredError,
+    EngineError,
+    FocusMovedError,
+    FormError,
+    NotDeliveredError,
+    StaleRefError,
+)
 from cdpengine.errors.texts import escape_line
 
 
@@ -94,6 +101,7 @@ class Failure:
     `kind` tells what went wrong, for programs; `message` says it, with what stood in the way; `hint` says what to
     do. `retryable`: the same request may succeed if it is sent again as it is. `covered_by` describes the element
     that covers the one that was aimed at, `covered_by_ref` is its ref; `alternatives` are refs that may be meant.
+    `causes` are the kinds of the errors of a form's fields.
     """
 
     kind: str
@@ -103,6 +111,7 @@ class Failure:
     covered_by: str | None = None
     covered_by_ref: str | None = None
     alternatives: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -180,6 +189,7 @@ def describe_failure(error: EngineError) -> Failure:
     advice = advice_for(kind)
     covered_by = covered_ref = None
     alternatives: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
     hint = advice.hint
     if isinstance(error, StaleRefError) and error.became == "renamed":
         hint = RENAMED
@@ -191,6 +201,8 @@ def describe_failure(error: EngineError) -> Failure:
         covered_by = error.received_by or None
     elif isinstance(error, StaleRefError):
         alternatives = tuple(ref.id for ref in error.alternatives)
+    elif isinstance(error, FormError):
+        causes = tuple(name_error(type(field.error)) for field in error.failed)
     return Failure(
         kind=name_error(kind),
         message=in_requests(str(error)),
@@ -199,6 +211,7 @@ def describe_failure(error: EngineError) -> Failure:
         covered_by=None if covered_by is None else escape_line(covered_by),
         covered_by_ref=covered_ref,
         alternatives=alternatives,
+        causes=causes,
     )
 
 

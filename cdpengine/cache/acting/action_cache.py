@@ -46,6 +46,7 @@ from cdpengine.cache.config import CacheConfig, read_config
 from cdpengine.cache.entries import CacheEntry, CacheKey, LearningCost, Level, Viewport, make_key
 from cdpengine.cache.entry_json import Export, ImportReport
 from cdpengine.cache.entry_table import ScenarioSummary, StoreLimits
+from cdpengine.cache.judging.faults import is_mistake
 from cdpengine.cache.recognizing.recognition import (
     ASKS_NOTHING,
     CLASSIFYING,
@@ -290,7 +291,7 @@ class ActionCache:
             found = attrs.evolve(found, entry=replayed)
         else:
             await count_use(self._store, self._config, MISS)
-        if planner is None:
+        if planner is None or (report is not None and is_mistake(report.fault)):
             if report is None and found.unused:
                 raise UnusedVariablesError(found.unused, found.used, found.scenario)
             if report is None:

@@ -23,6 +23,7 @@ from cdpengine.cache.acting.planning import time_left
 from cdpengine.cache.acting.statistics import MISS, REFUSED, count_run
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import CacheEntry, CacheKey, Excuse
+from cdpengine.cache.judging.faults import is_mistake
 from cdpengine.cache.replaying.execution import execute_entry
 from cdpengine.cache.replaying.options import ExecutionOptions
 from cdpengine.cache.replaying.report import ExecutionReport
@@ -132,7 +133,8 @@ class _Run:
         """Count the run and keep the healed entry."""
         if not self._counts or self.entry is None:
             return
-        excuse: Excuse | None = "cancelled" if report.refused else None
+        excuse: Excuse | None = "mistake" if is_mistake(report.fault) else None
+        excuse = "cancelled" if report.refused else excuse
         await self._note(succeeded=report.ok, excuse=excuse, healed=report.healed is not None)
         if report.ok and report.healed is not None:
             await self._store.put(report.healed, based_on=self.entry.version)

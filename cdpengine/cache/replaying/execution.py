@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -21,10 +22,9 @@ from cdpengine._budget import check_timeout, within
 from cdpengine._logs import get_logger
 from cdpengine._snapshot.given_refs import unseen
 from cdpengine._snapshot.snapshot import Snapshot
-from cdpengine.act import Actor, ActRequest, Drag, Fill, Navigate, NewTab
+from cdpengine.act import Actor, Navigate, NewTab
 from cdpengine.act.actor import actor_of
 from cdpengine.act.dispatch import dispatch_within
-from cdpengine.act.requests import ActingRequest
 from cdpengine.cache.changes import (
     MOST_OF_SAME_COUNTS,
     THRESHOLDS,
@@ -37,12 +37,15 @@ from cdpengine.cache.changes import (
     read_features,
 )
 from cdpengine.cache.entries import CacheEntry, Step, StepGroup, begins_with
+from cdpengine.cache.judging.faults import Fault, is_named_by_caller, judge_error, judge_failure
+from cdpengine.cache.judging.judge import Judge, nothing_there
 from cdpengine.cache.origins import expected_origins
-from cdpengine.cache.replaying.conditions import wait_for_condition, watch_changes
+from cdpengine.cache.replaying.conditions import watch_changes
 from cdpengine.cache.replaying.confirming import Confirming
 from cdpengine.cache.replaying.evidence import gather_evidence
 from cdpengine.cache.replaying.finding import TargetMatch, find_target
 from cdpengine.cache.replaying.guarding import guard_values
+from cdpengine.cache.replaying.healing import Healing
 from cdpengine.cache.replaying.options import ExecutionOptions
 from cdpengine.cache.replaying.places import (
     Place,
@@ -50,6 +53,7 @@ from cdpengine.cache.replaying.places import (
     check_variables,
     describe_step,
     places_of,
+    request_of,
     status_of,
     why_not,
 )
@@ -128,7 +132,7 @@ async def execute_entry(
         ),
     )
     try:
-        with unseen():
+        with unseen(), run.judge.following():
             plan = options.get("dry_run", False)
             return await (run.plan(first, chosen) if plan else run.execute(first, chosen))
     finally:
@@ -139,9 +143,9 @@ async def execute_entry(
 class _Run:
     """One execution of an entry.
 
-    `seen` is the snapshot that was taken last, `before` that before the last action. `healed` are the steps
-    written anew, `unconfirmed` those of them without a post-condition. `features` are those of the page where it
-    has changed softly. `acted`: something of the group was begun.
+    `seen` is the snapshot that was taken last, `before` that before the last action. `features` are those of the
+    page where it has changed softly. `fault` is that of the step that failed. `acted`: something of the group was
+    begun.
     """
 
     page: Page
@@ -158,10 +162,14 @@ class _Run:
     before: Snapshot | None = None
     change: PageChange | None = None
     features: PageFeatures | None = None
-    healed: dict[tuple[int, int | None], Step] = attrs.field(factory=dict)
-    unconfirmed: set[tuple[int, int | None]] = attrs.field(factory=set)
+    healing: Healing = attrs.field(factory=Healing)
+    fault: Fault | None = None
     acted: bool = False
     refused: bool = False
+    judge: Judge = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.judge = Judge(self.page, self.values)
 
     @property
     def left(self) -> float:
@@ -190,7 +198,8 @@ class _Run:
             reason=reason,
             milliseconds=spent,
             change=self.change,
-            healed=self._healed_entry(ok=not reason),
+            healed=self.healing.apply(self.entry, self.features, ok=not reason),
+            fault=self.fault if reason and not self.refused else None,
             refused=self.refused,
         )
         if reason and not self.refused:
@@ -208,11 +217,19 @@ class _Run:
             return ""
         try:
             if not self.entry.key.pattern.matches(self.page.url) and not self.force:
+                self.fault = "address"
                 return f"the page is at {shown_url(self.page.url)}, the entry is for {self.entry.key.address}"
             verdict = await self._compare()
+            hard = verdict == "hard" and not self.force and self.change is not None
+            missing = await self.judge.judge_missing(nothing_there) if hard else None
         except EngineError as error:
+            self.fault = "timeout" if self.left <= 0 else judge_error(error)
             return self.values.hide(f"the page could not be compared with what is known of it: {error}")
-        if verdict == "hard" and not self.force and self.change is not None:
+        if missing is not None:
+            self.fault = missing.fault
+            return self.values.hide(missing.said)
+        if hard and self.change is not None:
+            self.fault = "changed"
             return f"the page is another one than it was ({self.change.confidence} of 100 sure)"
         return ""
 
@@ -296,20 +313,25 @@ class _Run:
         started = trio.current_time()
         matches: Mapping[str, TargetMatch] = {}
         error: str | None = None
+        fault: Fault = "changed"
         try:
             matches = await self._find(step)
             error = why_not(matches)
-            if error is None and not place.rollback and self.confirming.asks(step):
+            if error is not None:
+                fault, error = await self._judge_missing(step, error)
+            elif not place.rollback and self.confirming.asks(step):
                 error, matches = await self._ask(self._result(place, step, status="planned"), step, matches)
             if error is None:
                 with guard_values(self.page, step.request, expected_origins(self.entry, step)):
-                    error, matches = await self._act(step, matches)
-            if error is None:
-                await self._wait(step)
+                    fault, error, matches = await self._act(step, matches)
+            if error is None and (verdict := await self._wait(step)) is not None:
+                fault, error = verdict
         except EngineError as failure:
-            error = str(failure)
+            fault, error = judge_error(failure), str(failure)
+        if error is not None and not place.rollback:
+            self.fault = "timeout" if self.left <= 0 else fault
         if error is None and not place.rollback:
-            self._note_healed(place, step, matches)
+            self.healing.note(place, step, matches)
         return attrs.evolve(
             self._result(place, step, status=status_of(error, refused=self.refused and not place.rollback)),
             matches=MappingProxyType(dict(matches)),
@@ -342,46 +364,54 @@ class _Run:
 
     async def _act(
         self, step: Step, matches: Mapping[str, TargetMatch]
-    ) -> tuple[str | None, Mapping[str, TargetMatch]]:
+    ) -> tuple[Fault, str | None, Mapping[str, TargetMatch]]:
         """Do a step; return why it failed, and what it was done to."""
-        request = self._request(step, matches)
+        request = request_of(step, matches, self.values, self.page, self.left)
         self.acted, self.before = True, self.seen
+        await self.judge.begin(step)
         response = await dispatch_within(self.actor, request)
         if response.error is not None and response.error.kind == "staleRef" and request.kind in _ONCE_MORE:
             matches = await self._find(step)
             if (reason := why_not(matches)) is not None:
-                return reason, matches
-            response = await dispatch_within(self.actor, self._request(step, matches))
-        if response.error is not None:
-            return response.error.message, matches
+                return "changed", reason, matches
+            again = request_of(step, matches, self.values, self.page, self.left)
+            response = await dispatch_within(self.actor, again)
+        if (failure := response.error) is not None:
+            fault = judge_failure(request, step, failure)
+            if fault == "changed" and (verdict := await self.judge.judge(nothing_there)) is not None:
+                return verdict.fault, f"{failure.message}; {verdict.said}", matches
+            return fault, failure.message, matches
         if isinstance(request, NewTab) and response.target_id is not None:
             self.page = self.actor.browser.page(response.target_id) or self.page
-        return None, matches
+            self.judge.page = self.page
+        return "changed", None, matches
 
-    def _request(self, step: Step, matches: Mapping[str, TargetMatch]) -> ActRequest:
-        """Return what is asked of the page: values in place of templates, refs in place of names of targets."""
-        request = self.values.fill_request(step.request)
-        refs = {slot: match.ref for slot, match in matches.items()}
-        more: dict[str, Any] = {"timeout_ms": max(round(min(request.timeout, self.left) * 1000), 1)}
-        if not isinstance(request, NewTab):
-            more["target_id"] = self.page.target_id
-        if isinstance(request, ActingRequest):
-            more["diff"] = False
-        if isinstance(request, Fill):
-            more["fields"] = tuple(attrs.evolve(field, ref=refs[field.ref or ""]) for field in request.fields)
-        names = ("start_ref", "end_ref") if isinstance(request, Drag) else ("ref",)
-        for name in names:
-            if (slot := getattr(request, name, None)) is not None:
-                more[name] = refs[slot]
-        return attrs.evolve(request, **more)
+    async def _judge_missing(self, step: Step, error: str) -> tuple[Fault, str]:
+        """Return why the elements of a step are not there."""
+        verdict = await self.judge.judge_missing(nothing_there)
+        if verdict is not None:
+            return verdict.fault, f"{error}; {verdict.said}"
+        if is_named_by_caller(step) and self.seen is not None:
+            roles = {each.role for each in step.targets.values()}
+            if any(node.role in roles and node.name for node in self.seen.nodes):
+                return "value", f"{error}; the page has others, called otherwise"
+        return "changed", error
 
-    async def _wait(self, step: Step) -> None:
-        """Wait for what the step leads to; a document that is on its way is waited for in any case."""
+    async def _wait(self, step: Step) -> tuple[Fault, str] | None:
+        """Wait for what the step leads to; return why that does not come.
+
+        A document that is on its way is waited for in any case.
+        """
         navigation = self.page._core.target.navigation  # noqa: SLF001 - a part of the engine that is kept beside it
         if navigation.under_way:
             await self.page.wait_for(load_state="domcontentloaded", timeout=min(_LEADING, self.left))
-        if step.after is not None:
-            await wait_for_condition(self.page, step.after, self.values, min(_LEADING, self.left))
+        if step.after is None:
+            return None
+        seconds = min(_LEADING, self.left)
+        return await self.judge.lead(step.after, partial(self._is_there, step), seconds)
+
+    async def _is_there(self, step: Step) -> bool:
+        return bool(step.targets) and why_not(await self._look(step)) is None
 
     # --- targets -------------------------------------------------------------------------------------------
 
@@ -415,6 +445,8 @@ class _Run:
             for slot, target in step.targets.items()
         }
         probed = await probe_page(self.page, wanted)
+        if probed is not None and probed.signs is not None:
+            self.judge.latest = probed.signs
         matches = {
             slot: TargetMatch(level="exact", ref=ref, score=100, reason="the only one of its role and name")
             for slot, ref in ({} if probed is None else probed.refs).items()
@@ -425,36 +457,6 @@ class _Run:
                 if slot not in matches:
                     matches[slot] = find_target(snapshot, target, self.values)
         return {slot: matches[slot] for slot in step.targets}
-
-    def _note_healed(self, place: Place, step: Step, matches: Mapping[str, TargetMatch]) -> None:
-        found = {
-            slot: match.found
-            for slot, match in matches.items()
-            if match.level == "healed" and match.found is not None
-        }
-        if found:
-            key = place.index, place.number
-            self.healed[key] = attrs.evolve(step, targets={**step.targets, **found})
-            if step.after is None:
-                self.unconfirmed.add(key)
-
-    def _healed_entry(self, *, ok: bool) -> CacheEntry | None:
-        """Return the entry with its healed targets, where the step led to what it is to, or all went well.
-
-        After a soft change that all steps outlived, it remembers the page as it is now.
-        """
-        steps = {key: step for key, step in self.healed.items() if ok or key not in self.unconfirmed}
-        features = self.features if ok and self.features is not None else self.entry.features
-        if not steps and features is self.entry.features:
-            return None
-        made: list[Step | StepGroup] = []
-        for index, each in enumerate(self.entry.steps):
-            if isinstance(each, StepGroup):
-                inside = tuple(steps.get((index, number), step) for number, step in enumerate(each.steps))
-                made.append(attrs.evolve(each, steps=inside))
-            else:
-                made.append(steps.get((index, None), each))
-        return attrs.evolve(self.entry, steps=tuple(made), features=features)
 
     # --- a dry run -----------------------------------------------------------------------------------------
 

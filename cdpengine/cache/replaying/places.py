@@ -1,16 +1,22 @@
-"""Places: which steps of an entry a run does, where each of them is, and what it does in words. Pure."""
+"""Places: which steps of an entry a run does, where each is, and what it does, in words and as a request. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from cdpengine.act import ActRequest, Drag, Fill, NewTab
+from cdpengine.act.requests import ActingRequest
 from cdpengine.cache.entries import CacheEntry, Step, StepGroup, step_variables
 from cdpengine.cache.replaying.finding import TargetMatch
 from cdpengine.cache.replaying.report import StepStatus
 from cdpengine.cache.variables import Values
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
+
+if TYPE_CHECKING:
+    from cdpengine import Page
 
 
 def check_range(entry: CacheEntry, first: int, end: int | None) -> tuple[int, int]:
@@ -75,3 +81,23 @@ def status_of(error: str | None, *, refused: bool) -> StepStatus:
 def why_not(matches: Mapping[str, TargetMatch]) -> str | None:
     """Return why a step cannot be done; None where all of its elements were found."""
     return next((f"{match.level}: {match.reason}" for match in matches.values() if match.ref is None), None)
+
+
+def request_of(
+    step: Step, matches: Mapping[str, TargetMatch], values: Values, page: Page, left: float
+) -> ActRequest:
+    """Return the request of a step: values in place of templates, refs in place of names of targets."""
+    request = values.fill_request(step.request)
+    refs = {slot: match.ref for slot, match in matches.items()}
+    more: dict[str, Any] = {"timeout_ms": max(round(min(request.timeout, left) * 1000), 1)}
+    if not isinstance(request, NewTab):
+        more["target_id"] = page.target_id
+    if isinstance(request, ActingRequest):
+        more["diff"] = False
+    if isinstance(request, Fill):
+        more["fields"] = tuple(attrs.evolve(field, ref=refs[field.ref or ""]) for field in request.fields)
+    names = ("start_ref", "end_ref") if isinstance(request, Drag) else ("ref",)
+    for name in names:
+        if (slot := getattr(request, name, None)) is not None:
+            more[name] = refs[slot]
+    return attrs.evolve(request, **more)

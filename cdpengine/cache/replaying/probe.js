@@ -6,9 +6,10 @@
 // Answers an array: first JSON { elements, roles }, then for each that is wanted the only element that is drawn and
 // fits, or null. Of each it tells how many there are, the named parts around it (with their roles, innermost first,
 // dialogs and items also without a name), and what is said right before and after it.
+// Also tells what the document says (messages.js, which is `read`), and the status that the server answered it with.
 // Runs in an isolated world; it changes nothing. What a form or the document has by the page's own names
 // (<input name=contains>) is asked of the prototypes.
-(wanted, counted, { roleOf: told, nameOf }, candidates) => {
+(wanted, counted, { roleOf: told, nameOf }, candidates, read) => {
   const method = (proto, name) => Function.prototype.call.bind(proto[name]);
   const getter = (proto, name) => Function.prototype.call.bind(Object.getOwnPropertyDescriptor(proto, name).get);
   const getAttribute = method(Element.prototype, "getAttribute");
@@ -116,5 +117,8 @@
       roles[role] = (roles[role] || 0) + 1;
     }
   }
-  return [JSON.stringify({ elements, roles }), ...found];
+  const said = read(candidates.roots, (at) => isDrawn(at) && !isHidden(at), nameIn);
+  const [entry] = performance.getEntriesByType("navigation");
+  const status = entry ? entry.responseStatus : 0;
+  return [JSON.stringify({ elements, roles, said, status }), ...found];
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -74,17 +74,48 @@ class _Found(msgspec.Struct):
     after: str = ""
 
 
+class _Message(msgspec.Struct):
+    kind: Literal["alert", "status", "named"]
+    text: str
+
+
+class _Said(msgspec.Struct):
+    messages: list[_Message] = []
+    invalid: list[str] = []
+
+
 class _Told(msgspec.Struct):
     elements: list[_Found] = []
     roles: dict[str, int] = {}
+    said: _Said = msgspec.field(default_factory=_Said)
+    status: int = 0
 
 
 @attrs.frozen(kw_only=True)
 class Probed:
-    """What a probe saw: the ref of each element that is sure, by the name of its target; and counts of roles."""
+    """What a probe saw: the ref of each element that is sure, by the name of its target; and counts of roles.
+
+    `signs`: None where the document was not asked.
+    """
 
     refs: Mapping[str, str]
     roles: Mapping[str, int]
+    signs: Signs | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Signs:
+    """What a document shows about what was done in it.
+
+    `messages` are its alerts, statuses and texts that are called an error, by their kind; `invalid` the names of
+    the fields that are marked as invalid. `status` is that of the server's answer, 0 if it is not known.
+    `document` is Chrome's id of the document.
+    """
+
+    messages: tuple[tuple[str, str], ...] = ()
+    invalid: tuple[str, ...] = ()
+    status: int = 0
+    document: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -108,14 +139,14 @@ class WantedElement:
 
 
 async def probe_page(
-    page: Page, wanted: Mapping[str, WantedElement], *, counted: bool = False
+    page: Page, wanted: Mapping[str, WantedElement], *, counted: bool = False, signs: bool = False
 ) -> Probed | None:
     """Look for elements in the page's own document. None where the document went away meanwhile.
 
     Raises SessionGoneError, and as `Session.call`. It has no deadline of its own.
     """
     asked = {slot: each for slot, each in wanted.items() if each.can_be_probed}
-    if not asked and not counted:
+    if not asked and not counted and not signs:
         return Probed(refs={}, roles={})
     frame = page._core.target.frames.main  # noqa: SLF001 - a part of the engine that is kept beside it
     loader_id = frame.loader_id
@@ -144,6 +175,12 @@ async def probe_page(
     return Probed(
         refs={slot: _give_ref(page, frame, asked[slot], number, renderer) for slot, number in sure.items()},
         roles=told.roles,
+        signs=Signs(
+            messages=tuple((each.kind, each.text) for each in told.said.messages),
+            invalid=tuple(collapse(each) for each in told.said.invalid),
+            status=told.status,
+            document=loader_id,
+        ),
     )
 
 
@@ -191,7 +228,10 @@ def forget_page(page: Page) -> None:
 @cache
 def _probe() -> str:
     probe, candidates = script("cache/replaying/probe"), script("cache/replaying/candidates")
-    look = f"(wanted, counted) => ({probe})(wanted, counted, ({role_and_name_source()})(), candidates)"
+    read = script("cache/replaying/messages")
+    look = (
+        f"(wanted, counted) => ({probe})(wanted, counted, ({role_and_name_source()})(), candidates, ({read}))"
+    )
     return own(
         f"function () {{ const candidates = ({candidates})(); return {{ look: {look}, drop: candidates.drop }}; }}"
     )

@@ -18,6 +18,7 @@ from cdpengine.act.fields import camel_case
 from cdpengine.cache.changes import PageChange
 from cdpengine.cache.entries import CacheEntry
 from cdpengine.cache.entry_json import entry_to_json
+from cdpengine.cache.judging.faults import Fault
 from cdpengine.cache.replaying.finding import TargetMatch
 
 StepStatus = Literal["done", "failed", "skipped", "rolled back", "planned", "refused"]
@@ -68,8 +69,9 @@ class ExecutionReport:
 
     `ok`: all steps that were asked for were done, and led to what they are to lead to; of a dry run, that those
     which can be found now were found. `stopped_at` is the index of the step that failed (None: before the first,
-    or none did), `reason` why. `healed` is the entry with its targets, and after a soft change its page, as they
-    are now, for the store; None where nothing has changed.
+    or none did), `reason` why. `fault` is whose fault that is: "changed" counts as a failure of the entry, all
+    others are those of the caller, of a server or of the browser. `healed` is the entry with its targets, and
+    after a soft change its page, as they are now, for the store; None where nothing has changed.
     `change` is how the page differs from what is remembered of it; None where the counts of its parts
     were the same, or nothing was compared. `screenshot` (PNG) and `diff` show the page after a failure; `remarks`
     say what is missing from them. `refused`: a person was asked to confirm the step at `stopped_at`, and did not.
@@ -81,6 +83,7 @@ class ExecutionReport:
     dry_run: bool = False
     stopped_at: int | None = None
     reason: str = ""
+    fault: Fault | None = None
     milliseconds: float = 0.0
     healed: CacheEntry | None = None
     change: PageChange | None = None
@@ -107,6 +110,7 @@ class ExecutionReport:
             "stoppedAt": self.stopped_at,
             "refused": self.refused,
             "reason": self.reason,
+            "fault": self.fault,
             "milliseconds": round(self.milliseconds, 3),
             "steps": [_step_to_json(step) for step in self.steps],
             "change": None if self.change is None else _named(attrs.asdict(self.change)),
@@ -136,7 +140,8 @@ class ExecutionReport:
 
     def _ending(self) -> Sequence[str]:
         done = "would be done" if self.dry_run else "done"
-        ending = [f"{done} in {self.milliseconds:.0f} ms" if self.ok else f"stopped: {self.reason}"]
+        cause = f" (fault: {self.fault})" if self.fault is not None else ""
+        ending = [f"{done} in {self.milliseconds:.0f} ms" if self.ok else f"stopped: {self.reason}{cause}"]
         return [*ending, *self.remarks]
 
 

@@ -1,0 +1,1 @@
+"""Judging: whose fault it is that a replay stopped."""
