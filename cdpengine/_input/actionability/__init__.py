@@ -1,1 +1,1 @@
-"""Actionability: whether a node can be acted on, where, and what received the input."""
+"""Actionability: whether and where a node can be acted on, and which element received the input."""

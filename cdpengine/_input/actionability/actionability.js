@@ -1,19 +1,20 @@
-// What a node is like right now, and who would receive an event at some points of its document.
-// Called on a node in an isolated world, with one request, the node's tools and what arms an observer:
-//   points     [[x, y], ...] in CSS pixels of this document's viewport; tried by hit test
+// Reports the state of a node, and which elements would receive an event at given points of its document. Called
+// on a node in an isolated world, with a request, the node's tools and a function that arms an observer:
+//   points     [[x, y], ...] in CSS pixels of this document's viewport, for the hit test
 //   fractions  the points are fractions (0..1) of the viewport's size instead
-//   settle     sample the position over two animation frames even when nothing is animated
-//   dragging   what is being dragged, if anything in this document is, covers nothing
-//   observer   null, or what the input observer is to watch once nothing here stands in the way
-//   expected   null, or what the node is to be called: see naming.js. Where it is called otherwise, nothing is armed
-//   quick      there are no points: the node's middle is taken, where it is plain that it needs no measuring and no
-//              scrolling; else no point is tried, nothing is waited for and nothing is armed
-// Answers, at once or as a promise, with plain JSON: see answer().
+//   settle     sample the position over two animation frames even if no animation runs
+//   dragging   a drag is under way: the dragged element, if it is in this document, covers nothing
+//   observer   the request of the input observer to arm if nothing in this document hinders the action, or null
+//   expected   the expected role and name (see naming.js), or null. On a mismatch nothing is armed
+//   quick      choose the node's middle as the point if it needs no measuring and no scrolling. Otherwise test
+//              no point, wait for nothing and arm nothing. `points` is ignored
+// Returns plain JSON, directly or as a promise: see answer().
 (function (request, tools, arm, known, labelOf) {
   "use strict";
 
-  const FRAME_LIMIT_MS = 100; // where frames do not come (a throttled page), time takes their place
-  // What an animation can change without moving its element; and what moves that one alone.
+  const FRAME_LIMIT_MS = 100; // used instead of frames where the page gets none (a throttled page)
+  // STILL: properties whose animation moves nothing. ALONE: properties whose animation moves the animated
+  // element only.
   const STILL = /^(opacity|color|fill|stroke|filter|visibility|cursor|backdropFilter|boxShadow|textShadow|(background|outline|caret|textDecoration|accent).*|border.*Color|.*Timing.*)$/;
   const ALONE = /^(transform|translate|rotate|scale|clipPath|mask.*|offset(Path|Distance|Rotate|Anchor)?)$/;
   const OF_A_KEYFRAME = ["offset", "computedOffset", "easing", "composite"];
@@ -25,22 +26,22 @@
     return rects().map((r) => r.x + " " + r.y + " " + r.width + " " + r.height).join();
   }
 
-  // The options of a closed or open menu are drawn by the browser, outside of the page; those of a list that is always
-  // open, or drawn by the page (appearance: base-select), are elements like others.
+  // The browser draws the options of menus itself, outside of the page. The options of a list box, or of a list
+  // drawn by the page (appearance: base-select), are ordinary elements.
   function neverBecause() {
     const select = DOM.matches(element, "option, optgroup") ? DOM.closest(element, "select") : null;
     const menu = select && !select.multiple && select.size <= 1 && getComputedStyle(select).appearance !== "base-select";
     return menu ? "its list is drawn by the browser, outside of the page; choose it with select()" : "";
   }
 
-  // The modal dialog that keeps all that is outside of it from being used; "" for none.
+  // Describes the modal dialog that makes the element unusable, or "".
   function behindModal() {
     const modal = Array.from(DOM.querySelectorAll(document, "dialog:modal")).at(-1);
     if (!modal || Array.from(flatAncestors(element)).includes(modal)) return "";
     return describe(modal) + " is a modal dialog, which has to be closed first";
   }
 
-  // What only another action can change, and what that has to do; "" where nothing of that kind is known.
+  // Describes the other action that has to clear the way first, or "" if none is known.
   function freedBy(hit) {
     for (const at of hit ? flatAncestors(hit) : []) {
       const around = Array.from(flatAncestors(element)).includes(at);
@@ -78,7 +79,7 @@
       if (style.display === "none") return where + " has display: none";
       if (at !== shown && style.contentVisibility === "hidden") return where + " has content-visibility: hidden";
     }
-    // What the browser's own parts hide with content-visibility, as in a closed <details>, has boxes all the same.
+    // Content that the browser hides with content-visibility, as in a closed <details>, still has boxes.
     if (!DOM.checkVisibility(shown) && getComputedStyle(shown).display !== "contents") return "it is not displayed";
     if (getComputedStyle(shown).visibility !== "visible") {
       return "it has visibility: " + getComputedStyle(shown).visibility;
@@ -101,7 +102,7 @@
         const fieldset = DOM.hasAttribute(control, "disabled") ? null : DOM.closest(control, "fieldset[disabled]");
         return where + " is disabled" + (fieldset ? " by " + describe(fieldset) : "");
       }
-      // A form-associated custom element: only the element itself is disabled, not what is inside of it.
+      // A disabled form-associated custom element does not disable its content.
       if (at === element && DOM.matches(at, ":disabled")) return "it is disabled";
     }
     for (const at of flatAncestors(element)) {
@@ -112,13 +113,13 @@
     return "";
   }
 
-  // Whether a control is given its value by a choice from a list that it opens.
+  // Whether the control's value is chosen from a list that it opens.
   function opensChoices(control) {
     const opens = ["listbox", "tree", "grid"].includes(DOM.getAttribute(control, "aria-haspopup"));
     return opens || DOM.getAttribute(control, "role") === "combobox";
   }
 
-  // "" when text can be typed here; a reason when it never can be; read-only is said apart, for it may pass.
+  // Why text can never be typed here, "" if it can. `readonly` is separate because it may be temporary.
   function editing() {
     const control = (DOM.localName(element) === "label" && element.control) || element;
     const textual = ["text", "search", "url", "tel", "email", "password", "number",
@@ -134,8 +135,8 @@
     return { never: "", readonly: readonly ? "it is read-only" : "", chooses: readonly && opensChoices(control) };
   }
 
-  // The middle of the node, where that is all in view as one upright box, which nothing around it cuts; else null.
-  // Whole pixels, because Chrome floors the coordinates of a mouse event before it looks for the target.
+  // The node's middle if it is one upright box, fully in view and not clipped by an ancestor; else null.
+  // Whole pixels: Chrome floors the coordinates of a mouse event before it determines the target.
   function middleInView() {
     const { scale, offsetLeft, offsetTop, width, height } = visualViewport;
     const boxes = scale === 1 && !offsetLeft && !offsetTop && !imageOf(element) ? rects() : [];
@@ -153,18 +154,18 @@
     return [Math.floor(x) >= box.left ? Math.floor(x) : x, Math.floor(y) >= box.top ? Math.floor(y) : y];
   }
 
-  // Lists make their items transparent to the pointer while one is dragged: what is around them takes the drop.
+  // During a drag, lists may set pointer-events: none on their items. An ancestor then receives the drop.
   function isLetThrough(hit) {
     return request.dragging && getComputedStyle(element).pointerEvents === "none" && Array.from(flatAncestors(element)).includes(hit);
   }
 
   function hitTest() {
     const chain = roots();
-    // What is dragged covers nothing, unless the drag ends within it, as where a map is panned.
+    // The dragged element covers nothing, unless the drag ends inside it, as when a map is panned.
     const dragged = request.dragging && known.dragged && !DOM.contains(known.dragged, element) ? known.dragged : null;
     let covered = "";
     let coverer = null;
-    let itself = false; // whether it is hit itself somewhere, and not only its label
+    let itself = false; // whether a point hits the element itself, not only its label
     const hits = pointsOf(request).map(([x, y]) => {
       const hit = elementAt(x, y, chain, dragged);
       const good = hit !== null && (receives(hit) || isLetThrough(hit));
@@ -180,8 +181,8 @@
     return { hits, covered, coverer, untouchable, labelled };
   }
 
-  // Whether a running animation could be moving the node: one of its own or of what it is in, or one beside it
-  // that changes the layout.
+  // Whether a running animation could move the node: any animation of the node or of an ancestor, and animations
+  // of other elements that change the layout.
   function animating() {
     const running = roots().flatMap((root) => DOM.getAnimations(root).filter((each) => each.playState === "running"));
     if (running.length === 0) return false;
@@ -194,7 +195,7 @@
     });
   }
 
-  // Resolves to whether a frame came: without one, what is animated stands still only in appearance.
+  // Resolves to whether a frame was drawn. Without frames an animated node only seems to be still.
   function nextFrame() {
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), FRAME_LIMIT_MS);
@@ -205,7 +206,7 @@
     });
   }
 
-  // A quick answer says no more than whether all is well: where it is not, the node is asked again in full.
+  // A quick answer only reports whether everything is fine. If it is not, the caller probes again in full.
   function answer(moved) {
     const { hits, covered, coverer, untouchable, labelled } = hitTest();
     const invisible = invisibleBecause();
@@ -238,7 +239,7 @@
     };
   }
 
-  // In another frame's document it is at other coordinates than those that were asked about.
+  // A node that was moved to another frame's document has other coordinates than the request's.
   if (!element || !DOM.isConnected(pseudo ? element : node) || DOM.ownerDocument(element) !== document) {
     return { connected: false, element: element ? describe(element) : "#" + DOM.nodeName(node) };
   }
@@ -248,8 +249,8 @@
     request.points = point ? [point] : [];
     return answer(false);
   }
-  // Nothing can be moving unless an animation runs or the caller has a reason to ask (it has just scrolled, or
-  // the last probe failed). Movement by script alone is not waited for: the hit test comes after it anyway.
+  // The node can only move if an animation runs, or the caller has a reason to ask (it scrolled, or the last probe
+  // failed). Movement by script alone needs no wait: the hit test detects it.
   if (!request.settle && !animating()) return answer(false);
   const before = position();
   return nextFrame().then((first) => {

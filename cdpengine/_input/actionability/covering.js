@@ -1,5 +1,5 @@
-// Returns the element that would receive an event at a point of the document, null when there is none.
-// Called on a node in an isolated world, with the same request as actionability.js; only the first point counts.
+// Returns the element that would receive an event at a point of the document, or null. Called on a node in an
+// isolated world, with the request of actionability.js, of which only the first point is used.
 (function (request, tools) {
   "use strict";
 

@@ -1,8 +1,9 @@
-// Gives a node the keyboard focus, and answers { focused, holder }: whether it has it now, and who does.
-// `removed` says that a handler of the page's took the node away for it. `fresh`: it is an input of text that did not have
-// the focus before; `masked`: it looks like the field of a mask; `labelled`: the node is its label.
-// Called on a node in an isolated world, with { atEnd, guard, again }: whether the caret goes behind the text that is there;
-// what key_guard.js is to guard, or null; whether this was called before, and the page had time to put the caret elsewhere; then that, and the parts secret_field.js and mask.js.
+// Focuses a node and returns { focused, holder }: whether it has the focus now, and a description of the focused
+// element if not. `removed`: a handler of the page removed the node. `fresh`: the node is a text input that did
+// not have the focus before. `masked`: it looks like a field with a mask. `labelled`: the node is the label of
+// the focused element. Called on a node in an isolated world, with { atEnd, guard, again }: whether to move the
+// caret behind the existing text; the request of key_guard.js, or null; whether this is a repeated call, after
+// the page had time to move the caret. Then with the key guards, and the parts secret_field.js and mask.js.
 (function (request, keys, isSecret, masks) {
   "use strict";
 
@@ -14,9 +15,9 @@
   const editor = keys?.editorInput(element);
   if (editor) element = editor;
 
-  isSecret(element); // a password that is typed now is known as one when the page shows it later
+  isSecret(element); // remembers a password field, in case the page shows its text later
 
-  // Within an editing host it is the host that takes the focus.
+  // Inside an editing host, only the host can be focused.
   let host = element;
   while (DOM.isContentEditable(host) && DOM.parentElement(host) && DOM.isContentEditable(DOM.parentElement(host))) {
     host = DOM.parentElement(host);
@@ -29,14 +30,14 @@
     return at;
   }
 
-  // In the shadow tree of a closed root only the root itself tells who is active.
+  // Only a closed shadow root itself knows its active element.
   function has(holder) {
     if (DOM.activeElement(DOM.getRootNode(host)) === host) return true;
     for (let at = holder; at; at = DOM.parentNode(at) || DOM.host(at)) if (at === host) return true;
     return false;
   }
 
-  // What holds the focus in the node: itself, or what it hands the focus to.
+  // The innermost element with the focus: the host itself, or an element that it delegates the focus to.
   function innermost(holder) {
     let at = DOM.activeElement(DOM.getRootNode(host)) === host ? host : holder;
     for (let root = DOM.shadowRoot(at); root && DOM.activeElement(root); root = DOM.shadowRoot(at)) at = DOM.activeElement(root);
@@ -48,7 +49,7 @@
 
   const [value, before] = [isField ? host.value : "", caret()];
   const already = has(active());
-  // A body that is edited is the active element of its frame, whether that has the focus or not.
+  // An editable body is the active element of its frame even if the frame does not have the focus.
   if (!already || !DOM.hasFocus(document)) DOM.focus(host, { preventScroll: false });
   const after = caret();
 
@@ -61,17 +62,18 @@
       return { focused: false, holder: name, removed: !DOM.isConnected(element) };
     }
     if (request.guard) keys.arm(request.guard, host, innermost(holder));
-    // Where the page has put the caret at the focus, it has a reason to. All of the text it selects for convenience.
+    // A caret that the page placed on focus stays there. Selecting all the text is only a convenience, and does
+    // not.
     const begun = masked && (already || (caret() === "0 0" && masks.isBlank(host.value)));
     const placed = request.again || begun || before !== after || after !== caret();
-    // The caret of a code editor is its own.
+    // A code editor manages its own caret.
     if (request.atEnd && !editor && (!placed || (isWhole() && !masked))) {
       const selection = getSelection();
       if (element !== host) {
         selection.selectAllChildren(element);
         selection.collapseToEnd();
       } else {
-        // Works in every kind of text field, also where selectionStart does not (number, email).
+        // Works in all text fields, including those without selectionStart (number, email).
         selection.modify("move", "forward", "documentboundary");
       }
     }

@@ -1,9 +1,9 @@
-"""Surroundings: the frames around a node, of its own process and of others, and what they do to points.
+"""The frames around a node, of its own process and of others, and the mapping of points through them.
 
-Rule: a level is one session's part of the way: the documents from the session's outermost one inwards, each known
-by the element that has to be hit in it. Points are the innermost session's own CSS pixels, because input is sent
-there; for a hit test in a level further out they are taken outwards through the content boxes of the frame
-elements, and what is visible out there is taken inwards. Both hold under every transform.
+Rule: a level is the part of the frame chain in one session: its documents from the outermost inwards, each
+represented by the element that must be hit in it. Points are in the innermost session's CSS pixels, because
+input is sent there. For a hit test in an outer level they are mapped outwards through the content boxes of the
+frame elements. The visible areas of outer levels are mapped inwards. Both mappings hold under every transform.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _Post = Callable[[PendingCall], PendingCall]
 
 @attrs.frozen
 class FrameLevel:
-    """The elements to be hit in one session's documents, the outermost document first.
+    """The elements that must be hit in one session's documents, the outermost document first.
 
-    The last one is the frame element that holds the next session's document.
+    The last element is the frame element of the next session's document.
     """
 
     session: Session
@@ -39,7 +39,7 @@ class FrameLevel:
 
 @attrs.frozen
 class Measured:
-    """Where a level's frame elements are: their content boxes, and the size of what the session shows."""
+    """Measurements of a level: the content boxes of its frame elements, and the session's viewport."""
 
     frames: Sequence[Quad]
     size: LayoutViewport
@@ -47,20 +47,20 @@ class Measured:
 
 @attrs.define
 class FrameChain:
-    """What is around a node: `inner` the frame elements of its own session, `outer` other sessions' levels.
+    """The frames around a node: `inner`, the frame elements of its session; `outer`, other sessions' levels.
 
-    The frame elements are in order from the outermost, the levels from the nearest.
+    Frame elements are ordered from the outermost, levels from the nearest.
     """
 
     inner: Sequence[Handle]
     outer: Sequence[FrameLevel]
 
     def post_inner(self, post: _Post) -> list[PendingCall]:
-        """Ask for the boxes of the frames around the node within its session."""
+        """Request the boxes of the frame elements in the node's session."""
         return _post_boxes(post, self.inner)
 
     def post_outer(self, post: _Post) -> list[list[PendingCall]]:
-        """Ask for boxes and sizes in the other sessions."""
+        """Request the boxes and viewports in the other sessions."""
         return [
             [post(level.session.post("Page.getLayoutMetrics")), *_post_boxes(post, level.handles)]
             for level in self.outer
@@ -72,7 +72,7 @@ _ZOOM = own("function () { return this.currentCSSZoom; }")
 
 
 def _post_boxes(post: _Post, handles: Sequence[Handle]) -> list[PendingCall]:
-    """Ask for the box of each frame element and for its CSS zoom, which is also that of its document."""
+    """Request the box and the CSS zoom of each frame element. The zoom also applies to the frame's document."""
     return [
         call
         for handle in handles
@@ -85,16 +85,16 @@ def _post_boxes(post: _Post, handles: Sequence[Handle]) -> list[PendingCall]:
 
 @attrs.frozen
 class Boxes:
-    """The content boxes of frame elements in their session's pixels; the CSS zoom of the innermost document."""
+    """Content boxes of frame elements in their session's pixels, and the CSS zoom of the innermost document."""
 
     quads: Sequence[Quad]
     zoom: float = 1.0
 
 
 async def decode_boxes(calls: Sequence[PendingCall]) -> Boxes | None:
-    """Return the content boxes that were asked for; None when one of the elements has none.
+    """Return the requested content boxes, or None if one of the elements has no box.
 
-    The document of a frame is zoomed as its element is, and Chrome divides the quads of its nodes by that zoom.
+    A frame's document has the zoom of its frame element, and Chrome divides the quads of its nodes by that zoom.
     """
     quads: list[Quad] = []
     zoom = 1.0
@@ -111,7 +111,7 @@ async def decode_boxes(calls: Sequence[PendingCall]) -> Boxes | None:
 
 
 async def decode_levels(calls: Sequence[Sequence[PendingCall]]) -> list[Measured] | None:
-    """Return where the outer levels' frames are; None when one of them has no box."""
+    """Return the measurements of the outer levels, or None if one of their frame elements has no box."""
     found: list[Measured] = []
     for metrics, *boxes in calls:
         size = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
@@ -123,9 +123,9 @@ async def decode_levels(calls: Sequence[Sequence[PendingCall]]) -> list[Measured
 
 
 def windows_from_outside(outer: Sequence[Measured], size: LayoutViewport) -> list[Polygon] | None:
-    """Return what the outer levels let be seen, as polygons in the innermost session's pixels.
+    """Return the visible areas of the outer levels, as polygons in the innermost session's pixels.
 
-    `size` is that of the innermost session's viewport. None when a frame has no area.
+    `size` is the innermost session's viewport. Returns None if a frame has no area.
     """
     windows: list[Polygon] = []
     steps: list[tuple[Quad, LayoutViewport]] = []
@@ -134,7 +134,7 @@ def windows_from_outside(outer: Sequence[Measured], size: LayoutViewport) -> lis
         steps.append((frame, size))
         size = level.size
         seen = frame.polygon
-        # Within the frame itself no point is beyond the horizon of its perspective.
+        # Points inside the frame are never beyond the horizon of its perspective.
         for window in (Quad.from_rect(0, 0, size.client_width, size.client_height), *level.frames[:-1]):
             seen = clip(seen, window.polygon)
         if _inward(frame.top_left, steps) is None:
@@ -168,7 +168,7 @@ def _inward(point: Point, steps: Sequence[tuple[Quad, LayoutViewport]]) -> Point
 
 
 async def find_frame_chain(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> FrameChain:
-    """Find the frame elements around the node. Raises StaleRefError when its frame is gone."""
+    """Find the frame elements around the node. Raises StaleRefError if its frame is gone."""
     inner = await _owners(node, worlds, group)
     outer: list[FrameLevel] = []
     session = node.session
@@ -180,7 +180,7 @@ async def find_frame_chain(node: Node, worlds: IsolatedWorlds, group: ObjectGrou
 
 
 async def _owners(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> list[Handle]:
-    """Return the frame elements around the node's frame within its session, the outermost first."""
+    """Return the frame elements around the node's frame in its session, the outermost first."""
     session = node.session
     if node.frame_id == session.frame_id:
         return []
@@ -201,8 +201,8 @@ async def _owner_outside(
     assert session.target_id is not None
     owner = await _owner_id(node, parent, session.target_id)
     tree = (await parent.request("Page.getFrameTree", {}, FrameTreeReply)).frame_tree
-    # Chrome does not say in which of the session's documents the element is. Where these have one origin, each of
-    # their worlds takes it.
+    # Chrome does not report which of the session's documents contains the element. Documents of one origin
+    # accept it in each of their worlds.
     for frame_id in (frames := _all_of(tree)):
         outside = Node(parent, owner, frame_id, "the frame around it")
         try:

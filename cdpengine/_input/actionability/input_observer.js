@@ -1,16 +1,16 @@
-// Arms an observer: it sees, by the page's own events, what receives the input of one action.
-// Called in an isolated world, right before the input is sent, with what to watch:
-//   id       the action's own name; arming again under it begins anew
-//   turn     which arming this is: input_report.js is asked with the same number
-//   watch    the types of the events to look at
-//   final    the type of the event that completes the action, `count` times; "" for none
-//   guard    a press that goes to something else is held back from it, with all that follows from it
-//   inside   the node is a frame around the real one: whatever is seen here went astray
-//   disabled a disabled node receives the action too
-//   markId   the fractions of a pixel, [x, y], at which the action's input is sent; null where it has none
-// the points that may be pointed at, in the document's coordinates, the node's tools, and what is known in this
-// document of marks. Only trusted events at one of those points count, and only those that this action's input set
-// off. input_report.js reads the record and takes the listeners away.
+// Arms an observer, which records the page's events to learn which element receives the input of one action.
+// Called in an isolated world, right before the input is sent, with the request `wanted`:
+//   id       the action's id; arming again with this id restarts the observer
+//   turn     the number of this arming, which input_report.js is called with as well
+//   watch    the event types to record
+//   final    the event type that completes the action after `count` events; "" for none
+//   guard    hold back a press that would reach another element, with all events after it
+//   inside   the node is a frame around the target: all events seen in this document went astray
+//   disabled a disabled node counts as receiving the action
+//   markId   the fractions of a pixel, [x, y], at which the action's input is sent; null for none
+// and with the possible points of the input in the document's coordinates, the node's tools, and the document's
+// state `known`. Only trusted events count, at one of those points and caused by this action's input.
+// input_report.js returns the record and removes the listeners.
 (function (wanted, points, tools, known) {
   "use strict";
 
@@ -19,15 +19,15 @@
   const PRESSES = ["pointerdown", "mousedown", "touchstart"];
   const POINTERS = ["pointerover", "pointermove", "pointerdown", "pointerup", "pointercancel"];
   const RELEASES = ["mouseup", "click", "contextmenu"];
-  const MOST = 60; // events on record
+  const MOST = 60; // maximum number of recorded events
   const FRAMES = "iframe, frame, fencedframe, object, embed";
 
   const { element, flatAncestors, describe, roots, elementAt, reaches, receives } = tools;
-  const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype; // of the window, and of nodes
+  const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype; // for the window and nodes
   const { observers } = known;
   const before = observers.get(wanted.id);
-  if (!before) return; // it was ended before it began
-  // A probe that was asked again after a termination, and comes late: the input has arrived by now.
+  if (!before) return; // it was ended before it was armed
+  // A late probe, repeated after a termination: the input has already arrived.
   if (before.turn === wanted.turn && before.record && (before.record.seen.length > 0 || before.record.held)) return;
   before.unlisten();
 
@@ -37,26 +37,26 @@
   const entry = {
     record,
     turn: wanted.turn,
-    waiting: before.waiting, // those that wait for the report, which is made once
-    done: false, // whether that was so
+    waiting: before.waiting, // requests for the report, which is made once
+    done: false, // whether it was made
     meant,
     settle,
     unlisten: () => listening.forEach((remove) => remove()),
   };
-  let decided = null; // the event looked at last: where the node is in closed shadow roots it passes here twice
-  let last = null; // the pointer event seen last, and whether it was this action's
-  let certain = wanted.markId === null; // whether what is on record is surely this action's
+  let decided = null; // the last handled event; with closed shadow roots an event passes twice
+  let last = null; // the last pointer event, and whether it was this action's
+  let certain = wanted.markId === null; // whether the recorded events are certainly this action's
   let foreign = false; // whether another client's input was seen
-  let pressing = false; // whether the press under way was received
-  let touched = null; // what in the node received the last event
-  let spot = null; // where that was
+  let pressing = false; // whether the current press was received
+  let touched = null; // the target of the last event, in the node
+  let spot = null; // its coordinates
   let open = false; // whether the page may still be handling it
-  let between = false; // whether it may still be handling what comes between two events: enter, and the focus
+  let between = false; // whether the page may still be handling enter or focus events between two input events
   begin();
 
   function begin() {
     Object.assign(record, { complete: false, seen: [], finals: 0, astray: [], held: "", answered: false });
-    record.passes = DOM.matches(element, FRAMES); // to the document in it
+    record.passes = DOM.matches(element, FRAMES); // to the document inside
     [pressing, touched, open, between] = [false, null, false, false];
   }
 
@@ -67,7 +67,7 @@
     return points.some(([x, y]) => Math.abs(x - clientX) <= NEAR && Math.abs(y - clientY) <= NEAR);
   }
 
-  // Chrome takes the fraction of a pixel along to screenX, through all frames; and to clientX, whatever the zoom.
+  // Chrome passes the fraction of a pixel on to screenX, in all frames, and to clientX at any zoom.
   function marked(event) {
     const { clientX, clientY, screenX, screenY } = at(event);
     const { offsetLeft, offsetTop } = visualViewport;
@@ -76,8 +76,8 @@
     return fits(screenX, screenY) || fits(clientX - offsetLeft, clientY - offsetTop);
   }
 
-  // Whether this action's input set the event off; null where that is not known. Mouse events have whole coordinates, and
-  // follow their pointer event at once, with its time.
+  // Whether this action's input caused the event; null if unknown. Mouse events have whole coordinates, and
+  // directly follow their pointer event with the same timestamp.
   function isOwn(event) {
     if (wanted.markId === null) return true;
     const pointer = POINTERS.includes(event.type);
@@ -91,7 +91,7 @@
     return follows ? last.own : null;
   }
 
-  // Chrome scrolls before the page gets the wheel event: by then something else can be at the point.
+  // Chrome scrolls before the page receives the wheel event, so another element may be at the point by then.
   function scrolled() {
     return Array.from(flatAncestors(element), (each) => DOM.scrollLeft(each) + " " + DOM.scrollTop(each)).join();
   }
@@ -103,7 +103,7 @@
     return reaches(event.composedPath());
   }
 
-  // In the window nothing is seen of what lies in a closed shadow root; the listener in there decides.
+  // At the window, events from a closed shadow root hide their target. The listener inside the root handles them.
   function hidden(event) {
     const inner = closed.filter((root) => root !== event.currentTarget && !event.composedPath().includes(root));
     return inner.some((root) => event.composedPath().includes(root.host));
@@ -117,23 +117,24 @@
   function handle(event) {
     if (!event.isTrusted || (record.complete && certain) || event === decided) return;
     const own = isOwn(event);
-    // A drag has events where it comes by, too: a list can have put something else at the point by the time it is there.
+    // A drag also causes events on its way. A list may have moved another element to the point before the drag
+    // arrives.
     if (!near(event) && !(event.type.startsWith("drag") && meant(event))) return;
     if (own && !certain) {
-      begin(); // what was taken for its own before it came was another client's
+      begin(); // the events recorded so far were another client's
       certain = true;
     }
-    // Where marks arrive, what bears none is another client's. Where none ever did, there is nothing to go by.
+    // If marks arrive in this document, unmarked events are another client's. If none ever did, nothing is known.
     if (own === false && known.marks) foreign = true;
     if (!own && foreign) return;
     if (!wanted.watch.includes(event.type)) {
       if (record.held && !pressing && !POINTERS.slice(0, 2).includes(event.type)) stop(event);
       return;
     }
-    if (event.type === "pointerdown") pressing = false; // a new press, to be judged anew
+    if (event.type === "pointerdown") pressing = false; // a new press is judged separately
     if (meant(event)) {
       decided = event;
-      // Pointer events reach a disabled control, the mouse events that follow do not.
+      // Pointer events reach a disabled control, but the mouse events after them do not.
       if (wanted.guard && !pressing && (record.held || (PRESSES.includes(event.type) && disabled()))) {
         strayed(event, describe(element) + " (disabled)");
       } else {
@@ -151,20 +152,20 @@
   function received(event) {
     settle();
     pressing ||= PRESSES.includes(event.type);
-    // What was so before the page heard of the event is not its answer to that.
+    // The state before the page handled the event is not the page's response to it.
     [touched, spot, open] = [event.composedPath()[0], at(event), !disabled()];
     if (record.seen.length < MOST) record.seen.push(event.type);
     if (event.type === wanted.final && ++record.finals >= wanted.count) {
       record.complete = true;
       if (!certain) return;
-      // Told in full to who asked last, it has nothing left to see or to say. That question can come late.
+      // The latest request gets the full report now. If that request is still to come, the observer waits for it.
       if (entry.waiting.some(({ turn }) => turn === wanted.turn)) tools.ended(wanted.id);
       report();
     }
   }
 
   function strayed(event, who) {
-    // Another action's, which watches for itself.
+    // The event may be for another action, whose observer handles it.
     for (const other of observers.values()) if (other.meant !== meant && other.meant(event)) return;
     settle();
     if (!pressing && wanted.guard && (record.held || PRESSES.includes(event.type))) {
@@ -182,8 +183,8 @@
     entry.waiting.splice(0).forEach(({ tell }) => tell(record));
   }
 
-  // Looks, once the page has handled what the node received, whether the pointer still has the node: if not, that is
-  // the page's own answer. Called at the end of an event's way, or before the next one.
+  // Checks, after the page has handled an event of the node, whether the pointer still hits the node. If it does
+  // not, the page responded. Called at the end of the event's dispatch, or before the next event.
   function settle() {
     if (record.answered || !(open || between)) return;
     open = between = false;
@@ -192,8 +193,8 @@
     record.answered = disabled() || hit === null || !receives(hit);
   }
 
-  // What moves the focus comes between two events of the pointer, or within one where the page moves it. A node that
-  // is removed as it gets the focus loses it first.
+  // Focus changes happen between two pointer events, or within one if the page moves the focus. A node that is
+  // removed while it receives the focus loses it first.
   function focusing(event) {
     between ||= pressing && (event.type === "focus" || !event.composedPath().includes(element));
   }
@@ -213,7 +214,7 @@
     if (!event.isTrusted) return;
     if (record.seen.length > 0) record.answered = true;
     report();
-    tools.ended(wanted.id); // the document may come back, and no one is left to take the listeners away
+    tools.ended(wanted.id); // the document may be restored later, when nothing else would remove the listeners
   }
 
   function listen(target, type, listener, capture) {
@@ -227,7 +228,7 @@
     for (const type of ["focus", "blur"]) listen(target, type, focusing, true);
     for (const type of ["pointerenter", "mouseenter"]) listen(target, type, entered, true);
   }
-  // A node that is removed by one event still gets those that Chrome sends along with it, by a way of its own.
+  // A node that one event removes still receives the events that Chrome sends with it, by a separate path.
   for (const type of wanted.watch) listen(element, type, handle, true);
   for (const type of wanted.watch) listen(window, type, settle, false);
   for (const type of ["focusin", "focusout"]) listen(window, type, focused, false);

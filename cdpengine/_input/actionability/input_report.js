@@ -1,10 +1,10 @@
-// Reads the record of an observer (see input_observer.js). Called on a node in an isolated world, with its tools and
-//   id      the action's name
-//   final   false: answers once there is something to report (the action's last event was received, its press was held
-//           back, the document goes), and can be asked before the observer is armed; true: answers now. With that, or
-//           once the action is complete, the observer has ended
-//   turn    without `final`: which arming of the observer is asked about
-// Answers the record, or null where there never was such an observer.
+// Returns the record of an observer (see input_observer.js), or null if no such observer exists. Called on a
+// node in an isolated world, with the node's tools and
+//   id      the action's id
+//   final   true: report now and end the observer. false: report when the action's last event was received, its
+//           press was held back, or the document is unloading; this may be requested before the observer is
+//           armed. An observer of a complete action ends in both cases
+//   turn    without `final`: the number of the arming that the request belongs to
 (function (request, tools) {
   "use strict";
 

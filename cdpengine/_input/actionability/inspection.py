@@ -1,17 +1,17 @@
-"""Inspection: waits until a node can be acted on, and returns the point at which.
+"""Inspection: waits until a node can be acted on, and returns the point for the action.
 
-Rule: the first probe is quick. One call of actionability.js on the node takes its middle for the point, where
-nothing has to be scrolled, measured or waited for. Where that is not enough, full probes follow (`measuring.py`).
-A probe that fails for a reason that may pass is repeated, after short growing pauses, until the budget ends,
-because another task, or the page, may still clear the way; then the last reason is the error. What will not pass
-by itself is logged within the first second (logger `cdpengine.action`), and the error says it again. A node that
-left its document never comes back: that is StaleRefError at once.
+Rule: the first probe is quick. One call of actionability.js takes the node's middle as the point, if nothing has
+to be scrolled, measured or waited for. Otherwise full probes follow (`measuring.py`). If a probe fails for a
+reason that may pass, it is repeated until the budget ends, with short growing pauses. The page or another task
+may clear the way in the meantime. The last reason becomes the error. A reason that only another action can
+remove is logged within the first second (logger `cdpengine.action`), and the error repeats it. A node that has
+left its document never returns: that raises StaleRefError immediately.
 
-Stability is sampled over two animation frames when something may be moving: an animation of the node, of what it
-is in, or of another element's layout runs, the node was just scrolled or is partly outside, or an earlier probe
-failed. Otherwise the samples are skipped, which saves two frames (33 ms) on a still page. Movement by script alone
-does not count as unstable: the hit test comes after it and right before the event, and an InputObserver, armed in
-the same call, sees what receives it.
+Stability is sampled over two animation frames if the node may be moving: an animation of the node, of an
+ancestor or of another element's layout runs, the node was scrolled or is partly outside of the viewport, or an
+earlier probe failed. Otherwise sampling is skipped, which saves two frames (33 ms) on a still page. Movement by
+script alone does not count as unstable. The hit test runs right before the event, and an InputObserver armed in
+the same call sees which element receives it.
 """
 
 from __future__ import annotations
@@ -68,39 +68,39 @@ T = TypeVar("T")
 
 _PAUSES = (0.0, 0.016, 0.033, 0.05)
 _LONGEST_PAUSE = 0.1
-"""Seconds between probes: a frame or two at first, then ten probes a second."""
+"""Pauses between probes, in seconds: a frame or two at first, then ten probes a second."""
 
 
 def retry_pauses() -> Iterator[float]:
-    """Return the seconds to wait after each probe that failed, without end."""
+    """Return the pauses after failed probes, in seconds, as an endless iterator."""
     return itertools.chain(_PAUSES, itertools.repeat(_LONGEST_PAUSE))
 
 
 _NAMING_TIMEOUT = 0.1
-"""Seconds in which what covers a node may be asked for, for its ref."""
+"""Maximum time to identify the covering node, in seconds."""
 
 _BEHIND_LABEL = ". Its label is pressed in its place: use click() without a position, check() or upload()"
 
 _PASSING = (CoveredError, DisabledError, InvisibleError, UnstableError)
-"""What may be otherwise a moment later."""
+"""Errors whose cause may pass by itself."""
 
 
 class _Never(Exception):
-    """A refusal that no waiting changes."""
+    """A refusal that waiting cannot change."""
 
     def __init__(self, error: NotInteractableError) -> None:
         self.error = error
 
 
 _MARGIN = 0.2
-"""Seconds, at most a fifth of the timeout, in which the named error is raised before the deadline cuts in."""
+"""Seconds before the deadline at which the specific error is raised. At most a fifth of the timeout."""
 
 _DIALOG_CHECK_TIMEOUT = 0.01
-"""Seconds that the page's state gets to say whether a dialog is open; it knows without asking Chrome."""
+"""Maximum time to check for an open dialog, in seconds. The page's state knows it without asking Chrome."""
 
 
 class Focus(msgspec.Struct):
-    """What focus.js answers."""
+    """The result of focus.js."""
 
     focused: bool
     holder: str = ""
@@ -122,7 +122,7 @@ def _focus_source() -> str:
 
 @attrs.define(eq=False)
 class Inspection:
-    """Probes at one node for one action. Made by `inspect`, which releases what it holds in the page."""
+    """Probes of one node for one action. Created by `inspect`, which releases its remote objects."""
 
     node: Node
     action: str
@@ -148,19 +148,20 @@ class Inspection:
     ) -> Point:
         """Wait until the node meets the requirements, and return the point to act on.
 
-        `position` is an offset in CSS pixels from the top left corner of the node's border box; else the
-        middle of its largest visible part is taken, or another visible point where that one is covered. `observer`
-        is armed by the probe that finds the point.
+        `position` is an offset in CSS pixels from the top left corner of the node's border box. By default the
+        point is the middle of the node's largest visible part, or another visible point if that one is covered.
+        The probe that finds the point arms `observer`.
 
-        Raises StaleRefError at once when the node left its document; at the end of the budget InvisibleError,
-        DisabledError, UnstableError, CoveredError, or NotInteractableError while a dialog blocks the page.
+        Raises StaleRefError immediately if the node left its document. At the end of the budget raises
+        InvisibleError, DisabledError, UnstableError, CoveredError, or NotInteractableError if a dialog blocks the
+        page.
         """
         if observer is not None:
             observer.choose_mark(self.node)
         return await self._until(lambda: self._point(requirements, position, observer))
 
     async def is_clear(self, requirements: Requirements) -> bool:
-        """Return whether one look, without scrolling, finds a point that meets the requirements."""
+        """Return whether a single probe, without scrolling, finds a point that meets the requirements."""
         with suppress(StaleRefError):
             point, _ = await self._quick_probe(requirements, None)
             return point is not None
@@ -169,13 +170,14 @@ class Inspection:
     async def wait_for_focus(
         self, *, editable: bool, at_end: bool, guard: KeyGuard | None = None, again: bool = False
     ) -> Focus:
-        """Wait until the node is enabled, and give it the focus; `at_end`: the caret goes there.
+        """Wait until the node is enabled, then focus it. With `at_end` the caret moves to the end of the text.
 
-        `guard` is armed in the same call. `again`: it has the focus, and the caret stays where the page put it.
+        `guard` is armed in the same call. `again`: the node has the focus, and the caret stays where the page
+        put it.
 
-        With `editable`, it has to be visible, and to take typed text; else it needs no box that could be seen, as
-        for the Tab key. Raises as `wait_for_point` does; NotInteractableError at once when it can never take text,
-        or does not take the focus.
+        With `editable` the node must be visible and accept typed text. Without it the node needs no box, as for
+        the Tab key. Raises the errors of `wait_for_point`. Raises NotInteractableError immediately if the node
+        can never accept text or does not take the focus.
         """
         return await self._until(
             lambda: self._focus(editable=editable, at_end=at_end, guard=guard, again=again)
@@ -184,64 +186,64 @@ class Inspection:
     async def run_when_usable(
         self, source: str, request: object, kind: type[T], usability: Usability | None = None
     ) -> T:
-        """Wait until the node can be used, and do as `run`, in one call with the probe that finds it so.
+        """Wait until the node can be used, then do as `run`, in the same call as the successful probe.
 
-        Raises as `wait_for_focus` and `run` do.
+        Raises the errors of `wait_for_focus` and `run`.
         """
         wanted = usability or Usability()
         return await self._until(lambda: self._run_usable(source, request, kind, wanted))
 
     async def focus_when_usable(self, *, visible: bool = True) -> bool:
-        """Wait until the node can be used, and give it the focus; False where it does not keep it.
+        """Wait until the node can be used, then focus it. Return whether it keeps the focus.
 
-        `visible`: it has to be seen, too.
+        `visible`: the node must be visible as well.
 
-        Raises as `wait_for_focus` does.
+        Raises the errors of `wait_for_focus`.
         """
         wanted, request = Usability(visible=visible), {"atEnd": False, "guard": None}
         return (await self.run_when_usable(_focus_source(), request, Focus, wanted)).focused
 
     async def wait_until_usable(self, *, visible: bool = True) -> None:
-        """Wait until the node is visible (unless that does not matter) and enabled.
+        """Wait until the node is enabled and, with `visible`, visible.
 
-        Raises as `wait_for_focus` does.
+        Raises the errors of `wait_for_focus`.
         """
         await self._until(lambda: self._usable(Usability(visible=visible, reached=visible)))
 
     async def handle(self) -> Handle | None:
-        """Return the node's handle, which lasts as long as this; None where its document is gone."""
+        """Return the node's handle, valid as long as this object; None if its document is gone."""
         try:
             return await self._resolve()
         except StaleRefError:
             return None
 
     async def run(self, source: str, request: object, kind: type[T]) -> T:
-        """Call a function of the engine's own on the node, in its isolated world; `kind` is what it answers.
+        """Call the engine's function on the node in its isolated world. `kind` is the type of the result.
 
-        Raises StaleRefError when the node's document is gone, EvaluationFailedError when the function threw.
+        Raises StaleRefError if the node's document is gone, EvaluationFailedError if the function threw.
         """
         await self.meet_name()
         return await run(await self._resolve(), source, request, kind)
 
     async def meet_name(self) -> None:
-        """Compare the node with what it is expected to be, unless that is done. Raises NameChanged."""
+        """Compare the node's role and name with the expected ones if that is due. Raises NameChanged."""
         if (expected := asked_name(self.node)) is not None:
             call = post_library_call(await self._resolve(), "renamed", expected)
             check_name(self.node, await decode_result(call, self.node, tuple[str, str] | None))  # type: ignore[arg-type]
             note_met(self.node)
 
     def post(self, source: str, request: object) -> PendingCall:
-        """Post what `run` calls, on a node that was used before. To be awaited by `decode_result`."""
+        """Post the call of `run` on a node that was used before. Await it with `decode_result`."""
         return post_run(self.used, source, request)
 
     async def wait_for_frames(self) -> None:
-        """Wait until the page has drawn, and had its turn after that. Raises as `run` does."""
+        """Wait until the page has drawn a frame and run its tasks after it. Raises the errors of `run`."""
         call = post_run(await self._resolve(), script("_input/frames"), None, changes=False)
         await decode_result(call, self.node, msgspec.Raw)
 
     @contextmanager
     def arming(self, guard: KeyGuard | None) -> Iterator[None]:
-        """Note that the calls of the body arm the guard, which they may have done also where they fail."""
+        """Store where the calls of the body armed the guard. They may have armed it even if they fail."""
         try:
             yield
         finally:
@@ -250,13 +252,13 @@ class Inspection:
 
     @property
     def used(self) -> AnyHandle:
-        """The handle with which the node was used."""
+        """The handle with which the node was last used."""
         assert self._used is not None
         return self._used
 
     @property
     def margin(self) -> float:
-        """Seconds before the deadline in which no probe begins: the named error is raised by then."""
+        """Seconds before the deadline at which probes stop, so that the specific error can be raised."""
         return min(_MARGIN, self.budget.timeout / 5)
 
     # --- waiting -------------------------------------------------------------------------------------------
@@ -278,7 +280,7 @@ class Inspection:
                     raise never.error from None
                 except _PASSING as error:
                     failure = error
-                    # A program that wakes late, with all deadlines over, says what was in the way all the same.
+                    # For a program that resumes late, after all deadlines: its timeout still names the reason.
                     self.budget.hindrance = error
                     self.budget.step(error.reason)
                     error.steps = tuple(self.budget.steps)
@@ -290,7 +292,7 @@ class Inspection:
                         and self._probes > 1
                         and self._covering != error.covered_by
                     ):
-                        # Asked for in good time: after the deadline a busy page may answer too late.
+                        # Found out early: after the deadline a busy page may respond too late.
                         await self._name_cover(error)
                 await trio.sleep(pause)
         with trio.move_on_after(_DIALOG_CHECK_TIMEOUT, shield=True):
@@ -311,7 +313,7 @@ class Inspection:
         raise failure
 
     async def _name_cover(self, error: CoveredError) -> None:
-        """Note which node covers this one; where that is not known in time, the last that was described alike."""
+        """Find the node that covers this one. On a timeout use the last one with the same description."""
         assert self._cover is not None
         found = await self._cover.find_node(_NAMING_TIMEOUT)
         if found is not None or self._covering != error.covered_by:
@@ -374,11 +376,9 @@ class Inspection:
     async def _quick_probe(
         self, required: Requirements, observer: InputObserver | None
     ) -> tuple[Point | None, bool]:
-        """Return the point of a node where all is well at first sight; None where it has to be probed in full.
+        """Return the point if a quick probe finds no problem, else None; and whether to press the label instead.
 
-        And whether its label is to be pressed in its place.
-
-        Only in the page's own document: what is around a frame has to be measured.
+        Only for nodes of the page's own document: the surroundings of a frame have to be measured.
         """
         node, outermost = self.node, self.node.session.target_type != "iframe"
         if not (outermost and node.frame_id == node.session.frame_id and required.receives_events):
@@ -406,7 +406,7 @@ class Inspection:
                 NotInteractableError, f"{reply.invisible or 'it takes no focus'}{_BEHIND_LABEL}"
             )
         if not focus.focused and reply.invisible:
-            # Which is why; what is displayed later takes it.
+            # The reason for the missing focus. It may become visible later.
             raise self._refusal(InvisibleError, reply.invisible)
         if not focus.focused:
             if focus.removed:
@@ -421,19 +421,19 @@ class Inspection:
     async def _use(
         self, source: str, request: object, kind: type[T], wanted: Usability
     ) -> tuple[ProbeReply, T]:
-        """Probe the node, and where it is as `wanted` call the function on it, in one round trip."""
+        """Probe the node and, if it is usable as `wanted`, call the function on it in the same round trip."""
         probe = {**probe_request(()), "expected": asked_name(self.node)}
         asked = {"probe": probe, "act": request, **attrs.asdict(wanted)}
         seen, made = await self._with_handle(lambda handle: use_node(handle, source, asked, kind))
         self._check_usable(seen, wanted)
-        assert made is not None  # both sides mean the same by what stands in the way
+        assert made is not None  # when_usable.js and _check_usable apply the same conditions
         return seen, made
 
     async def _usable(self, wanted: Usability) -> None:
         self._check_usable(await self._probe_alone(), wanted)
 
     def _check_usable(self, reply: ProbeReply, wanted: Usability) -> None:
-        """Raise the reason why the node cannot be used; when_usable.js acts where there is none."""
+        """Raise the reason why the node cannot be used. The same conditions apply in when_usable.js."""
         self._frees = reply.frees
         if wanted.visible and reply.never:
             raise _Never(self._refusal(InvisibleError, reply.never))
@@ -455,11 +455,11 @@ class Inspection:
         return reply
 
     async def _with_handle(self, ask: Callable[[AnyHandle], Awaitable[T]]) -> T:
-        """Ask something of the node, as a snapshot knows it if it does: that takes no round trip before."""
+        """Call `ask` with the handle that a snapshot provides, which saves a round trip, or a resolved one."""
         known = known_handle(self.node, self.worlds) if self._handle is None else None
         if known is not None:
             self._used = known
-            with suppress(StaleRefError):  # what became of it is said below
+            with suppress(StaleRefError):  # the resolved handle reports the reason
                 asked = await ask(known)
                 if self.node.valid():
                     return asked
@@ -482,11 +482,11 @@ async def inspect(
     interruptions: Interruptions,
     dragging: bool = False,
 ) -> AsyncIterator[Inspection]:
-    """Give an Inspection of `node`; its remote objects are released when the block ends, however it ends.
+    """Yield an Inspection of `node`. Its remote objects are released when the block ends.
 
-    `dragging`: the node is where something is being dragged to, which then covers nothing.
+    `dragging`: the node is the target of a drag. The dragged element then covers nothing.
     """
-    # Released in order, before the input that follows. Chrome answers that in its own time, also when a dialog
-    # holds the page.
+    # Released before the input that follows, in order. Chrome processes the release even while a dialog blocks the
+    # page.
     with object_group("action") as group:
         yield Inspection(node, action, worlds, budget, interruptions, group, dragging)

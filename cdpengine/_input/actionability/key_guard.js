@@ -1,26 +1,30 @@
-// Keeps the keys of an action from every element but the one that they are meant for. Makes, once for each world,
-// what the library has for this:
-//   arm(wanted, element, holder)   guards keys from now on; called where `holder` has just got the focus, for the action
-//                                  on `element`. `wanted`: `id`, its name; `single`: one key or chord, not a text;
-//                                  `tabs`: there are Tabs among the keys
-//   lost(id)                       answers once a key was held back, or the focus went where keys cannot be held back
-//   report(id)                     answers what became of the keys: see `KeyReport`. Ends the guard, unless a key was lost
-//   editorInput(node)              answers the input of a code editor, as node_tools.js does: for those that get this library
-//   stray(id)                      answers the element that had the focus in place of the holder, and ends the guard
-// The keys themselves are sent in batches, so the page can pass the focus on between two of them. The first one that
-// would reach another element is held back, and so are all that follow: their defaults are prevented, and no listener
-// hears of them but those that the page added to its window before. While the focus stays where it is, only its leaving is
-// listened to, so that guarded keys cost no more than others.
+// Keeps the keys of an action from all elements except the intended one. Creates, once per world, the library's
+// functions for key guards:
+//   arm(wanted, element, holder)   start to guard keys of the action on `element`. Called directly after
+//                                  `holder` got the focus. `wanted.id`: the guard's id; `wanted.single`: one key
+//                                  or chord, not a string; `wanted.tabs`: the keys include Tab
+//   lost(id)                       settles when a key was held back, or the focus moved where keys cannot be
+//                                  held back
+//   report(id)                     returns the result of the guard, see `KeyReport`; ends the guard unless a key
+//                                  was lost
+//   editorInput(node)              returns the input of a code editor (node_tools.js), for callers that have
+//                                  only this object
+//   stray(id)                      returns the element that had the focus instead of the holder, and ends the
+//                                  guard
+// Keys are sent in batches, so the page can move the focus between two keys. The first key that would reach
+// another element is held back with all keys after it: their defaults are prevented and their propagation stops.
+// Only listeners that the page added to its window earlier still receive them. While the focus stays, the guard
+// listens only for blur, so guarded keys cost no more than others.
 (function (toolsOf) {
   "use strict";
 
   const guards = new Map();
   const HELD = ["keydown", "keypress", "keyup", "beforeinput"];
-  const BOX = ["text", "tel", "password", "number"]; // the types of inputs that take one character of a code each
+  const BOX = ["text", "tel", "password", "number"]; // types of inputs that hold one character of a code
 
   const isEditable = (at) => DOM.isContentEditable(at) || ["textarea", "input"].includes(DOM.localName(at));
 
-  // Whether the page went on from one section of a date or time to the next: spin buttons in a group.
+  // Whether the page moved the focus from one section of a date or time to the next: spin buttons in a group.
   function isNextSection(from, to) {
     const isSection = (at) => DOM.getAttribute(at, "role") === "spinbutton";
     const group = DOM.nodeType(to) === Node.ELEMENT_NODE && isSection(from) && isSection(to) ? DOM.closest(from, "[role=group]") : null;
@@ -28,7 +32,7 @@
     return sections.length > 1 && sections[sections.indexOf(from) + 1] === to;
   }
 
-  // Whether the page went on from one box of a code to the next: each takes one character, and looks like it.
+  // Whether the page moved the focus from one box of a code to the next. Each box holds one character.
   function isNextBox(from, to) {
     if (isNextSection(from, to)) return true;
     const isBox = (at) => DOM.localName(at) === "input" && BOX.includes(at.type);
@@ -40,7 +44,7 @@
     return square(from) && square(to) && from.offsetWidth === to.offsetWidth && from.value.length === 1;
   }
 
-  // The document of a window, where it can be reached from this one.
+  // The document of a window, or null if it is cross-origin.
   function documentOf(at) {
     try {
       return at.document;
@@ -49,13 +53,13 @@
     }
   }
 
-  // The windows of the page whose documents can be reached.
+  // All windows of the page whose documents are accessible.
   function* windows(at = top) {
     if (documentOf(at)) yield at;
     for (let number = 0; number < at.length; number++) yield* windows(at[number]);
   }
 
-  // Whether the focus, which has left this document, may be in one that cannot be reached.
+  // Whether the focus, which left this document, may be in an inaccessible one.
   function isOutOfReach() {
     if (!documentOf(top)) return true;
     for (let inner = documentOf(top); ; ) {
@@ -72,8 +76,8 @@
     const listening = [];
     let waiting = [];
     let host = element;
-    let tabbing = false; // Tab goes to the next field, and the text with it
-    let last = null; // the last keydown that the holder received
+    let tabbing = false; // whether Tab is moving the focus, so that the text follows to the next field
+    let last = null; // the last keydown event that the holder received
     const seen = { taken: 0, keys: 0, held: 0, lost: false, unseen: false, counted: false, tabbed: false, stray: "" };
     const guard = { seen, strayed: null, wait, end };
 
@@ -113,12 +117,13 @@
       [holder, host, tabbing] = [at, at, false];
     }
 
-    // Keys that went down on the holder, whose page passed the focus on before it took what they type.
+    // Handles keys pressed on the holder, if the page moved the focus before they typed their text.
     function passedOn(event, at) {
       if (isNextBox(holder, at)) return follow(at);
       const types = event.type === "beforeinput" || event.key.length === 1;
       if (wanted.single) {
-        if (!isEditable(at)) hold(event); // a field that the page opens for what is typed takes it; a button does not
+        // A field that the page opens for the typed text may have it; a button may not.
+        if (!isEditable(at)) hold(event);
         return;
       }
       hold(event);
@@ -133,7 +138,8 @@
     function handle(event) {
       if (!event.isTrusted) return;
       const path = event.composedPath();
-      // In the window nothing is seen of what lies in a closed shadow root; the listener in there decides.
+      // At the window, events from a closed shadow root hide their target. The listener inside the root handles
+      // them.
       if (closed.some((root) => root !== event.currentTarget && path.includes(DOM.host(root)) && !path.includes(root))) return;
       const [at] = path;
       if (event.type === "keyup") {
@@ -167,7 +173,7 @@
       }
     }
 
-    // The focus leaves: what follows is looked at wherever it goes. Adding a listener twice changes nothing.
+    // On blur: check all following keys, whatever their target. Adding a listener twice has no effect.
     function lock(event) {
       for (const at of [...windows(), ...closed]) for (const type of HELD) listen(at, type, handle);
       if (event?.target !== window || tabbing || seen.unseen || !isOutOfReach()) return;
@@ -193,7 +199,7 @@
 
     listen(holder, "blur", lock);
     listen(window, "blur", lock);
-    // Keys that go to the document of another site are out of sight: those before them are counted.
+    // Keys that reach a cross-origin document are invisible here, so the keys before them are counted.
     const counted = top.length > 0 || top !== window ? ["keydown", "beforeinput"] : wanted.tabs ? ["keydown"] : [];
     seen.counted = counted.length > 1;
     for (const target of [window, ...closed]) for (const type of counted) listen(target, type, handle);

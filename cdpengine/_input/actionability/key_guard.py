@@ -1,8 +1,9 @@
-"""Key guards: keys and text reach the element that they are meant for, and no other one.
+"""Key guards: keep the keys and text of an action from reaching another element.
 
-Rule: the guard is armed in the call that gives the node the focus, right where it has got it. The page may pass
-the focus on at any time after that. The first key that would go to another element is held back in the page, with
-all that follow, so nothing has to be awaited between two keys. What was held back is an error that counts.
+Rule: the guard is armed in the call that focuses the node, directly after the focus change. The page may move
+the focus at any time after that. The guard then holds back, in the page, the first key that would reach another
+element and all keys after it. So the engine can send keys without waiting between them. Held-back keys raise
+FocusMovedError.
 """
 
 from __future__ import annotations
@@ -44,12 +45,17 @@ _numbers = itertools.count(1)
 
 
 class KeyReport(msgspec.Struct):
-    """What became of the keys.
+    """The result of key_guard.js for one action's keys.
 
-    `held`: keys, and pieces of text without keys, that were held back. `lost`: whether any were; `stray`: a
-    description of what had the focus, "" for nothing. `unseen`: the focus went to a document where keys cannot be
-    held back. Where the page has frames, they are `counted`: `taken` is how many the element received, `keys` how
-    many keys of these. `tabbed`: a Tab was among the keys.
+    Attributes:
+        taken: Keys, and insertions of text without keys, that the element received. Counted only if `counted`.
+        keys: Number of keys among `taken`.
+        held: Keys and insertions that were held back.
+        lost: Whether any were held back.
+        unseen: Whether the focus moved to a document in which keys cannot be held back.
+        counted: Whether the page has frames, so that keys and insertions were counted.
+        tabbed: Whether one of the keys was Tab.
+        stray: Description of the element that had the focus instead, "" if none.
     """
 
     taken: int
@@ -66,7 +72,7 @@ class KeyReport(msgspec.Struct):
 class KeyGuard:
     """The guard of one action's keys.
 
-    `single`: one key or chord, and not a text. `tabs`: there are Tabs among the keys.
+    `single`: one key or chord is sent, not a string. `tabs`: the keys include Tab.
     """
 
     action: str
@@ -78,27 +84,27 @@ class KeyGuard:
     _loss: PendingCall | None = attrs.field(default=None, init=False)
 
     def arming(self) -> dict[str, Any]:
-        """Return what key_guard.js is asked."""
+        """Return the arguments of `arm` in key_guard.js."""
         return {"id": self.id, "single": self.single, "tabs": self.tabs}
 
     def note_armed(self, library: RemoteHandle) -> None:
-        """Note the library of the world in which it is armed."""
+        """Store the library of the world in which the guard is armed."""
         self._library = library
 
     def watch(self) -> None:
-        """Have the page report a key that is held back while more are sent. Sent and not waited for."""
+        """Post a request that the page answers when it holds back a key. Does not wait for the answer."""
         if self._library is not None and self._loss is None:
             self._loss = self._library.post(_LOST, {"id": self.id}, how=SETTLED_VALUE)
 
     @property
     def lost(self) -> bool:
-        """Whether the page has reported a key that was held back, since `watch`."""
+        """Whether the page has reported a held-back key since `watch`."""
         return self._loss is not None and self._loss.done
 
     def check_document(self, typed: int, total: int) -> None:
-        """Raise FocusMovedError when the page has another document by now, and not all of the text was sent.
+        """Raise FocusMovedError if the page has replaced its document before all of the text was sent.
 
-        `typed` is how many of its `total` characters were, as far as is known.
+        `typed` is the number of characters known to be typed, of `total`.
         """
         if typed == total or self._loss is None or not self._loss.done:
             return
@@ -125,21 +131,20 @@ class KeyGuard:
         count: Callable[[int], tuple[int, int]] = lambda _: (0, 0),
         unit: str = "characters",
     ) -> None:
-        """End the guard once the page has handled what was sent, and raise what it met.
+        """End the guard after the page has handled the keys that were sent.
 
-        Returns when the page has reported what the keys set off in it, a navigation above all. A page that is
-        about to show another document, or has a dialog open, need not answer any more. `sent` is how many
-        keys, and pieces of text without keys, there were, `keys` how many keys of these; `stopped` says that more
-        were to come. `count` returns how many of the text's `unit` the first so many of them type, and how many it
-        has.
+        On return the page has reported the effects of the keys, in particular a navigation. A page that is
+        navigating or has a dialog open may leave the report unanswered. `sent` is the number of keys and of
+        insertions without keys, `keys` the number of keys among them. `stopped`: more were still to be sent.
+        `count` maps a number of keys and insertions to (typed, total), in `unit`.
 
-        Raises FocusMovedError.
+        Raises FocusMovedError if the element did not receive all of them.
         """
         library = self._library
-        assert library is not None  # it was armed, or there would be no keys
+        assert library is not None  # keys are only sent after the guard is armed
 
         async def ask() -> KeyReport | None:
-            # Refused where the page went away, with the keys as the cause or without.
+            # The call fails if the page navigated or closed, possibly because of the keys.
             with suppress(RemoteError, SessionGoneError):
                 return await value_of(library.post(_REPORT, {"id": self.id}), KeyReport | None)  # type: ignore[arg-type]
             return None
@@ -150,7 +155,7 @@ class KeyGuard:
         if not report.lost:
             self._library = None
         missing = report.unseen and (stopped or report.taken + report.held < sent)
-        # A page whose listener keeps all keys from other listeners has not lost them.
+        # A page's listener on the window may stop all key events. Those keys are not lost.
         missing = missing or (report.counted and 0 < report.keys + report.held < keys)
         missing = missing and not report.tabbed
         if report.lost or missing:
@@ -180,11 +185,11 @@ class KeyGuard:
         return None
 
     def note_ended(self) -> None:
-        """Note that it has ended in the page: held.js ends it where a control holds what was sent."""
+        """Note that the guard has ended in the page. held.js ends it when a control shows the typed text."""
         self._library = None
 
     def end(self) -> None:
-        """Remove the guard, if that has not been done. Posted, not awaited: also while being cancelled."""
+        """Remove the guard unless it has ended. Posts without waiting, so it also works during cancellation."""
         if self._loss is not None:
             self._loss.abandon()
         if self._library is not None:

@@ -1,9 +1,9 @@
-"""Calls of the library that actions have in a page, on a node: a remote object, or as a snapshot's walk knows it.
+"""Calls of the page library on a node, which is a remote object or an element known to a snapshot's walk.
 
-Rule: what runs in a page is a function of a .js file, called on a node in the isolated world of its frame. Its
-answer is plain JSON, decoded into the type that was asked for, or a remote object. Chrome's terminations hit all
-scripts of a renderer process, so any call can be asked again. A function that may change the page has a number:
-the library runs it once, and gives its answer again (see once.js).
+Rule: code that runs in a page is a function of a .js file, called on a node in the isolated world of its frame.
+It returns plain JSON, which is decoded into the requested type, or a remote object. Chrome's termination of
+scripts hits all scripts of a renderer process, so any call may be repeated. A function that may change the page
+gets a number: the library runs it once and returns its result again (see once.js).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ T = TypeVar("T")
 _runs = itertools.count(1)
 
 _CUT_OFF = "cut off by a termination"
-"""The error that once.js throws."""
+"""The message of the error that once.js throws."""
 
 
 @attrs.frozen
@@ -50,7 +50,7 @@ class Handle:
 
 @attrs.frozen
 class KnownHandle:
-    """A node as a snapshot's walk knows it in that world, and the library there."""
+    """A node as the element that a snapshot's walk knows in the node's world, and the library there."""
 
     node: Node
     element: KnownElement
@@ -65,10 +65,10 @@ GONE = '{ connected: false, element: "an element that is gone" }'
 
 @cache
 def _sources(expression: str, gone: str, once: bool) -> tuple[str, str]:
-    """Return functions with the expression, of `node` and `request`: called with a node, and with a number.
+    """Return two functions that evaluate the expression of `node` and `request`: one for a node, one for a number.
 
-    Of a number that is no element any more, the second one returns `gone`. With `once`, the request is numbered,
-    and the expression calls `change` to change anything: see once.js.
+    The second one returns `gone` if its number refers to no element any more. With `once`, the request is
+    numbered, and the expression calls `change` before it changes anything: see once.js.
     """
     known = f"const node = this.element(holder, number); return node ? {expression} : {gone};"
     if not once:
@@ -97,9 +97,9 @@ def _post(
 
 
 def known_handle(node: Node, worlds: IsolatedWorlds) -> KnownHandle | None:
-    """Return a handle on a node that a snapshot has seen, without a round trip; None where there is none.
+    """Return a handle on a node that a snapshot has seen, or None. Takes no round trip.
 
-    Where the answer is that the node is stale, `handle_on` is asked: that says what became of it.
+    If a call on it reports a stale node, use `handle_on`, which finds out the reason.
     """
     known = worlds.known_element(node) if node.valid() else None
     return None if known is None else KnownHandle(node, *known)
@@ -108,7 +108,7 @@ def known_handle(node: Node, worlds: IsolatedWorlds) -> KnownHandle | None:
 async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> Handle:
     """Return a handle on the node, in `group`.
 
-    Raises StaleRefError when Chrome knows no such frame, or no such node in the document that the frame shows.
+    Raises StaleRefError if Chrome does not know the frame, or the frame's document does not contain the node.
     """
     try:
         found = await worlds.resolve(node, group, library_source())
@@ -116,7 +116,7 @@ async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> H
         raise stale_ref_error(node, "a node of another document", "its document is gone") from error
     library = worlds.library(node, found)
     if library is None or not node.valid():
-        # Another document, perhaps of another process, answered for a node of its own with the same number.
+        # A node of another document, perhaps of another process, may have the same number.
         raise stale_ref_error(node, "a node of another document", "its document was replaced")
     return Handle(node, found, library)
 
@@ -128,16 +128,16 @@ def post_library_call(handle: AnyHandle, name: str, request: object, *, by_value
 
 
 def post_use(handle: AnyHandle, source: str, request: object) -> PendingCall:
-    """Post a probe of the node, and a call of the engine's own function on it where nothing stands in the way."""
+    """Post a probe of the node and, if nothing hinders its use, a call of the engine's function on it."""
     when = script("_input/actionability/when_usable")
     use = f"({when}).call(this, node, request, {source}, change)"
     return _post(handle, use, request, f"{{ seen: {GONE}, made: null }}", once=True)
 
 
 def post_run(handle: AnyHandle, source: str, request: object, *, changes: bool = True) -> PendingCall:
-    """Post a call of the engine's own function on the node, with one argument and the library's key guards.
+    """Post a call of the engine's function on the node, with one argument and the library's key guards.
 
-    Promises are awaited there. With `changes` the function may change the page, so it is run once.
+    Promises are awaited in the page. With `changes` the function may change the page, so it runs once.
     """
     if not changes:
         return _post(handle, f"({source}).call(node, request, this.keys)", request, "null")
@@ -147,10 +147,10 @@ def post_run(handle: AnyHandle, source: str, request: object, *, changes: bool =
 
 
 async def decode_result(pending: PendingCall, node: Node, kind: type[T]) -> T:
-    """Return what such a call answered.
+    """Return the decoded result of a posted call.
 
-    Raises StaleRefError, EvaluationFailedError and UndecodableReplyError; EvaluationTerminatedError where a
-    termination ended a function that may change the page, after it had begun.
+    Raises StaleRefError, EvaluationFailedError and UndecodableReplyError. EvaluationTerminatedError if a
+    termination ended a function that may have changed the page.
     """
     try:
         return await value_of(pending, kind)
@@ -164,16 +164,16 @@ async def decode_result(pending: PendingCall, node: Node, kind: type[T]) -> T:
 
 
 async def run(handle: Handle, source: str, request: object, kind: type[T]) -> T:
-    """Post, and return the answer."""
+    """Call the engine's function on the node and return its result. Raises the errors of `decode_result`."""
     return await decode_result(post_run(handle, source, request), handle.node, kind)
 
 
 def check_not_gone(node: Node, error: RemoteError) -> None:
-    """Raise StaleRefError where the error says that the node's document was replaced."""
+    """Raise StaleRefError if the error means that the node's document was replaced."""
     if context_gone(error):
         raise stale_ref_error(node, "a node of another document", "its document was replaced") from error
 
 
 def stale_ref_error(node: Node, what: str, reason: str) -> StaleRefError:
-    """Return the error for a node that is no longer what it was."""
+    """Return the error for a node that was found to be `what`, or nothing any more."""
     return StaleRefError(ref=node.description, description=what, reason=reason)

@@ -1,4 +1,4 @@
-"""The source of the library that actions need in a page: the files of this folder, as one function."""
+"""Source of the page library for actions: the files of this folder, combined into one function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cdpengine._javascript import own, script
 
 @cache
 def library_source() -> str:
-    """Return the source of what is installed once in each world, so that it is sent and compiled once."""
+    """Return the source of the library. It is sent to and compiled in each world once."""
     names = (
         "node_tools",
         "input_observer",
@@ -40,7 +40,7 @@ def library_source() -> str:
         observers: known.observers,
         keys: ({guards})(tools),
         once: ({once})(),
-        // The element of a number, which lives on until the next one is asked for.
+        // Resolves an element's number. The element is kept alive until the next call.
         element: (holder, number) => (known.held = holder.element(number) || null),
         probe: (node, request) => probe.call(node, request, tools(node), observer, known, labelOf),
         drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},

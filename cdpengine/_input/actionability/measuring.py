@@ -1,10 +1,10 @@
-"""Full probes: a node is measured, with the frames around it, and asked what receives events at its points.
+"""Full probes: measure a node and the frames around it, and hit-test its points.
 
-Rule: a full probe is two round trips. The first scrolls the node into view and asks for its quads and the
-viewport; the second runs actionability.js on the node and on the frame elements around it: what the node is like,
-and what receives events at the candidate points. What is found is returned as it is: `inspection.py` judges it.
-One more question names the node that covers a point, for the error alone: it gets a moment, and the error does
-without where there is no answer.
+Rule: a full probe takes two round trips. The first scrolls the node into view and requests its quads and the
+viewport. The second runs actionability.js on the node and on the frame elements around it, which report the
+node's state and the elements that receive events at the candidate points. This module returns the results;
+`inspection.py` judges them. A further call identifies the node that covers a point, for the error message only.
+It has a short timeout, and the error omits the node if there is no response.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from cdpengine._protocol.domains.page import LayoutMetricsReply
 from cdpengine.errors import EvaluationFailedError, RemoteError, StaleRefError
 
 _ALIGNMENTS = ("center", "end", "start")
-"""Where to scroll a covered node to, one after another: what is in front may be a fixed header or footer."""
+"""Scroll alignments to try for a covered node, in order. The covering element may be a fixed header or footer."""
 
 _ALIGN = "function (block) { DOM.scrollIntoView(this, { block, inline: 'nearest', behavior: 'instant' }); }"
 
@@ -57,7 +57,7 @@ _Rectangle = tuple[float, float, float, float]
 
 
 async def decode_object(pending: PendingCall, node: Node) -> RemoteHandle | None:
-    """Return the remote object that a call without `by_value` gave, None for null. Raises StaleRefError."""
+    """Return the remote object that a call without `by_value` returned, None for null. Raises StaleRefError."""
     try:
         return await object_of(pending, node.session)
     except RemoteError as error:
@@ -67,9 +67,9 @@ async def decode_object(pending: PendingCall, node: Node) -> RemoteHandle | None
 
 @attrs.frozen
 class Cover:
-    """What receives the events of a point in a node's place.
+    """The element that receives the events of a point instead of the node.
 
-    `reply` describes it, as the node of `handle` sees it; `request` asks about that one point.
+    `reply` describes it from the document of `handle`; `request` is a probe of that one point.
     """
 
     handle: Handle
@@ -77,10 +77,10 @@ class Cover:
     reply: ProbeReply
 
     async def find_node(self, seconds: float) -> int | None:
-        """Return its backend node id; None where that is not known within `seconds` seconds."""
+        """Return its backend node id, or None if it is not known within `seconds`."""
         handle = self.handle
         if handle.node.session.target_type == "iframe":
-            return None  # node ids count per process: only the page's own are of use to others
+            return None  # node ids are per process: only those of the page's process are useful to callers
         with trio.move_on_after(seconds), suppress(RemoteError, StaleRefError, EvaluationFailedError):
             call = post_library_call(handle, "covering", self.request, by_value=False)
             covering = await decode_object(call, handle.node)
@@ -94,11 +94,11 @@ class Cover:
 
 @attrs.frozen
 class FullReply:
-    """What a full probe found: the candidate points, and the replies of the node and of the frames around it.
+    """The result of a full probe: the candidate points, and the replies of the node and the frames around it.
 
-    `outside` says why there are no points; `taken` that links, buttons and fields take all of the label that the
-    node is. `corner` is that of the node, if it is in view. `asked` are the nodes
-    and their requests, `replies` what they answered, in the same order: the node's own first.
+    `outside` is the reason if no point exists. `taken`: links, buttons and fields occupy the whole label that
+    the node is. `corner` is the node's top left corner if it is in view. `asked` are the probed nodes with their
+    requests, `replies` their results in the same order. The node itself comes first.
     """
 
     points: Sequence[Point]
@@ -110,17 +110,17 @@ class FullReply:
 
     @property
     def reply(self) -> ProbeReply:
-        """The node's own reply."""
+        """The reply of the node itself."""
         return self.replies[0]
 
     @property
     def moved(self) -> bool:
-        """Whether the node, or a frame around it, is moving."""
+        """Whether the node or a frame around it is moving."""
         return any(reply.moved for reply in self.replies)
 
     @property
     def reached_point(self) -> Point | None:
-        """The first point whose events the node receives, through all the frames around it."""
+        """The first point whose events reach the node through all frames around it."""
         for index, point in enumerate(self.points):
             if all(reply.hits[index] for reply in self.replies):
                 return point
@@ -128,7 +128,7 @@ class FullReply:
 
     @property
     def cover(self) -> Cover:
-        """What is in the way where no point is reached, as the last that was asked and misses one sees it."""
+        """The covering element if no point is reached, from the last reply with a miss."""
         missed = [index for index, reply in enumerate(self.replies) if not all(reply.hits)]
         number = missed[-1] if missed else 0
         reply, (handle, request) = self.replies[number], self.asked[number]
@@ -138,9 +138,9 @@ class FullReply:
 
 @attrs.define(eq=False)
 class FullProbe:
-    """Probes one node in full, as often as it is asked. `resolve` gives the node's handle.
+    """Repeatable full probe of one node. `resolve` returns the node's handle.
 
-    `dragging`: the node is where something is being dragged to, which then covers nothing.
+    `dragging`: the node is the target of a drag. The dragged element then covers nothing.
     """
 
     node: Node
@@ -165,15 +165,15 @@ class FullProbe:
         again: bool,
         labelled: bool = False,
     ) -> FullReply:
-        """Scroll the node into view, measure it, and ask it and the frames around it about its points.
+        """Scroll the node into view, measure it, and probe it and the frames around it at its points.
 
-        `position` is an offset from the top left corner of its border box, in CSS pixels, or None for the points
-        of its visible part. `observer` is armed by the same call, to hold back what goes astray if `checked`.
-        `again`: an earlier probe failed, so it may be moving. `labelled`: it is known to be hidden behind its
-        label. Raises StaleRefError.
+        `position` is an offset in CSS pixels from the top left corner of the border box. None uses points of the
+        visible part. `observer` is armed in the same call; with `checked` it holds back input that goes astray.
+        `again`: an earlier probe failed, so the node may be moving. `labelled`: the node is known to be hidden
+        behind its label. Raises StaleRefError.
 
-        The label of a hidden control is asked in its place. Of a label with links, buttons or fields in it, the
-        places between these are measured where its own points do not do.
+        If the control is hidden, its label is probed instead. If the label contains links, buttons or fields and
+        its usual points fail, the places between them are tried.
         """
         self._label, disabled = None, ""
         if not labelled:
@@ -182,14 +182,14 @@ class FullProbe:
                 return found
             disabled = found.reply.disabled
         self._label = await self._find_label()
-        if self._label is None:  # it is seen by now, or its label is gone
+        if self._label is None:  # the node has become visible, or its label is gone
             return await self.ask_itself(position, observer, checked=checked, again=True)
         found = await self._label.ask_itself(None, observer, checked=checked, again=again)
         found.reply.disabled = found.reply.disabled or disabled
         return found
 
     async def _find_label(self) -> FullProbe | None:
-        """Return a probe of the label to press in the node's place; None where there is none."""
+        """Return a probe of the label to press instead of the node, or None."""
         call = post_library_call(await self.resolve(), "label", None, by_value=False)
         try:
             label = await decode_object(call, self.node)
@@ -215,7 +215,7 @@ class FullProbe:
         checked: bool,
         again: bool,
     ) -> FullReply:
-        """Ask the node itself, whether it has a label or not. As `ask`."""
+        """Probe the node itself, even if it has a label. Parameters and errors as in `ask`."""
         found = await self._ask(position, observer, checked=checked, again=again)
         if position is None and found.reply.divided and not self._by_places:
             if checked and found.reached_point is not None:
@@ -247,7 +247,7 @@ class FullProbe:
         )
 
     def align_otherwise(self) -> None:
-        """Scroll the node to another place before the next probe, as long as there are such places."""
+        """Use the next scroll alignment for the next probe, while any are left."""
         if self._label is None:
             self._align = next(self._alignments, None)
         else:
@@ -261,11 +261,11 @@ class FullProbe:
         if self._align is not None:
             align, self._align = self._align, None
             await run(await self.resolve(), _ALIGN, align, msgspec.Raw)
-        # With a position it is that pixel of the node that has to come into view.
+        # With a position, that pixel of the node has to be in view.
         rect = {"rect": {"x": position[0], "y": position[1], "width": 1, "height": 1}} if position else {}
         with pending_group() as post:
             before = post(session.post("DOM.getContentQuads", backendNodeId=node_id))
-            # Where what is in the node was scrolled into view, the node itself would scroll that away.
+            # After content of the node was scrolled into view, scrolling to the node would undo that.
             scrolling = None
             if not self._placed:
                 scrolling = post(session.post("DOM.scrollIntoViewIfNeeded", backendNodeId=node_id, **rect))
@@ -282,8 +282,8 @@ class FullProbe:
             model = None if found is None else found.model
             viewports = await metrics.decoded(LayoutMetricsReply)
             boxes, levels = await decode_boxes(inner), await decode_levels(outer)
-        # A frame's own visual viewport is nothing that a person sees; the page's is smaller than its layout where
-        # it is zoomed by pinching, and quads and input count from its corner.
+        # A frame has no visual viewport of its own that users see. The page's visual viewport is smaller than its
+        # layout viewport under pinch zoom, and quads and input are relative to its corner.
         layout = viewports.css_layout_viewport
         size = layout if self._around.outer else viewports.css_visual_viewport
         outside = None if levels is None else windows_from_outside(levels, layout)
@@ -320,9 +320,9 @@ class FullProbe:
         )
 
     async def _places(self, document: Quad) -> list[Quad] | None:
-        """Return where a node can be pressed that has no box of its own for it: see places.js.
+        """Return the places where a node without a suitable box can be pressed: see places.js.
 
-        `document` is where its document is shown.
+        `document` is the quad in which the node's document is shown.
         """
         with pending_group() as post:
             call = post(post_library_call(await self.resolve(), "places", None))
@@ -338,13 +338,14 @@ class FullProbe:
     def _requests(
         self, handle: Handle, around: FrameChain, click_points: ClickPoints
     ) -> list[tuple[Handle, dict[str, Any]]]:
-        """Return what the node and the frame elements around it are asked, the node first.
+        """Return the probe requests for the node and the frame elements around it, the node first.
 
-        A point is taken to the coordinates of each document: a session's outermost has the session's own; in a
-        frame they are fractions of the frame element's content box, which holds under every transform.
+        Points are converted to each document's coordinates. A session's outermost document uses the session's
+        own coordinates. In a frame they are fractions of the frame element's content box, which hold under every
+        transform.
         """
         levels = [([*around.inner, handle], click_points.points, click_points.frames)]
-        if click_points.outer:  # without a point nothing is measured out there
+        if click_points.outer:  # without points the outer levels are not measured
             for level, points, frames in zip(
                 around.outer, click_points.outer, click_points.outer_frames, strict=True
             ):

@@ -1,9 +1,9 @@
-// Tells a node that its page uses for something else by now. Made once in each world, with what makes the engine's own
-// computation of roles and names (dom_names.js); called with an element and what its ref was given for:
-//   roles   Chrome's roles that it may have, "" for those that ARIA has no name for
-//   name    its name; one that ends with "…" was cut there
-// Answers null where it is still that, or where that cannot be said, and otherwise [role, name] as they are now. The names
-// that snapshots show are Chrome's own, so an answer other than null is a reason to look, and no more.
+// Detects a node that its page has reused for other content. Created once per world with a factory of the
+// engine's own role and name computation (dom_names.js). Called with an element and the expectation of its ref:
+//   roles   the roles that it may have, as Chrome names them; "" for roles without an ARIA name
+//   name    its name; a trailing "…" marks a truncated name
+// Returns null if the element matches or the result is uncertain, else its current [role, name]. Snapshots show
+// the names that Chrome computes, so a mismatch is only a reason to check further.
 (function (makeNames) {
   "use strict";
 
@@ -12,7 +12,7 @@
   const textContent = Object.getOwnPropertyDescriptor(Node.prototype, "textContent").get;
   const innerText = Object.getOwnPropertyDescriptor(HTMLElement.prototype, "innerText").get;
 
-  // Without what sources of names treat differently: white space, and characters that nobody sees.
+  // Sources of names differ in white space and in invisible characters: both are ignored.
   const letters = (text) => text.replace(/[\s\u00ad\u200b-\u200f\u2060\ufeff]+/g, "");
 
   function isCalled(wanted, name) {
@@ -20,7 +20,7 @@
     return expected === found || (expected.endsWith("…") && found.startsWith(expected.slice(0, -1)));
   }
 
-  // What was chosen is no part of the name that a snapshot shows of an input of files.
+  // The snapshot's name of a file input does not include the selected files.
   function withoutChoice(element, name) {
     const chosen = element instanceof HTMLInputElement ? files.call(element) : null;
     if (chosen === null) return name;
@@ -34,7 +34,7 @@
     const name = withoutChoice(element, nameOf(element));
     if (expected.roles.includes(role)) {
       if (isCalled(expected.name, name)) return null;
-      // What is clickable without a role is named by the text in it.
+      // A clickable element without a role is named by its text.
       if (name === "" && isCalled(expected.name, textContent.call(element))) return null;
       const drawn = name === "" && element instanceof HTMLElement ? innerText.call(element) : name;
       if (isCalled(expected.name, drawn)) return null;

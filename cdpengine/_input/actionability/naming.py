@@ -1,9 +1,9 @@
-"""Names of nodes: whether a ref's node is still called what the caller was last given.
+"""Comparison of a node's role and name with those that its ref was given for.
 
-Rule: a page can use a node again for something else, as virtual lists do. The call that probes a node for an
-action compares its role and name with those that the caller knows (`naming.js`), which costs no round trip of its
-own. A difference ends the action before anything is sent, by `NameChanged`. That never leaves the engine: the
-maker of the node looks what it is called now, and decides.
+Rule: a page can reuse a node for other content, as virtual lists do. The call that probes a node before an action
+also compares its role and name with those that the caller knows (`naming.js`), without an extra round trip. If
+they differ, `NameChanged` ends the action before any input is sent. The exception never leaves the engine: the
+code that resolved the ref catches it, reads the current name, and decides.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ T = TypeVar("T")
 
 @attrs.define(eq=False)
 class Expected:
-    """What node `number` is expected to be: Chrome's `roles` that it may have, and its name.
+    """Role and name that node `number` must have: one of Chrome's `roles`, and `name`.
 
-    `met`: it was found to be that, and what it becomes by the action itself is no matter.
+    `met`: whether a comparison has succeeded. Changes caused by the action itself are then ignored.
     """
 
     number: int
@@ -35,39 +35,39 @@ class Expected:
 
 @attrs.frozen
 class NamedNode(Node):
-    """A node that is expected to be what its ref was given for."""
+    """A node whose role and name must match its ref."""
 
     expected: Expected = attrs.field(kw_only=True, eq=False, repr=False)
 
 
 class NameChanged(Exception):
-    """A node is not what it was expected to be: `role` and `name` are what the page says of it now."""
+    """The node's current `role` and `name` differ from the expected ones."""
 
     def __init__(self, node: Node, role: str, name: str) -> None:
         self.node, self.role, self.name = node, role, name
 
 
 def expected_of(node: Node) -> Expected | None:
-    """Return what is still to be compared of a node; None for a node that was not named by a ref."""
+    """Return the comparison that is still due for a node, or None. Only nodes named by a ref have one."""
     if isinstance(node, NamedNode) and not node.expected.met and node.expected.number == node.backend_node_id:
         return node.expected
     return None
 
 
 def asked_name(node: Node) -> Mapping[str, Any] | None:
-    """Return what the library compares of a node, None for nothing."""
+    """Return the `expected` argument of the library's comparison, or None if no comparison is due."""
     expected = expected_of(node)
     return None if expected is None else {"roles": expected.roles, "name": expected.name}
 
 
 def check_name(node: Node, renamed: tuple[str, str] | None) -> None:
-    """Raise NameChanged where the library answered that the node is called otherwise."""
+    """Raise NameChanged if the library reported another role or name."""
     if renamed is not None:
         raise NameChanged(node, *renamed)
 
 
 def note_met(node: Node) -> None:
-    """Note that a node is what it was expected to be, and that the action begins."""
+    """Note that the comparison succeeded and the action begins."""
     if isinstance(node, NamedNode):
         node.expected.met = True
 
@@ -75,7 +75,7 @@ def note_met(node: Node) -> None:
 async def do_to_named(
     node: Node, do: Callable[[Node], Awaitable[T]], settle: Callable[[NameChanged], Awaitable[Node]]
 ) -> T:
-    """Do something to a node; where it is called otherwise, to what `settle` returns for it, or raises."""
+    """Run `do` on a node. On NameChanged, run it on the node that `settle` returns; `settle` may raise."""
     try:
         return await do(node)
     except NameChanged as changed:
@@ -85,7 +85,7 @@ async def do_to_named(
 
 @cache
 def naming_source() -> str:
-    """Return the source of the library's comparison."""
+    """Return the source of naming.js with its dependencies."""
     given = ("_snapshot/sources/dom_roles", "_snapshot/sources/dom_text", "_page/scripts/secret_field")
     parts = ", ".join(f"{script(path)}()" for path in given)
     names = f"() => {script('_snapshot/sources/dom_names')}({parts})"

@@ -1,14 +1,15 @@
-// What the engine's other functions know of a node and of the tree around it, as functions.
-// Called with a node (an element, a text node or a document) in an isolated world; changes nothing.
+// Functions about a node and the tree around it, for the engine's other functions.
+// Called with a node (an element, a text node or a document) in an isolated world. Changes nothing in the page.
 (function (node, known) {
   "use strict";
 
   const TEXT_LIMIT = 40;
-  const MOST_BOX = 60; // CSS pixels: a combobox of two lines
+  const MOST_BOX = 60; // maximum height of a combobox, in CSS pixels: two lines
   const BOX_LEVELS = 4;
   const FIELDS = "input:not([type=hidden]), select, textarea, [contenteditable], [role~=combobox], [role~=textbox]";
-  const MOST_INSIDE = 100; // elements whose boxes are looked at
-  // What takes a press inside of a label, so that the label does not pass it on.
+  const MOST_INSIDE = 100; // maximum number of descendants that are measured
+  // Elements inside of a label that handle a press themselves, so that the label does not forward it to its
+  // control.
   const TAKING = [
     "a[href]", "area[href]", "button", "input", "select", "textarea", "summary", "iframe", "embed", "object",
     "audio[controls]", "video[controls]", "[tabindex]", "[contenteditable]:not([contenteditable=false])", "[onclick]",
@@ -16,8 +17,8 @@
   ].join();
   const { matches, querySelectorAll, checkVisibility } = Element.prototype;
 
-  // A pseudo element that takes presses, such as the button or marker of a carousel: events come to its element.
-  // Chrome gives one of these either as an element, or as a CSSPseudoElement, which is no Node.
+  // A pseudo element that can be pressed, such as the button or marker of a carousel. Its events target its
+  // element. Chrome represents it as an element or as a CSSPseudoElement, which is no Node.
   const drawn = !isNode(node);
   const type = drawn ? 0 : DOM.nodeType(node);
   const pseudo = type === 0 || (type === Node.ELEMENT_NODE && DOM.localName(node).startsWith("::"));
@@ -31,7 +32,7 @@
         ? DOM.documentElement(node)
         : flatParent(node);
 
-  // A node that came from another frame's document is no instance of this world's Node.
+  // A node from another frame's document is not an instance of this world's Node.
   function isNode(at) {
     try {
       return DOM.nodeType(at) > 0;
@@ -51,11 +52,11 @@
     for (let at = start; at; at = flatParent(at)) yield at;
   }
 
-  // Whether its text is drawn as dots.
+  // Whether the element's text is displayed as dots.
   const isVeiled = (of) => getComputedStyle(of).webkitTextSecurity !== "none";
 
   function shortText(of) {
-    // Only text that is in the markup: never what somebody entered.
+    // Only text from the markup, never user input.
     if (DOM.matches(of, "input, textarea, select, script, style") || isVeiled(of)) return "";
     const walker = DOM.createTreeWalker(document, of, NodeFilter.SHOW_TEXT);
     let text = "";
@@ -76,14 +77,14 @@
     return label ? name + " '" + label.slice(0, TEXT_LIMIT + 1) + "'" : name;
   }
 
-  // The image that shows an <area>: what has no box of its own is where the image is.
+  // The image of an <area>, which has no box itself.
   function imageOf(area) {
     const map = DOM.localName(area) === "area" ? DOM.closest(area, "map") : null;
     const uses = (image) => map && image.useMap.replace(/^.*#/, "") === map.name;
     return map ? Array.from(DOM.querySelectorAll(DOM.getRootNode(map), "img[usemap]")).find(uses) ?? null : null;
   }
 
-  // The upright rectangle around an <area>'s shape. Transforms of the image other than scaling are not followed.
+  // The bounding rectangle of an <area>'s shape. Of the image's transforms, only scaling is supported.
   function areaRect(area) {
     const image = imageOf(area);
     if (!image) return null;
@@ -112,7 +113,7 @@
     return new DOMRect(left, top, Math.max(0, right - left), Math.max(0, bottom - top));
   }
 
-  // The box of a positioned ::before or ::after, which a stylesheet may stretch over what the element is in.
+  // The box of a positioned ::before or ::after. A stylesheet may stretch it over an ancestor.
   function pseudoRect(which) {
     const style = getComputedStyle(element, which);
     if (style.content === "none" || style.content === "normal" || !/^(absolute|fixed)$/.test(style.position)) return null;
@@ -130,8 +131,8 @@
   const holdsPositioned = (style) =>
     style.position !== "static" || style.transform !== "none" || style.filter !== "none" || style.contain.includes("paint");
 
-  // The boxes of what is in an element that has none of its own: a child that floats, or is placed elsewhere. The
-  // largest first.
+  // The boxes of the content of an element without a size, such as floated or positioned children. The largest
+  // comes first.
   function innerRects() {
     const found = ["::before", "::after"].map(pseudoRect).filter((box) => box && hasArea(box));
     for (const at of Array.prototype.slice.call(querySelectorAll.call(element, "*"), 0, MOST_INSIDE)) {
@@ -149,7 +150,7 @@
   }
 
   function rects() {
-    if (pseudo) return []; // only the protocol knows
+    if (pseudo) return []; // only the protocol provides its boxes
     const shape = areaRect(element);
     if (shape) return [shape];
     if (DOM.nodeType(node) === Node.ELEMENT_NODE && getComputedStyle(node).display !== "contents") {
@@ -161,7 +162,7 @@
     const range = DOM.createRange(document);
     range.selectNodeContents(DOM.nodeType(node) === Node.DOCUMENT_NODE ? element : node);
     const boxes = Array.from(range.getClientRects());
-    // What is slotted is no child of the slot, so the range does not hold it.
+    // Slotted elements are not children of the slot, so the range does not include them.
     const slotted = DOM.localName(node) === "slot" ? node.assignedElements({ flatten: true }) : [];
     return boxes.concat(...slotted.map((each) => Array.from(DOM.getClientRects(each))));
   }
@@ -174,8 +175,8 @@
     }
   }
 
-  // The innermost element at a point, through shadow roots: the open ones, and every one that the node is in. What is
-  // in `without` is looked through.
+  // The innermost element at a point, through open shadow roots and all roots that contain the node. Elements
+  // inside of `without` are ignored.
   function elementAt(x, y, chain = roots(), without = null) {
     let hit = DOM.elementFromPoint(document, x, y);
     if (without && DOM.contains(without, hit)) hit = DOM.elementsFromPoint(document, x, y).find((at) => !DOM.contains(without, at)) ?? null;
@@ -192,9 +193,7 @@
   const isLabel = element !== null && DOM.localName(element) === "label";
   const takes = (at) => at !== (isLabel ? element.control : element) && matches.call(at, TAKING);
 
-  // Whether what happens at the first of these elements, each inside of the next one, happens to the node. A click on a
-  // label is a click on its control, but not where it hits a link, button or field inside of the label.
-  // The box of a combobox, with the placeholder and the chips that it draws over its input; null for other elements.
+  // The box of a combobox, with the placeholder and the chips drawn over its input; null for other elements.
   function comboboxBox() {
     const popup = ["listbox", "tree", "grid"].includes(DOM.getAttribute(element, "aria-haspopup"));
     if (!(element instanceof HTMLInputElement) || !(popup || DOM.getAttribute(element, "role") === "combobox")) return null;
@@ -208,7 +207,7 @@
     return box;
   }
 
-  // Whether a press lands on a part of the combobox that is neither a button nor larger than its box.
+  // Whether a press hits the combobox's box, on an element that is neither interactive nor larger than the box.
   function isInBox(path) {
     const box = comboboxBox();
     const at = box ? path.indexOf(box) : -1;
@@ -218,6 +217,8 @@
     return inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1 && inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
   }
 
+  // Whether an event on this path of elements, innermost first, acts on the node. A click on a label clicks its
+  // control, unless it hits a link, button or field inside of the label.
   function reaches(path) {
     if (pseudo) return path[Symbol.iterator]().next().value === element;
     const passed = Array.from(path);
@@ -232,13 +233,13 @@
 
   const receives = (hit) => reaches(flatAncestors(hit));
 
-  // What takes a press inside of the label that the node is.
+  // The elements inside of the label (the node) that handle a press themselves.
   function takers() {
     return isLabel ? Array.from(querySelectorAll.call(element, TAKING)).filter((at) => at !== element.control) : [];
   }
 
-  // Points of a request in this document: fractions of its viewport, or CSS pixels of what the page shows. Where
-  // the page is zoomed by pinching, a hit test still counts from the layout viewport's corner.
+  // The request's points in this document. They are fractions of its viewport, or CSS pixels of the visual
+  // viewport. Under pinch zoom, hit tests still use the layout viewport's coordinates.
   function pointsOf(request) {
     if (request.fractions) return request.points.map(([x, y]) => [x * innerWidth, y * innerHeight]);
     const { offsetLeft, offsetTop } = visualViewport;
@@ -250,15 +251,15 @@
     ".monaco-editor .native-edit-context, .monaco-editor textarea.inputarea, .CodeMirror > div > textarea, " +
     ".CodeMirror-code[contenteditable], .cm-editor .cm-content, .ace_editor > textarea.ace_text-input";
 
-  // The input of the code editor that the node is, or is the input of: what takes its keys, and shows a part of its text
-  // or none of it. Null for other nodes.
+  // The input of the code editor, for a node that is the editor or its input; null for other nodes. The input
+  // receives the editor's keys and may show only part of its text, or none.
   function editorInput() {
     if (DOM.matches(element, INPUTS)) return element;
     return DOM.matches(element, EDITORS) ? DOM.querySelector(element, INPUTS) : null;
   }
 
-  // The entry of an observer (see input_observer.js), made when it is first expected. What ends it removes it, and a
-  // probe that ends only after that arms nothing any more.
+  // The entry of an observer (see input_observer.js), created on the first request. Ending the observer removes
+  // the entry, and a probe that arrives later arms nothing.
   function expected(id) {
     const { observers } = known;
     if (!observers.has(id)) {
@@ -267,7 +268,7 @@
     return observers.get(id);
   }
 
-  // Its record is kept for a while: a termination can have hit the report, which is asked for again then.
+  // The record is kept for a while: if a termination hit the report, the engine requests it again.
   function ended(id) {
     const observer = known.observers.get(id);
     observer.unlisten();

@@ -1,14 +1,14 @@
-// Runs functions that may change the page once each, however often they are asked for. Called once in each world.
-// Chrome's terminations hit all scripts of a renderer process: they end a function in the middle, and promises never
-// settle whose continuation was hit. So what was asked is asked again, under the same number. A function that had not
-// begun to change anything is run anew. Of one that had, the answer is given again; where it ended without one, that
-// cannot be known, and an error says so.
+// Runs functions that may change the page at most once each, even if a call is repeated. Called once per world.
+// Chrome's termination of scripts hits all scripts of a renderer process. It ends a function midway, and
+// promises whose continuation was hit never settle. The engine then repeats the call with the same number. A
+// function that had changed nothing yet runs again. If it had, its result is returned again. Without a result
+// the outcome is unknown, and an error is thrown.
 (function () {
   "use strict";
 
   const CUT_OFF = "cut off by a termination";
-  const MOST = 50; // functions that are remembered
-  const GRACE_MS = 1000; // a promise that is not settled by then was hit, or waits for the page
+  const MOST = 50; // maximum number of remembered functions
+  const GRACE_MS = 1000; // a promise still pending after this time was terminated, or waits for the page
   const runs = new Map();
 
   function cutOff() {
@@ -29,8 +29,8 @@
     });
   }
 
-  // `act` is called with a function that calls the one that it is given, which changes the page, and returns its result. It
-  // throws where `act` has been asked for again since.
+  // Calls `act` with a function `change(make)`, which runs `make`, the part that changes the page, and returns
+  // its result. `change` throws if a newer call with the same number has started.
   return function (number, act) {
     const before = runs.get(number);
     if (before && before.begun) return again(before);

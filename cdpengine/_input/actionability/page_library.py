@@ -1,12 +1,12 @@
-"""What the engine has in a page for actions: a library, installed once in each world, and the observer in it.
+"""The page library for actions: probes of a node, and the observer of its input.
 
-Rule: what runs in a page is a function of a .js file, called on a node in the isolated world of its frame. Its
-answer is plain JSON, decoded into the type that was asked for, or a remote object. What every action needs is a
-library, installed once in each world: sending and compiling it again each time would cost more than running it.
+Rule: code that runs in a page is a function of a .js file, called on a node in the isolated world of its frame. It
+returns plain JSON, which is decoded into the requested type, or a remote object. Functions that every action needs
+form a library, installed once per world: sending and compiling them each time would cost more than running them.
 
-An InputObserver sees, by the page's own events, what received the input: what it did not see was not delivered. It
-is armed by the probe that finds the point, in one call; the input follows at once, is sent once, and it is taken
-away whatever happens. A press that goes astray is held back from what it would hit, unless the action was forced.
+An InputObserver learns from the page's own events which element received the input. Input without an event was not
+delivered. The probe that finds the point also arms the observer, in one call. The input follows immediately and is
+sent once. The observer is always removed. Unless the action is forced, a press that goes astray is held back.
 """
 
 from __future__ import annotations
@@ -50,12 +50,13 @@ T = TypeVar("T")
 
 
 class ProbeReply(msgspec.Struct):
-    """What actionability.js answers. A reason is "" when there is none.
+    """The result of actionability.js. A reason is "" if it does not apply.
 
-    `element` is what is not connected. `never`: no waiting helps. `frees`: what another action has to do first.
-    `behind`: the modal dialog in the way. `labelled`: it is hidden, and its label is to be pressed. `divided`: it
-    is a label with links, buttons or fields in it. A quick reply has a `point`, and no reasons but the first two.
-    `renamed`: the role and the name that it has, in place of the expected ones.
+    `element` describes a node that is not connected. `never`: waiting cannot help. `frees`: the other action
+    that has to come first. `behind`: the blocking modal dialog. `labelled`: the node is hidden and its label is
+    pressed instead. `divided`: it is a label that contains links, buttons or fields. A quick reply has a
+    `point`, and no reasons except the first two. `renamed`: the current role and name if they are not the
+    expected ones.
     """
 
     connected: bool
@@ -86,10 +87,10 @@ def probe_request(
     quick: bool = False,
     dragging: bool = False,
 ) -> dict[str, Any]:
-    """Return what the library's `probe` is asked; with `frame`, the points are taken to fractions of it.
+    """Return a request of the library's `probe`. With `frame`, points are converted to fractions of it.
 
-    With `quick` it chooses the point itself, if there is one that needs no measuring. With `dragging`, what is
-    being dragged covers nothing.
+    With `quick` the page chooses the point itself if that needs no measuring. With `dragging`, the dragged element
+    covers nothing.
     """
     if frame is not None:
         points = [frame.fractions(point) or Point(-1, -1) for point in points]
@@ -107,15 +108,15 @@ def probe_request(
 async def probe_nodes(
     node: Node, asked: Sequence[tuple[AnyHandle, dict[str, Any]]], observer: InputObserver | None = None
 ) -> list[ProbeReply]:
-    """Run actionability.js on the nodes that are asked, in one round trip; a request is one of `probe_request`.
+    """Run actionability.js on several nodes in one round trip. Each request is made by `probe_request`.
 
-    `observer` is the one that they arm. Raises StaleRefError, for `node`, where one is no longer in its document,
-    and NameChanged.
+    `observer` is the observer that the requests arm. Raises StaleRefError for `node` if one of the nodes is no
+    longer in its document. Raises NameChanged.
     """
     with pending_group() as post:
         if observer is not None:
-            # Before the probe: once that is answered, the page has this question too. Behind it, the question
-            # could reach the page after the input, and get lost with the document that the input replaces.
+            # Posted before the probe, so that the page has it once the probe is answered. Posted later, it could
+            # arrive after the input, and be lost with the document that the input replaces.
             observer.post_completion()
         for one, request in asked:
             request["expected"] = asked_name(one.node)
@@ -131,7 +132,7 @@ async def probe_nodes(
 
 
 class _Used(msgspec.Struct, Generic[T]):
-    """What when_usable.js answers; `made` is None where something stood in the way."""
+    """The result of when_usable.js. `made` is None if the function was not called."""
 
     seen: ProbeReply
     made: T | None
@@ -140,10 +141,10 @@ class _Used(msgspec.Struct, Generic[T]):
 async def use_node(
     handle: AnyHandle, source: str, request: object, kind: type[T]
 ) -> tuple[ProbeReply, T | None]:
-    """Probe the node, and call a function of the engine's own on it where nothing stands in the way.
+    """Probe the node and, if nothing hinders its use, call the engine's function on it. See when_usable.js.
 
-    See when_usable.js. Returns what the probe saw, and what the function answered, None where it was not called.
-    Raises StaleRefError where the node is no longer in its document, EvaluationFailedError where it threw.
+    Returns the probe's result and the function's result, which is None if it was not called. Raises
+    StaleRefError if the node is no longer in its document, EvaluationFailedError if the function threw.
     """
     used = await decode_result(post_use(handle, source, request), handle.node, _Used[kind])  # type: ignore[valid-type]
     if not used.seen.connected:
@@ -157,25 +158,29 @@ MOVE_EVENTS = ("pointerover", "mouseover", "pointermove", "mousemove")
 _BEGINNINGS = frozenset(
     {"pointerdown", "mousedown", "touchstart", "wheel", "dragenter", "dragover", *MOVE_EVENTS}
 )
-"""Events with which a node has received an action, whatever comes of the rest."""
+"""Events that show that the node received the action, even if later events are missing."""
 
 _REPORT_TIMEOUT = 0.5
-"""Seconds that the record gets to come in once the page is on its way to another document, or is blocked."""
+"""Maximum wait for the record while the page navigates or is blocked, in seconds."""
 
 _MARKS = 31
-"""Marks in each direction, in 1/256 of a CSS pixel: less than 1/8 in all. A mouse event's coordinates are whole,
-and so is what Chrome takes for the target of one; a pointer event's are not."""
+"""Number of marks per axis, in steps of 1/256 CSS pixel (less than 1/8 in all). Chrome rounds the coordinates of
+mouse events, and those of its hit test, to whole pixels. Pointer events keep the fraction."""
 
 _numbers = itertools.count(1)
 
 
 class Record(msgspec.Struct):
-    """What an observer saw; see input_observer.js. `seen` are the events that the node received, in order.
+    """The record of an observer; see input_observer.js.
 
-    `complete`: its last one too. `astray` are those that something else received: type, and what. `held`: what the
-    press was held back from, with all after it; "" where it was not. `answered`: the page took the node from the
-    pointer by what it did when the node received its events. `passes`: the node shows another document, which
-    receives the input in its place.
+    Attributes:
+        complete: Whether the node received the action's last event.
+        seen: Types of the events that the node received, in order.
+        finals: Number of received events of the final type.
+        astray: Events that another element received, as (type, description of the element).
+        held: Description of the element from which the press was held back, with all events after it, or "".
+        answered: Whether the page moved the node away from the pointer in response to its events.
+        passes: Whether the node shows another document, which receives the input instead.
     """
 
     complete: bool = False
@@ -188,28 +193,28 @@ class Record(msgspec.Struct):
 
     @property
     def begun(self) -> bool:
-        """Whether the node received the beginning of the action."""
+        """Whether the node received the start of the action."""
         return not _BEGINNINGS.isdisjoint(self.seen)
 
     @property
     def other(self) -> str:
-        """What received the first event that went astray, or would have received it; "" for none."""
+        """The element that received, or would have received, the first event that went astray; "" if none."""
         return next((who for _, who in self.astray), self.held)
 
     @property
     def kept_back(self) -> bool:
-        """Whether the press was held back, and nothing on the page received any of it."""
+        """Whether the press was held back and the page received no part of it."""
         return bool(self.held) and not self.seen
 
 
 @attrs.define(eq=False)
 class InputObserver:
-    """Watches for the events `watch`; `count` times `final` complete the action. One action, one observer.
+    """Observes the events `watch` of one action. `count` events of type `final` complete it.
 
-    `guard`: hold back a press that goes astray. `on_disabled`: a disabled node will do. `enough`: the event after
-    which the rest may be missing, because the page can prevent it. `settled_by`: the one after which something
-    else may receive the rest. `marked`: the input bears the observer's mark, by which the page's events tell it
-    from that of others.
+    `guard`: hold back a press that goes astray. `on_disabled`: a disabled node counts. `enough`: the event after
+    which later events may be missing because the page can prevent them. `settled_by`: the event after which
+    another element may receive the rest. `marked`: the input carries the observer's mark, which distinguishes
+    its events from those of other clients' input.
     """
 
     watch: Sequence[str]
@@ -229,9 +234,9 @@ class InputObserver:
     _early: Record | None = attrs.field(default=None, init=False)
 
     def arming(self, *, inside: bool, checked: bool) -> dict[str, Any]:
-        """Return the arming request of input_observer.js.
+        """Return the arming request for input_observer.js.
 
-        `inside`: armed on a frame around the node; `checked`: not forced.
+        `inside`: arm it on a frame around the node. `checked`: the action is not forced.
         """
         return {
             "id": self.id,
@@ -247,21 +252,21 @@ class InputObserver:
         }
 
     def choose_mark(self, node: Node) -> None:
-        """Choose the mark for input on the node: the same in each run, another one for other engines."""
+        """Choose the mark for input on the node. It is the same in each run and differs between engines."""
         number = crc32(f"{node.session.id} {node.backend_node_id}".encode())
         self.mark = Point(*((1 + part % _MARKS) / 256 for part in divmod(number, 65_521)))
 
     def renew(self) -> None:
-        """Begin anew, for another try of the same action."""
+        """Reset the observer for another try of the same action."""
         self.id, self._turn, self._ended, self._early = f"w{next(_numbers)}", 0, True, None
 
     def note_armed(self, handles: Sequence[AnyHandle]) -> None:
-        """Note where it is armed: the node's handle first, then those of the frames around it."""
+        """Store the handles on which it is armed: the node's first, then those of the frames around it."""
         self.handles = list(handles)
         self._ended = False
 
     def post_completion(self) -> None:
-        """Ask for the report of the complete action: before the input, which may keep the page busy for long."""
+        """Request the report of the complete action. Must precede the input, which may block the page for long."""
         if self._completion is not None:
             self._completion.abandon()
         request = {"id": self.id, "final": False, "turn": self._turn}
@@ -269,7 +274,7 @@ class InputObserver:
         self._turn += 1
 
     def end(self) -> None:
-        """Remove the observer, if that has not been done. Posted, not awaited: also while being cancelled."""
+        """Remove the observer unless it has ended. Posts without waiting, so it also works during cancellation."""
         if not self._ended:
             self._ended = True
             self._post_ends()
@@ -278,7 +283,7 @@ class InputObserver:
 
     def _post_ends(self) -> list[PendingCall]:
         calls: list[PendingCall] = []
-        # The node's own observer has ended by itself when it has reported the action as complete.
+        # After it reported the complete action, the node's own observer has ended.
         over = self._early is not None and self._early.complete
         with suppress(SessionGoneError, ConnectionLostError):
             for handle in self.handles[1:] if over else self.handles:
@@ -286,7 +291,7 @@ class InputObserver:
         return calls
 
     async def arm_at(self, handle: Handle, point: Point) -> None:
-        """Watch a point of the document of the handle's node, whatever is there: all is on record as astray."""
+        """Observe a point of the document of the handle's node. All events there are recorded as astray."""
         request = {**probe_request([point]), "observer": self.arming(inside=True, checked=False)}
         self.note_armed([handle])
         call = post_library_call(handle, "probe", request)
@@ -294,7 +299,7 @@ class InputObserver:
         await decode_result(call, handle.node, msgspec.Raw)
 
     async def linger(self, seconds: float) -> None:
-        """Wait up to that long until the action is complete; for gestures that Chrome finishes by itself."""
+        """Wait up to `seconds` for the action to complete. For gestures that Chrome finishes itself."""
         assert self._completion is not None
         with trio.move_on_after(seconds) as waiting:
             self._early = await _record(self._completion, self.handles[0].node)
@@ -307,16 +312,16 @@ class InputObserver:
         interruptions: Interruptions,
         navigation: SideEffects | None,
     ) -> tuple[Record | None, bool]:
-        """Run the gesture, and return what was seen of it, and whether a dialog opened.
+        """Run the gesture. Return the record, and whether a dialog opened.
 
-        None: it cannot be known any more, because the page or its document went away before its report. Raises
-        what the gesture raises, unless the node had received all of it before.
+        The record is None if it is unknown, because the page or its document went away before the report. Raises
+        the gesture's errors, unless the node had already received all of it.
         """
         node = self.handles[0].node
         try:
             dialog = await gesture()
         except (SessionGoneError, RemoteError):
-            # What the click did can be to close the page that was to answer it.
+            # The click may have closed the page before it could respond.
             record = self._conclude(await self._take_completion(node))
             if record is None or not (record.complete or record.answered):
                 raise
@@ -328,7 +333,7 @@ class InputObserver:
         return self._conclude(record), dialog
 
     async def _take_completion(self, node: Node) -> Record | None:
-        """Return the report of the complete action; None when it has not come."""
+        """Return the report of the complete action, or None if it has not arrived."""
         if self._early is None and self._completion is not None and self._completion.done:
             self._early, self._completion = await _record(self._completion, node), None
         return self._early
@@ -336,7 +341,7 @@ class InputObserver:
     async def _late_record(
         self, node: Node, interruptions: Interruptions, navigation: SideEffects | None
     ) -> Record | None:
-        """Ask what was seen of an action whose last event has not been reported."""
+        """Request the record of an action whose last event was not reported."""
         calls = self._post_ends()
         record = None
         if calls:
@@ -353,7 +358,7 @@ class InputObserver:
         return record
 
     def _conclude(self, record: Record | None) -> Record | None:
-        """Call complete what the page can have left incomplete by right."""
+        """Mark the record as complete if the missing events may legitimately be missing."""
         if record is not None:
             prevented = self.enough in record.seen and self.final not in (kind for kind, _ in record.astray)
             passed = record.passes and not record.astray and not record.held
@@ -362,17 +367,17 @@ class InputObserver:
 
 
 async def wait_until_reported(session: Session) -> None:
-    """Return when the browser has reported everything that the input had set off by the time it was answered.
+    """Return after the browser has reported everything that the input caused before it was acknowledged.
 
-    A page cannot be asked: it draws first, and when it is about to show another document, Chrome holds its answer
-    back. The browser itself answers at once, and in order.
+    A page is unsuitable for this: it draws first, and Chrome delays its response during a navigation. The browser
+    responds immediately, and in order.
     """
     with suppress(SessionGoneError, RemoteError):
         await session.connection.root.post("Browser.getVersion").raw()
 
 
 async def _record(call: PendingCall, node: Node) -> Record | None:
-    """Return the record; None where the document, or the page, went away before."""
+    """Return the record, or None if the document or the page went away."""
     with suppress(StaleRefError, SessionGoneError, RemoteError):
         return await decode_result(call, node, Record | None)  # type: ignore[arg-type]
     return None

@@ -1,22 +1,22 @@
-// Where a node can be pressed that has no box of its own for it, as [[x, y, width, height], ...] in fractions of the
-// document's viewport:
-//   the shape of an <area>, whose image is brought into view;
-//   of a label, its text and what else is in it, without the links, buttons and fields in it;
-//   of what has no size, what is drawn in it.
-// Called on a node in an isolated world, with its tools. Null for everything else; [] where there is no such place.
+// Returns the places where a node without a suitable box can be pressed, as [[x, y, width, height], ...] in
+// fractions of the document's viewport:
+//   of an <area>, the box of its shape; the image is scrolled into view;
+//   of a label, its text and content, without the links, buttons and fields in it;
+//   of a node without a size, its visible content.
+// Called on a node in an isolated world, with its tools. Null for all other nodes; [] if no such place exists.
 (function (request, tools) {
   "use strict";
 
   const MOST = 24;
   const MOST_TEXTS = 200;
-  const LEAST = 2; // CSS pixels of a side
+  const LEAST = 2; // minimum side, in CSS pixels
 
   const { element, imageOf, areaRect, takers, innerRects, hasArea } = tools;
 
   const fractions = (boxes) =>
     boxes.map(({ x, y, width, height }) => [x / innerWidth, y / innerHeight, width / innerWidth, height / innerHeight]);
 
-  // What is left of boxes without a hole in them.
+  // The parts of the boxes outside of the hole.
   function without(boxes, hole) {
     return boxes.flatMap((box) => {
       const apart =

@@ -1,4 +1,4 @@
-"""Requirements: what has to hold of a node before it is pressed, or used without a pointer. Pure."""
+"""Requirements: conditions on a node before it is pressed, or used without a pointer. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen
 class Requirements:
-    """What has to hold before an action. Without `area`, a corner will do as a point: for nodes of no size."""
+    """Conditions before a press. Without `area`, a corner of a node without size is accepted as a point."""
 
     visible: bool = True
     enabled: bool = True
@@ -21,10 +21,10 @@ NO_REQUIREMENTS = Requirements(visible=False, enabled=False, stable=False, recei
 
 @attrs.frozen
 class Usability:
-    """What has to hold before a node is used without a pointer, beside that it is enabled.
+    """Conditions before a node is used without a pointer. It must always be enabled.
 
-    `reached`: no modal dialog is in the way. `editable`: it takes typed text. `writable`: it is not read-only, or
-    it is given its value by a choice from a list.
+    `reached`: no modal dialog blocks it. `editable`: it accepts typed text. `writable`: it is not read-only,
+    unless its value is chosen from a list.
     """
 
     visible: bool = True

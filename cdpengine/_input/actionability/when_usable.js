@@ -1,10 +1,10 @@
-// Probes a node, and does something to it in the same call where nothing stands in the way. Called on the library, with
-// the node, a request, the function `act`, which is called on the node with its argument and the library's key guards,
-// and `change` of once.js, which calls `act`. The request:
-//   probe     what actionability.js is asked
-//   visible, reached, editable, writable   what has to hold: see `Usability` in inspection.py, which names what does not
+// Probes a node and, if nothing hinders its use, runs a function on it in the same call. Called on the library,
+// with the node, a request, the function `act`, which is called on the node with its argument and the library's
+// key guards, and `change` of once.js, which calls `act`. The request:
+//   probe     the request of actionability.js
+//   visible, reached, editable, writable   the conditions: see `Usability` in requirements.py
 //   act       the argument of `act`
-// Answers { seen, made }: what the probe saw, and what `act` answered; null where it was not called.
+// Returns { seen, made }: the probe's result and the return value of `act`, null if it was not called.
 (async function (node, request, act, change) {
   "use strict";
 
