@@ -1,1 +1,1 @@
-"""The engine as a service: HTTP, sessions by name, limits. See `docs/service.md`."""
+"""The engine as a service: HTTP, named sessions, limits. See `docs/service.md`."""

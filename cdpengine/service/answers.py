@@ -1,7 +1,7 @@
-"""Responses as HTTP: which status an answer has.
+"""Responses as HTTP: the status code of each response.
 
-Rule: the body is the same JSON whichever way a request came in; the status is a hint for what reads no JSON. A
-request that was done, and whose script or page failed, is 422: it was understood, and could not be carried out.
+Rule: the body is the same JSON for every path; the status is a hint for clients that do not parse it. If the
+engine understood a request but its script or page failed, the status is 422.
 """
 
 from __future__ import annotations
@@ -32,45 +32,48 @@ STATUS: Mapping[str, int] = {
     "protocol": 502,
     "undecodableReply": 502,
 }
-"""By the kind of error; all others are 422."""
+"""HTTP status by the kind of error; all others are 422."""
 
 UNPROCESSABLE = 422
 
 
 def status_of(response: ActResponse) -> int:
-    """Return the HTTP status of an answer."""
+    """Return the HTTP status of a response."""
     return 200 if response.error is None else STATUS.get(response.error.kind, UNPROCESSABLE)
 
 
 def refuse_url(response: ActResponse, reason: str, remedy: str) -> ActResponse:
-    """Return the answer of a request whose page was not let go somewhere. `remedy` would allow it; "" for none."""
+    """Return the response to a navigation that the policy blocked.
+
+    `remedy` would allow the URL; "" if nothing would.
+    """
     hint = f"Go to another URL, or use {remedy}." if remedy else "Go to another URL."
     return _with_error(response, "urlRefused", reason, hint)
 
 
 def answer_gone(response: ActResponse, session: str) -> ActResponse:
-    """Return the answer of the first request after the session's browser ended, or during that."""
+    """Return the response to a request whose session's browser ended during it or before it."""
     lost = "its pages" if session.startswith(PROFILE) else "its pages and its cookies"
     reason = f"the browser ended, and with it this session, {lost}. The request was not at fault"
-    hint = "A navigate request begins a new session. Log in again where that is needed."
+    hint = "A navigate request begins a new session. Log in again if needed."
     return _with_error(response, "sessionGone", reason, hint)
 
 
 def add_reason(response: ActResponse, reason: str) -> ActResponse:
-    """Return a failure with a reason that was not known where it came from."""
+    """Add a reason to a failure, from a part of the service that knows more about it."""
     assert response.error is not None
     error = attrs.evolve(response.error, message=f"{response.error.message} ({reason})")
     return attrs.evolve(response, error=error)
 
 
 def answer_busy(kind: str, reason: str) -> ActResponse:
-    """Return the answer to a request that the service has no room for now."""
+    """Return the response to a request that exceeds the service's capacity."""
     failure = Failure(kind="busy", message=reason, hint="Try again a little later.", retryable=True)
     return ActResponse(kind=kind, ok=False, error=failure)
 
 
 def answer_refused(kind: str, refused: SessionRefusedError) -> ActResponse:
-    """Return the answer to a request whose session there is not, and cannot be."""
+    """Return the response to a request whose session does not exist and cannot be created."""
     failure = Failure(
         kind=refused.kind, message=refused.message, hint=refused.hint, retryable=refused.retryable
     )

@@ -1,7 +1,8 @@
-"""The service's routes: each is a request of `cdpengine.act`, done in the session that it names.
+"""The service's routes: each one is a request of `cdpengine.act`, performed in the named session.
 
-Rule: there is one way to do a request, `_perform`; a route only says where it comes from and in which form its
-answer goes. A client that leaves cancels its request: its script is stopped, and no button stays down.
+Rule: `_perform` is the only way to perform a request; a route decides only the form of the request and of its
+response. If a client disconnects, its request is cancelled: its script is stopped, and pressed buttons are
+released.
 """
 
 from __future__ import annotations
@@ -52,16 +53,16 @@ SHORT_PATHS: Mapping[str, str] = {
     "/hooks/file-chooser": "fileChooser",
     "/wait/download": "download",
 }
-"""Paths that stand for one kind of request: its other fields are the body."""
+"""Paths that stand for one kind of request: the body has its other fields."""
 
 
 class _ClientLeftError(Exception):
-    """The client is gone: nobody wants the answer."""
+    """The client disconnected before the response."""
 
 
 @attrs.define(eq=False)
 class Service:
-    """The service: its sessions, its limits, and what it counts. What lasts as long as they do is in `keeping`."""
+    """The service: its sessions, limits and counters. Tasks that last as long as they do run in `keeping`."""
 
     settings: ServiceSettings
     sessions: Sessions
@@ -78,13 +79,13 @@ class Service:
 
     def __attrs_post_init__(self) -> None:
         self._room = trio.CapacityLimiter(self.settings.requests)
-        self.metrics.show("sessions", "Sessions that are open.", lambda: len(self.sessions.names))
+        self.metrics.show("sessions", "Open sessions.", lambda: len(self.sessions.names))
         self.metrics.show(
-            "requests_under_way", "Requests that are being done.", lambda: self._room.borrowed_tokens
+            "requests_under_way", "Requests that are running.", lambda: self._room.borrowed_tokens
         )
-        self.metrics.show("listeners", "Clients that listen to events.", lambda: self._listening)
-        self.metrics.show("browser_up", "Whether the browser runs.", lambda: self.sessions.browser_runs)
-        self.metrics.show("pages", "Pages that are open in sessions.", lambda: self.sessions.pages)
+        self.metrics.show("listeners", "Clients that receive events.", lambda: self._listening)
+        self.metrics.show("browser_up", "Whether the browser is running.", lambda: self.sessions.browser_runs)
+        self.metrics.show("pages", "Open pages of all sessions.", lambda: self.sessions.pages)
         self.metrics.show(
             "targets", "Targets of the browsers: pages, frames, workers.", lambda: self.sessions.targets
         )
@@ -112,12 +113,12 @@ class Service:
         return Starlette(routes=routes, exception_handlers={404: _not_found, 405: _not_allowed})
 
     async def until_done(self) -> None:
-        """Wait until no request is under way."""
+        """Wait until no request is running."""
         while self._room.borrowed_tokens:
             await self._changed.wait()
 
     def cancel_running(self) -> None:
-        """Cancel the requests that still run: each is answered by name."""
+        """Cancel the running requests. Each gets a response that gives the reason."""
         for scope in list(self._running):
             scope.cancel()
 
@@ -126,7 +127,7 @@ class Service:
     async def perform(
         self, session_name: str, request: ActRequest | Mapping[str, Any] | bytes
     ) -> ActResponse:
-        """Do a request in a session, made where there is none. What goes wrong is in the response."""
+        """Perform a request in a session, which is created if it does not exist. Failures are in the response."""
         began = trio.current_time()
         try:
             parsed = parse_request(request)
@@ -144,7 +145,7 @@ class Service:
         if self.closing.is_set():
             return answer_busy(request.kind, "the service is ending")
         if self._waiting >= self.settings.queue:
-            return answer_busy(request.kind, f"{self._waiting} requests wait already")
+            return answer_busy(request.kind, f"{self._waiting} requests are already waiting")
         arrived = trio.current_time()
         longest = min(request.timeout, self.settings.longest)
         place = object()
@@ -155,7 +156,7 @@ class Service:
         finally:
             self._waiting -= 1
         if place not in self._room.statistics().borrowers:
-            return answer_busy(request.kind, "no room came free within the request's time")
+            return answer_busy(request.kind, "no capacity became available within the request's time")
         left = longest - (trio.current_time() - arrived)
         try:
             with trio.CancelScope() as scope:
@@ -163,7 +164,7 @@ class Service:
                 return await self._perform(
                     session_name, attrs.evolve(request, timeout_ms=max(int(left * 1000), 1))
                 )
-            return answer_busy(request.kind, "the service ended before the request did")
+            return answer_busy(request.kind, "the service ended before the request was done")
         finally:
             self._running.discard(scope)
             self._room.release_on_behalf_of(place)
@@ -193,7 +194,7 @@ class Service:
             return answer_refused(request.kind, refused)
 
     def _explain(self, response: ActResponse, session: Session, url: str, began: float) -> ActResponse:
-        """Say why a page went nowhere, where that was the policy's doing, or only the gate knows."""
+        """Add the reason of a failed navigation, if the policy blocked it or only the gate knows it."""
         if response.error is None or response.error.kind != "navigationFailed":
             return response
         blocked = "ERR_BLOCKED_BY_CLIENT" in response.error.message
@@ -212,7 +213,7 @@ class Service:
     async def _unless_left(
         self, request: Request, perform: Callable[[], Awaitable[ActResponse]]
     ) -> ActResponse:
-        """Do something unless the client leaves meanwhile. Raises _ClientLeftError."""
+        """Run `perform`, and cancel it if the client disconnects. Raises _ClientLeftError."""
         done: list[ActResponse] = []
         async with trio.open_nursery() as nursery:
 
@@ -237,7 +238,7 @@ class Service:
         try:
             response = await self._unless_left(request, lambda: self.perform(name, asked))
         except _ClientLeftError:
-            return Response(status_code=499)  # nobody reads it
+            return Response(status_code=499)  # not delivered: the client disconnected
         return _to_http(response)
 
     async def _act(self, request: Request) -> Response:
@@ -269,7 +270,7 @@ class Service:
     # --- MCP --------------------------------------------------------------------------------------------------
 
     async def mcp_endpoint(self) -> McpEndpoint:
-        """Return what answers MCP clients. Raises PackageMissingError without the extra `mcp`."""
+        """Return the application for MCP clients. Raises PackageMissingError without the extra `mcp`."""
         async with self._mcp_starting:
             if self._mcp is None:
                 await trio.to_thread.run_sync(_load_mcp)
@@ -286,23 +287,23 @@ class Service:
     # --- events -----------------------------------------------------------------------------------------------
 
     async def _events(self, request: Request) -> Response:
-        """Send what happens in a session as it happens."""
+        """Send the events of a session as they occur."""
         query, last_id = request.query_params, request.headers.get("last-event-id", "")
         name = query.get("session", DEFAULT_SESSION)
         if self._listening >= self.settings.listeners or self.closing.is_set():
             why = (
                 "the service is ending"
                 if self.closing.is_set()
-                else f"{self._listening} clients listen already"
+                else f"{self._listening} clients are already listening"
             )
             return _to_http(answer_busy("events", why))
         if last_id and self.sessions.find(name) is None:
-            # A client that comes back by itself must not begin a new session in place of the one that ended.
+            # A client that reconnects automatically must not begin a new session instead of the ended one.
             return _error(
                 404,
                 "sessionNotFound",
-                "the session whose events were listened to has ended",
-                "Ask without Last-Event-ID to listen to a new one.",
+                "the session of these events has ended",
+                "Connect without Last-Event-ID to listen to a new session.",
             )
         self._listening += 1
         opened = False
@@ -334,7 +335,7 @@ class Service:
             latest = session.events.last
             journal = await session.follow()
         number = journal.number_of(last_id)
-        missed = "" if number is not None or not last_id else "the id is of a session that has ended"
+        missed = "" if number is not None or not last_id else "the id belongs to a session that has ended"
         after = number if number is not None else 0 if missed else latest
         return EventsResponse(
             journal,
@@ -371,13 +372,13 @@ class Service:
         return (
             _json_response({"ok": True})
             if closed
-            else _error(404, "sessionNotFound", "there is no such session")
+            else _error(404, "sessionNotFound", "no session has this name")
         )
 
 
 @attrs.frozen(eq=False)
 class _Mcp:
-    """The path of MCP, as an ASGI application. What it needs is loaded with the first request."""
+    """The path of MCP, as an ASGI application. The first request loads its packages."""
 
     _service: Service
 
@@ -405,7 +406,7 @@ def _to_http(response: ActResponse) -> Response:
 
 
 def _to_picture(response: Response) -> Response:
-    """Return the picture itself in place of the JSON that holds it."""
+    """Return the picture itself instead of the JSON around it."""
     document = _json.decode_leniently(bytes(response.body))
     if not document["ok"] or "base64" not in document["result"]:
         return response
@@ -420,12 +421,14 @@ def _load_mcp() -> None:
 
 async def _not_found(request: Request, _: Exception) -> Response:
     await trio.lowlevel.checkpoint()
-    return _error(404, "pathNotFound", f"there is nothing at {request.url.path[:80]}", "See /openapi.json.")
+    return _error(
+        404, "pathNotFound", f"the path {request.url.path[:80]} does not exist", "See /openapi.json."
+    )
 
 
 async def _not_allowed(_request: Request, _: Exception) -> Response:
     await trio.lowlevel.checkpoint()
-    return _error(405, "methodNotAllowed", "this path is asked by another method", "See /openapi.json.")
+    return _error(405, "methodNotAllowed", "this path does not accept this method", "See /openapi.json.")
 
 
 def _error(status: int, kind: str, message: str, hint: str = "") -> Response:

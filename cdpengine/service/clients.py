@@ -1,8 +1,8 @@
-"""The connections of clients: how many there are, and the end of those that take nothing of their answers.
+"""The connections of clients: their number, and closing clients that do not read their responses.
 
-Rule: writing to a client ends. Hypercorn writes within a shield, so that an answer is not cut; a client that reads
-nothing would keep it, and the service's end, for ever. Here each piece has its time, and what is left at the end
-is closed. A client that is gone is gone at once.
+Rule: each write to a client has a timeout. Hypercorn shields its writes so that a response is not cut off.
+Without a timeout, a client that reads nothing could block the write, and the service's shutdown, forever. If
+the client disconnects, writing to it fails immediately.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from cdpengine._notifier import Notifier
 _PIECE = 2**16
 
 _CLOSING = 1.0
-"""Seconds at most in which a connection is closed."""
+"""Maximum time to close a connection, in seconds."""
 
 
 @attrs.define(eq=False)
 class ClientStream:
-    """A client's connection, for Hypercorn. `stalled` is how long a piece of an answer may take to go out."""
+    """A client's connection, for Hypercorn. `stalled` is the maximum time to write one piece of a response."""
 
     _stream: trio.SocketStream
     _stalled: float
@@ -36,21 +36,21 @@ class ClientStream:
         return self._stream.socket
 
     async def send_all(self, data: bytes) -> None:
-        """Write all of it. Raises BrokenResourceError where the client takes nothing, or is gone."""
+        """Write all of `data`. Raises BrokenResourceError if the client reads nothing or has disconnected."""
         view = memoryview(data)
         for start in range(0, max(len(view), 1), _PIECE):
             with trio.move_on_after(self._stalled) as piece:
                 await self._stream.send_all(view[start : start + _PIECE])
             if piece.cancelled_caught:
                 self.close()
-                raise trio.BrokenResourceError(f"the client took nothing for {self._stalled:g} s")
+                raise trio.BrokenResourceError(f"the client read nothing for {self._stalled:g} s")
 
     async def receive_some(self, most: int) -> bytes | bytearray:
-        """Read what there is."""
+        """Read the bytes that have arrived."""
         return await self._stream.receive_some(most)
 
     async def send_eof(self) -> None:
-        """Say that nothing more is sent."""
+        """Close the sending side."""
         await self._stream.send_eof()
 
     async def aclose(self) -> None:
@@ -58,12 +58,15 @@ class ClientStream:
         await self._stream.aclose()
 
     def close(self) -> None:
-        """Close the connection at once: waiting for it raises ClosedResourceError."""
+        """Close the connection without waiting: tasks that wait for it get ClosedResourceError."""
         self._stream.socket.close()
 
 
 class ClientConnection(TCPServer):
-    """Serves one client. Hypercorn's own keeps one that is gone for as long as it may be idle, with its socket."""
+    """A server for one client.
+
+    Hypercorn's class keeps a disconnected client, with its socket, for its idle time.
+    """
 
     _gone = False
 
@@ -73,9 +76,10 @@ class ClientConnection(TCPServer):
         await self.idle_task.stop()
 
     async def protocol_send(self, event: Event) -> None:
-        """Send to the client, or take note of whether it is idle."""
+        """Send to the client, or note whether it is idle."""
         if isinstance(event, Closed):
-            # Hypercorn tells the application of the end of its answer first, and that may cancel what sends it.
+            # Hypercorn first notifies the application that its response has ended, which may cancel the sending
+            # task.
             with trio.move_on_after(_CLOSING, shield=True):
                 await super().protocol_send(event)
         elif not (self._gone and isinstance(event, Updated)):
@@ -84,7 +88,7 @@ class ClientConnection(TCPServer):
 
 @attrs.define(eq=False)
 class Clients:
-    """The clients that are connected, `most` at the same time."""
+    """The connected clients, at most `most` of them."""
 
     most: int
     stalled: float
@@ -93,12 +97,12 @@ class Clients:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of connected clients."""
         return len(self._streams)
 
     @contextmanager
     def connected(self, stream: trio.SocketStream) -> Iterator[ClientStream | None]:
-        """Have a client among them while the block runs; None where there is no room."""
+        """Count a client as connected during the block; gives None if the limit is reached."""
         if len(self._streams) >= self.most:
             yield None
             return
@@ -115,6 +119,6 @@ class Clients:
         await self._changes.wait_for(lambda: not self._streams)
 
     def drop(self) -> None:
-        """Close all connections at once."""
+        """Close all connections immediately."""
         for client in list(self._streams):
             client.close()

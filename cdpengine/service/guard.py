@@ -1,7 +1,7 @@
-"""Who is let in: the token, the name that is asked, the page that asks, and how large and slow a body may be.
+"""Access control: the token, the Host and Origin headers, and the size and speed of request bodies.
 
-Rule: it stands before everything else, so that no route can forget it. What is refused is answered by name, as the
-errors of requests are, before the rest of the request is read. Pure but for the reading of the body.
+Rule: the guard wraps all routes, so that no route can omit it. A refused request gets an error in the usual form
+before the rest of it is read. The module is pure except for reading the body.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 OPEN_PATHS = frozenset({"/healthz"})
-"""What is answered without a token: it tells nothing but that the service is there."""
+"""Paths that need no token: they reveal only that the service is running."""
 
 
 _FOR_PAGES = (
@@ -34,12 +34,12 @@ _FOR_PAGES = (
     (b"access-control-expose-headers", b"mcp-session-id"),
     (b"access-control-max-age", b"600"),
 )
-"""What a page of an origin that is let in may send and read."""
+"""Headers for preflight requests: the methods and headers that a page of an allowed origin may use."""
 
 
 @attrs.frozen
 class Refused:
-    """An answer to a request that is not let in."""
+    """The response to a refused request."""
 
     status: int
     kind: str
@@ -47,7 +47,7 @@ class Refused:
     hint: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return it in the form of all answers."""
+        """Return the JSON body, in the form of all responses."""
         error = {"kind": self.kind, "message": self.message, "hint": self.hint, "retryable": False}
         return {"ok": False, "error": error}
 
@@ -55,21 +55,21 @@ class Refused:
 def check_headers(
     path: str, headers: Mapping[str, str], settings: ServiceSettings, port: int
 ) -> Refused | None:
-    """Return why a request is not let in by its headers (names in lower case), None where it is."""
+    """Return why the headers (names in lower case) do not admit a request, or None if they do."""
     host = headers.get("host", "")
     if not _is_own_host(host, settings, port):
         return Refused(
             403,
             "hostRefused",
             "the request's Host is not a name of this service",
-            "Ask it as 127.0.0.1 or localhost, or start it with that name as one of its hosts.",
+            "Use 127.0.0.1 or localhost, or start the service with that name as one of its hosts.",
         )
     origin = headers.get("origin")
     if origin is not None and origin not in settings.origins:
         return Refused(
             403,
             "originRefused",
-            "web pages of this origin may not ask this service",
+            "web pages of this origin may not use this service",
             "Start the service with that origin as one of its origins.",
         )
     if path in OPEN_PATHS:
@@ -92,7 +92,7 @@ def check_headers(
 
 
 def too_large(settings: ServiceSettings) -> Refused:
-    """Return the answer to a body that is too large."""
+    """Return the refusal of a body that is too large."""
     return Refused(
         413,
         "tooLarge",
@@ -113,14 +113,14 @@ def _is_own_host(host: str, settings: ServiceSettings, port: int) -> bool:
 
 @attrs.define(eq=False)
 class Guard:
-    """The application that lets others in, or not. `port` is the one that the service listens on."""
+    """An ASGI application that checks requests before the wrapped one. `port` is the port of the service."""
 
     _inner: Application
     _settings: ServiceSettings
     port: int = 0
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it on with its body read."""
+        """Refuse a request, or pass it on with its body."""
         if scope["type"] != "http":
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})
@@ -134,7 +134,7 @@ class Guard:
         if refused is None or refused.kind not in ("hostRefused", "originRefused"):
             send = _allowing_origin(headers, send)
             if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
-                # A browser asks so, without a token, whether a page may ask with one.
+                # A preflight request: browsers send it without a token.
                 await send({"type": "http.response.start", "status": 204, "headers": []})
                 await send({"type": "http.response.body", "body": b""})
                 return
@@ -148,7 +148,7 @@ class Guard:
             await self._inner(scope, _replay(body, receive), send)
 
     async def _read_body(self, receive: Receive) -> bytes | Refused | None:
-        """Return the body, why it is refused, or None where the client is gone."""
+        """Return the body, the refusal, or None if the client disconnected."""
         body = bytearray()
         with trio.move_on_after(self._settings.body_time):
             while True:
@@ -162,12 +162,12 @@ class Guard:
                     return bytes(body)
         seconds = self._settings.body_time
         return Refused(
-            408, "tooSlow", f"the request's body did not come within {seconds:g} s", "Send it faster."
+            408, "tooSlow", f"the request's body did not arrive within {seconds:g} s", "Send it faster."
         )
 
 
 def _allowing_origin(headers: Mapping[str, str], send: Send) -> Send:
-    """Return what sends answers that tell a browser that the page, whose origin was let in, may read them."""
+    """Return a `send` that adds the headers which let a page of an allowed origin read the response."""
     origin = headers.get("origin")
     if origin is None:
         return send
@@ -184,7 +184,7 @@ def _allowing_origin(headers: Mapping[str, str], send: Send) -> Send:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return what gives the body that was read, and then what comes after it: the client's leaving."""
+    """Return a `receive` that gives the body first, and then the later messages: the disconnect of the client."""
     given = False
 
     async def replay() -> Message:
@@ -199,7 +199,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 
 async def answer(send: Send, refused: Refused) -> None:
-    """Send the answer to a request that is not let in."""
+    """Send the response to a refused request."""
     body = _json.encode(refused.to_json())
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if refused.status == 401:

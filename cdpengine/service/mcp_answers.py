@@ -1,7 +1,7 @@
-"""Answers of MCP tools in words: what a response says to a model, in few of them, and what is too long for it.
+"""Results of MCP tools as text: a short version of a response for a model, and the handling of long content.
 
-Rule: an answer has at most so many tokens. What is longer is written to a file whole; the answer has its
-beginning, names the file and its size, and says how to read a part. Pictures are images, up to a size.
+Rule: a result has a token limit. Longer content is written to a file; the result has its beginning, the file's
+name and size, and how to read a part of it. Pictures are images, up to a size.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ from cdpengine.service.mcp_tools import TOOLS
 from cdpengine.service.outputs import Outputs
 
 LONGEST_SIDE = 1568
-"""Pixels of the longer side of a picture in an answer. Models make larger ones smaller, or refuse them (8,000)."""
+"""Maximum length of a picture's longer side, in pixels. Models scale larger ones down, or refuse them (8,000)."""
 
 LARGEST_PICTURE = 1_000_000
-"""Bytes of a picture in an answer. Of a larger PNG the answer has a JPEG."""
+"""Maximum size of a PNG in a result, in bytes. A larger picture is sent as a JPEG."""
 
 _NOTE_TOKENS = 60
-"""What the line about a file takes, about."""
+"""Estimated length of the line about a file, in tokens."""
 
 
 @attrs.frozen
 class Answers:
-    """How answers are made. Without `outputs`, what is too long is cut, and the answer says so."""
+    """Makes results. Without `outputs`, long content is cut, and the result reports that."""
 
     outputs: Outputs | None
 
     async def say(self, what: str, text: str, most: int) -> types.CallToolResult:
-        """Return a text as an answer of at most so many tokens. `what` begins the name of a file."""
+        """Return a text as a result of at most `most` tokens. `what` begins the name of a file."""
         if estimate_tokens(text) <= most:
             return say(text)
         kept = cut(text, most - _NOTE_TOKENS)
         return say(f"{kept}\n... {await self.keep_text(what, text)}")
 
     async def keep_text(self, what: str, text: str) -> str:
-        """Write a text to a file, and return what an answer says of it."""
+        """Write a text to a file, and return the note about it for a result."""
         suffix = ".json" if text[:1] in "{[" else ".txt"
         return await self._keep(what, suffix, _json.replace_unpaired(text).encode(), len(text))
 
     async def show(
         self, full: Mapping[str, Any], smaller: Mapping[str, Any] | None = None
     ) -> types.CallToolResult:
-        """Return a screenshot as an image: the full one, or a `smaller` one beside a file with the full one."""
+        """Return a screenshot as an image: `full`, or `smaller` and a file with `full`."""
         shown = smaller or full
         content: list[types.ContentBlock] = []
         if "snapshot" in shown:
@@ -77,7 +77,7 @@ class Answers:
         return say(await self._keep("page", ".pdf", base64.b64decode(result["base64"])))
 
     async def hand_over(self, result: Mapping[str, Any], most: int) -> types.CallToolResult:
-        """Return a body that is not text as a file, with what is known of it."""
+        """Return a binary body as a file, with its description."""
         if self.outputs is None:
             return await self.say("body", _json.encode_ascii(result), most)
         suffix = mimetypes.guess_extension(str(result["type"])) or ".bin"
@@ -85,7 +85,7 @@ class Answers:
         return say(f"{_describe_arrival(result)} {result['type']}\n{note}")
 
     async def _keep(self, what: str, suffix: str, content: bytes, chars: int | None = None) -> str:
-        """Write a file, and return what is said of it."""
+        """Write a file, and return the note about it."""
         size = f"{len(content):,} bytes" if chars is None else f"{chars:,} characters"
         if self.outputs is None:
             return f"cut: all of it is {size}. Ask for less"
@@ -98,28 +98,31 @@ class Answers:
 
 
 def say(words: str, *, failed: bool = False) -> types.CallToolResult:
-    """Return words as an answer."""
+    """Return words as a result."""
     return types.CallToolResult(content=[_text(words)], is_error=failed)
 
 
 def _text(words: str) -> types.TextContent:
-    # The SDK cannot write unpaired surrogates. In JSON within a text they are escapes by then.
+    # The SDK cannot write unpaired surrogates. In JSON within a text they are already escapes.
     return types.TextContent(text=_json.replace_unpaired(words))
 
 
 _MOST_LEVELS = 200
-"""Levels of nesting of an answer as data. The SDK writes some 250; beyond, it answers with an internal error."""
+"""Maximum nesting of structured data. The SDK writes about 250 levels; beyond, it reports an internal error."""
 
 
 def with_effects(result: types.CallToolResult, response: ActResponse) -> types.CallToolResult:
-    """Return an answer that is not text with what was set off as text before it."""
+    """Return a result that is not text, with the effects of the action as text in front of it."""
     if lines := tell_effects(response.effects):
         result.content.insert(0, _text("\n".join(lines)))
     return result
 
 
 def structure(response: ActResponse) -> dict[str, Any]:
-    """Return the whole answer as data. A result that is nested too deeply for the SDK is JSON as text there."""
+    """Return the whole response as data.
+
+    A result that is nested too deeply for the SDK becomes a string of JSON.
+    """
     document = response.to_json()
     level: list[Any] = [document]
     levels = 0
@@ -137,7 +140,7 @@ def structure(response: ActResponse) -> dict[str, Any]:
 
 
 def describe(response: ActResponse) -> str:
-    """Return an answer in few words: what the action set off, the result, and what changed."""
+    """Return a response in few words: the action's effects, the result, the page's changes."""
     lines = tell_effects(response.effects)
     result = to_plain(response.result)
     match result:
@@ -172,20 +175,20 @@ def _describe_arrival(arrival: Mapping[str, Any]) -> str:
 
 
 def describe_failure(response: ActResponse) -> str:
-    """Return what went wrong, what stood in the way, and what to do."""
+    """Return the error, the covering element, and the hint."""
     error = response.error
     assert error is not None
     covering = f" ({error.covered_by_ref})" if error.covered_by_ref else ""
     covered = f"\nit is covered by {error.covered_by}{covering}" if error.covered_by else ""
-    meant = f"\nmeant may be {', '.join(error.alternatives)}" if error.alternatives else ""
+    meant = f"\nperhaps meant: {', '.join(error.alternatives)}" if error.alternatives else ""
     effects = "".join(f"\n{line}" for line in tell_effects(response.effects))
     return f"{error.kind}: {error.message}{covered}{meant}\n{error.hint}{effects}"
 
 
 def cut(text: str, most: int) -> str:
-    """Return the beginning of a text, of at most so many tokens as they are estimated, to the end of a line.
+    """Return the beginning of a text, at most `most` estimated tokens, up to the end of a line.
 
-    Of a line that is longer than that, it is the beginning.
+    If the first line is longer, return its beginning.
     """
     if estimate_tokens(text) <= most:
         return text
@@ -217,7 +220,7 @@ _TOOLS: Mapping[str, tuple[str, str]] = {
     for tool in TOOLS
     for place, (action, kind) in enumerate(tool.kinds.items())
 }
-"""By kinds: the tool, and its action where that is not the default."""
+"""Names by kind of request: the tool, and its action if that is not the default."""
 
 
 def _name_request(kind: str, field: str, value: str) -> str:
@@ -239,16 +242,12 @@ WORDS = Words(
     name_field=str,
     hints={
         ADVICE[errors.InvalidArgumentError].hint: "Correct the arguments as the message says.",
-        ADVICE[
-            errors.ConnectionLostError
-        ].hint: "The browser has ended. The tool navigate starts another one.",
-        ADVICE[
-            errors.LaunchFailedError
-        ].hint: "Ask the user to run cdpengine doctor, which says what is wrong.",
+        ADVICE[errors.ConnectionLostError].hint: "The browser has ended. The tool navigate starts a new one.",
+        ADVICE[errors.LaunchFailedError].hint: "Ask the user to run cdpengine doctor to find the fault.",
         ADVICE[errors.BrowserNotFoundError].hint: "Ask the user to install Chrome or Chromium.",
         ADVICE[
             errors.PackageMissingError
         ].hint: "Ask the user to install the package that the message names.",
     },
 )
-"""What errors and hints call a request is the tool that makes it."""
+"""The words of errors and hints for MCP: a request is called by its tool."""

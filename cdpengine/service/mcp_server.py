@@ -1,9 +1,8 @@
-"""The MCP server: tools are requests, and an answer says what changed, in few words.
+"""The MCP server: a tool call is a request, and its result describes the changes in few words.
 
-Rule: a call is one request through `dispatch`. What acts is answered with its effects and the diff of the
-snapshot, within a limit that can be set; the whole page is a tool of its own. A call that the client cancels ends
-its request: the page's script is stopped. Time is bounded by the request, so a page that hangs holds up neither
-its call nor the next.
+Rule: a call is one request through `dispatch`. Actions return their effects and the diff of the snapshot,
+within a configurable limit; the whole page is a separate tool. If the client cancels a call, the request and
+the page's script stop. The request has a deadline, so a page that hangs blocks neither its call nor the next.
 """
 
 from __future__ import annotations
@@ -43,26 +42,26 @@ from cdpengine.service.mcp_transport.stdio import open_standard_streams
 from cdpengine.service.outputs import Outputs
 
 Perform = Callable[[Mapping[str, Any]], Awaitable[ActResponse]]
-"""Does a request, and returns its answer; what goes wrong is in it."""
+"""Performs a request and returns its response, which contains any failure."""
 
 OnCall = Callable[[ServerRequestContext[Any], types.CallToolRequestParams], Awaitable[types.CallToolResult]]
 
 _INSTRUCTIONS = (
     "Drives a browser. Take a snapshot to see the page and the refs of its elements; act on refs. "
-    "Answers of actions say what changed."
+    "Results of actions describe the changes."
 )
 _PROGRESS_SECONDS = 1.0
 
 _NOTE_TOKENS = 100
-"""What the lines about a snapshot that was cut take, about."""
+"""Estimated length of the lines about a cut snapshot, in tokens."""
 
 
 @attrs.frozen(kw_only=True)
 class McpSettings:
-    """What is offered, and how long answers may be, in estimated tokens.
+    """The capabilities that a server offers, and the limits of its results in estimated tokens.
 
-    What is longer goes to a file. With `structured`, answers hold the whole response as data, too: for programs
-    that know requests, in their words.
+    Longer content is written to a file. With `structured`, results also contain the whole response as data, for
+    programs that know the requests.
     """
 
     capabilities: tuple[str, ...] = ()
@@ -73,7 +72,7 @@ class McpSettings:
 
 @attrs.define(eq=False)
 class ToolServer:
-    """The tools, and what does their requests. `outputs` is where goes what is too long for an answer."""
+    """The tools, and the function that performs their requests. `outputs` is the folder for long content."""
 
     _perform: Perform
     _settings: McpSettings
@@ -90,7 +89,7 @@ class ToolServer:
         }
 
     def server(self, on_call: OnCall | None = None) -> Server[Any]:
-        """Return the server, to be run on any transport. `on_call` does the calls in place of `handle_call`."""
+        """Return the server, for any transport. `on_call` replaces `handle_call`."""
         return Server(
             "cdpengine",
             version=__version__,
@@ -100,15 +99,15 @@ class ToolServer:
         )
 
     def _instructions(self) -> str:
-        """Return what a model is to know first; where there is a cache, its guide too."""
+        """Return the introduction for models; if there is a cache, with its guide."""
         if "cache" not in self._settings.capabilities:
             return _INSTRUCTIONS
-        from cdpengine.cache.acting.guide import read_guide  # the cache needs packages of its own
+        from cdpengine.cache.acting.guide import read_guide  # the cache needs packages of another extra
 
         return f"{_INSTRUCTIONS}\n\n{read_guide('mcp')}"
 
     def list_tools(self) -> list[types.Tool]:
-        """Return the tools as clients see them."""
+        """Return the tools in the form for clients."""
         return [
             types.Tool(name=tool.name, description=tool.meaning, input_schema=input_schema(tool))
             for tool in self._tools.values()
@@ -123,7 +122,7 @@ class ToolServer:
     async def handle_call(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """Do a call, and tell its progress meanwhile."""
+        """Perform a call, and report its progress meanwhile."""
         answers: list[types.CallToolResult] = []
         async with trio.open_nursery() as nursery:
 
@@ -132,7 +131,7 @@ class ToolServer:
                 while True:
                     await trio.sleep(_PROGRESS_SECONDS)
                     await context.session.report_progress(
-                        trio.current_time() - began, None, f"{params.name} goes on"
+                        trio.current_time() - began, None, f"{params.name} is running"
                     )
 
             nursery.start_soon(report)
@@ -142,10 +141,10 @@ class ToolServer:
         return answers[0]
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
-        """Do a call, and return its answer; what goes wrong is in it, in words for a model."""
+        """Perform a call, and return its result; a failure is described for a model."""
         tool = self._tools.get(name)
         if tool is None:
-            return say(f"there is no tool {name[:40]!r}; there are {', '.join(self._tools)}", failed=True)
+            return say(f"no tool {name[:40]!r}; the tools are {', '.join(self._tools)}", failed=True)
         if not tool.kinds:
             return await self._read_output(arguments)
         try:
@@ -161,7 +160,7 @@ class ToolServer:
         return result
 
     async def _ask(self, request: Mapping[str, Any]) -> ActResponse:
-        """Do a request. What goes wrong is in the response, in words of tools."""
+        """Perform a request. Failures are in the response, described in terms of tools."""
         return reword(await self._perform(request), WORDS)
 
     async def _answer(
@@ -190,7 +189,10 @@ class ToolServer:
         )
 
     async def _show(self, request: Mapping[str, Any], full: Mapping[str, Any]) -> types.CallToolResult:
-        """Return a picture; one that is too large for a model is taken again, smaller, and kept as a file."""
+        """Return a picture.
+
+        One that is too large for a model goes to a file, and a smaller one is taken for the result.
+        """
         is_heavy = full["bytes"] > LARGEST_PICTURE
         if not is_heavy and max(size_of(base64.b64decode(full["base64"]))) <= LONGEST_SIDE:
             return await self._answers.show(full)
@@ -201,9 +203,9 @@ class ToolServer:
         return await self._answers.show(full, smaller.result)
 
     async def _answer_snapshot(self, request: Mapping[str, Any], text: str) -> types.CallToolResult:
-        """Return a snapshot: all of it, or where that is too long, what is in and near the viewport, and a file.
+        """Return a snapshot: all of it or, if that is too long, the part in and near the viewport, and a file.
 
-        One whose size the caller set is answered as it is.
+        If the caller chose a size, the snapshot is returned unchanged.
         """
         most = self._settings.snapshot_tokens
         if estimate_tokens(text) <= most or "maxTokens" in request or "maxChars" in request:
@@ -217,14 +219,14 @@ class ToolServer:
         return say(f"{describe(nearest)}\n# {note}")
 
     async def _read_output(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
-        """Return a part of a file that an answer named, or where in it something stands."""
+        """Return a part of a file that a result named, or the places of some words in it."""
         assert self._outputs is not None
         try:
             asked = parse_reading(arguments, self._settings.max_tokens)
             if asked.find is None:
                 part, size = await self._outputs.read(asked.file, offset=asked.offset, chars=asked.chars)
                 end = asked.offset + len(part)
-                more = f"; the next begins at {end}" if end < size else ""
+                more = f"; the next part begins at {end}" if end < size else ""
                 return say(f"{part}\n... characters {asked.offset} to {end} of {size}{more}")
             found, count = await self._outputs.find(asked.file, asked.find)
         except InvalidArgumentError as error:
@@ -238,7 +240,7 @@ class ToolServer:
 
 
 async def run_on_stdio(perform: Perform, settings: McpSettings, outputs: Outputs | None = None) -> None:
-    """Serve one client over standard input and output, until it closes its end, or this is cancelled."""
+    """Serve one client over standard input and output, until it closes the input or this is cancelled."""
     server = ToolServer(perform, settings, outputs).server()
     async with open_standard_streams() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -1,8 +1,8 @@
-"""The tools that models are offered over MCP: each is one or several kinds of requests.
+"""The MCP tools: each stands for one or several kinds of requests.
 
-Rule: a tool is data: a name, a sentence, the kinds that it stands for, and which of their fields it shows. Models
-read the whole list with each conversation, so it is short: what a field means is said once, and what no model
-needs is not shown. Tools are grouped by capability; only "core" is on unless others are asked for.
+Rule: a tool is data: a name, a sentence, its kinds, and the fields that it shows. Models read the whole list in
+each conversation, so it is short: it explains each field once and omits fields that no model needs. Tools are
+grouped by capability; only "core" is on by default.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 
 @attrs.frozen(kw_only=True, eq=False)
 class Tool:
-    """A tool. `kinds` maps what its field `action` says to a kind of request; of one kind, it has no such field.
+    """A tool. `kinds` maps values of its field `action` to kinds of requests. With one kind, it has no such field.
 
-    One without kinds asks nothing of the browser.
+    A tool without kinds does not use the browser.
 
-    `fields` are those that it shows, besides what its kinds cannot be without. `acts`: its answer is what changed.
+    `fields` are the fields that it shows besides the required ones. `acts`: its result is the page's changes.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Tool:
     acts: bool = False
 
     def kind_of(self, arguments: Mapping[str, Any]) -> str:
-        """Return the kind of request that a call means. Raises InvalidArgumentError."""
+        """Return the kind of request for a call. Raises InvalidArgumentError."""
         if len(self.kinds) == 1:
             return next(iter(self.kinds.values()))
         action = arguments.get("action", next(iter(self.kinds)))
@@ -48,7 +48,7 @@ class Tool:
         return self.kinds[action]
 
     def to_request(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the request that a call means. Raises InvalidArgumentError."""
+        """Return the request for a call. Raises InvalidArgumentError."""
         fields = {
             name: value for name, value in arguments.items() if name != "action" or len(self.kinds) == 1
         }
@@ -91,7 +91,7 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         name="type",
-        meaning="Type text into an element, at the end of what is there.",
+        meaning="Type text into an element, after its present text.",
         kinds={"": "type"},
         fields=(*_TARGET, "submit"),
         acts=True,
@@ -122,7 +122,7 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         name="wait",
-        meaning="Wait until all that is given holds.",
+        meaning="Wait until all given conditions hold.",
         kinds={"": "wait"},
         fields=("text", "textGone", "url", "loadState", "timeMs", "timeoutMs"),
     ),
@@ -146,7 +146,7 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         name="dialog",
-        meaning="Say how the next dialog is answered, before the action that opens it.",
+        meaning="Set the answer to the next dialog, before the action that opens it.",
         kinds={"": "dialog"},
         fields=("promptText",),
     ),
@@ -165,7 +165,7 @@ TOOLS: Sequence[Tool] = (
     Tool(name="search", meaning="Search the web.", kinds={"": "search"}),
     Tool(
         name="output",
-        meaning="Read a part of a file to which a long answer was written, or find something in it.",
+        meaning="Read a part of a file with a long result, or search in it.",
         kinds={},
     ),
     Tool(
@@ -186,7 +186,7 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         name="highlight",
-        meaning="Mark an element for a person who watches.",
+        meaning="Highlight an element for a person at the screen.",
         kinds={"": "highlight"},
         fields=_TARGET,
         capability="more",
@@ -209,7 +209,7 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         name="file_chooser",
-        meaning="Say which files the next file chooser gets.",
+        meaning="Set the files for the next file chooser.",
         kinds={"": "fileChooser"},
         capability="files",
     ),
@@ -243,28 +243,28 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         name="cache_replay",
-        meaning="Replay what is known of a scenario; stops where an element is not surely the same.",
+        meaning="Replay a known scenario; stops at an element that is not surely the same.",
         kinds={"": "executeCached"},
         fields=("scenario", "entry", "variables", "fromIndex", "toIndex", "dryRun", "force", "variant"),
         capability="cache",
     ),
     Tool(
         name="learn",
-        meaning="Learn a scenario from what is done from start to stop; values become variables.",
+        meaning="Learn a scenario from the actions between start and stop; values become variables.",
         kinds={"start": "startLearning", "stop": "stopLearning"},
         fields=("variables", "keep", "variant"),
         capability="cache",
     ),
     Tool(
         name="cache_lookup",
-        meaning="Say which scenario a sentence is about, and what is known of it for this page.",
+        meaning="Find the scenario that a sentence is about, and its entries for this page.",
         kinds={"": "cacheLookup"},
         fields=("variant",),
         capability="cache",
     ),
     Tool(
         name="cache_list",
-        meaning="List what is known.",
+        meaning="List the entries of known scenarios.",
         kinds={"": "cacheList"},
         fields=("scenario", "limit", "offset"),
         capability="cache",
@@ -278,7 +278,7 @@ TOOLS: Sequence[Tool] = (
     Tool(name="cache_stats", meaning="What was saved.", kinds={"": "cacheStats"}, capability="cache"),
     Tool(
         name="cache_clear",
-        meaning="Forget what is known, or what is known of a scenario.",
+        meaning="Forget all entries, or those of a scenario.",
         kinds={"": "cacheClear"},
         fields=("scenario",),
         capability="cache",
@@ -297,19 +297,19 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         name="cache_restore",
-        meaning="Use an older version of an entry again.",
+        meaning="Restore an older version of an entry.",
         kinds={"": "cacheRestore"},
         capability="cache",
     ),
     Tool(
         name="cache_refresh",
-        meaning="Have an entry learned anew.",
+        meaning="Have an entry learned again.",
         kinds={"": "forceRefresh"},
         capability="cache",
     ),
     Tool(
         name="cache_report",
-        meaning="Say that a replay did something wrong.",
+        meaning="Report that a replay did something wrong.",
         kinds={"": "reportError"},
         capability="cache",
     ),
@@ -341,7 +341,7 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         name="measure",
-        meaning="Begin a trace, a CPU profile, or a count of unused code; stop it to have its result or file.",
+        meaning="Begin a trace, a CPU profile, or a count of unused code; stop it to get its result or file.",
         kinds={"start": "startMeasurement", "stop": "stopMeasurement"},
         capability="performance",
     ),
@@ -361,7 +361,7 @@ TOOLS: Sequence[Tool] = (
 
 
 def choose_tools(capabilities: Iterable[str]) -> list[Tool]:
-    """Return the tools of some capabilities, "core" among them. Raises InvalidArgumentError for an unknown one."""
+    """Return the tools of some capabilities, including "core". Raises InvalidArgumentError for an unknown one."""
     wanted = {"core", *capabilities}
     for each in wanted:
         if each not in CAPABILITIES:
@@ -374,7 +374,7 @@ def choose_tools(capabilities: Iterable[str]) -> list[Tool]:
 
 @attrs.frozen(kw_only=True)
 class Reading:
-    """What part of a file is asked for: so many characters from a place on, or where some words stand."""
+    """The requested part of a file: `chars` characters from `offset`, or the places of some words."""
 
     file: str
     offset: int = 0
@@ -386,12 +386,12 @@ _READING: Mapping[str, tuple[type, dict[str, Any]]] = {
     "file": (str, {"type": "string"}),
     "offset": (int, {"type": "integer", "description": "The first character."}),
     "chars": (int, {"type": "integer"}),
-    "find": (str, {"type": "string", "description": "Return where this stands."}),
+    "find": (str, {"type": "string", "description": "Return the places of this string."}),
 }
 
 
 def parse_reading(arguments: Mapping[str, Any], max_tokens: int) -> Reading:
-    """Return what a call of the tool "output" asks for. Raises InvalidArgumentError."""
+    """Return the request of a call of the tool "output". Raises InvalidArgumentError."""
     for name, value in arguments.items():
         if name not in _READING:
             raise InvalidArgumentError(
@@ -400,10 +400,12 @@ def parse_reading(arguments: Mapping[str, Any], max_tokens: int) -> Reading:
         kind = _READING[name][0]
         fits = isinstance(value, kind) and not isinstance(value, bool)
         if not fits or (isinstance(value, int) and value < 0) or value == "":
-            expected = "a number, 0 or more" if kind is int else "a text"
+            expected = "a number, 0 or more" if kind is int else "a string"
             raise InvalidArgumentError(what=f"output.{name}", given=repr(value)[:40], expected=expected)
     if "file" not in arguments:
-        raise InvalidArgumentError(what="output.file", given="nothing", expected="a name that an answer gave")
+        raise InvalidArgumentError(
+            what="output.file", given="nothing", expected="a name from an earlier result"
+        )
     most = max_tokens * 5 // 2
     chars = min(arguments.get("chars", most), most)
     return Reading(
@@ -416,7 +418,7 @@ def parse_reading(arguments: Mapping[str, Any], max_tokens: int) -> Reading:
 
 @cache
 def input_schema(tool: Tool) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's arguments, no longer than a model needs."""
+    """Return the JSON Schema of a tool's arguments, as short as a model needs."""
     if not tool.kinds:
         properties = {name: schema for name, (_, schema) in _READING.items()}
         return {"type": "object", "properties": properties, "required": ["file"]}
@@ -446,11 +448,11 @@ _LEFT_OUT = {
     "additionalProperties",
 }
 _PLAIN = {"ref", "url", "text", "startRef", "endRef", "index", "selector"}
-"""Fields whose names say what they are."""
+"""Fields with self-explanatory names."""
 
 
 def _shorten(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema without bounds, which the service checks itself, and without null."""
+    """Return a schema without null and without bounds, which the service checks."""
     short = {name: value for name, value in schema.items() if name not in _LEFT_OUT and name != "default"}
     kind = short.get("type")
     if isinstance(kind, list):

@@ -1,4 +1,4 @@
-"""What the service counts, for Prometheus: requests by kind and outcome, how long they took, what is open."""
+"""Prometheus metrics: requests by kind and outcome, their duration, and open resources."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ CONTENT_TYPE = CONTENT_TYPE_LATEST
 
 
 class Metrics:
-    """The counters of one service; they are its own, not the process's."""
+    """The metrics of one service, in a separate registry."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)  # memory, descriptors, processor time; on Linux alone
+        ProcessCollector(registry=self._registry)  # memory, descriptors, processor time; only on Linux
         self._requests = Counter(
             "cdpengine_requests",
             "Requests that were answered, by kind and by the kind of their error.",
@@ -33,30 +33,30 @@ class Metrics:
         )
         self._abandoned = Counter(
             "cdpengine_requests_abandoned",
-            "Requests whose client left before the answer.",
+            "Requests whose client disconnected before the response.",
             registry=self._registry,
         )
         self._seconds = Histogram(
             "cdpengine_request_seconds",
-            "How long requests took.",
+            "Duration of requests.",
             ("kind",),
             buckets=_SECONDS,
             registry=self._registry,
         )
 
     def show(self, name: str, meaning: str, read: Callable[[], float]) -> None:
-        """Have a figure shown that is read when it is asked for."""
+        """Add a gauge that calls `read` for its value."""
         Gauge(f"cdpengine_{name}", meaning, registry=self._registry).set_function(read)
 
     def count(self, kind: str, error: str, seconds: float) -> None:
-        """Count a request that was answered; `error` is "" where there was none."""
+        """Count an answered request; `error` is "" for success."""
         self._requests.labels(kind, error).inc()
         self._seconds.labels(kind).observe(seconds)
 
     def count_abandoned(self) -> None:
-        """Count a request whose client left."""
+        """Count a request whose client disconnected."""
         self._abandoned.inc()
 
     def text(self) -> bytes:
-        """Return all of it in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry)

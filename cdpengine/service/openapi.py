@@ -1,6 +1,6 @@
-"""The service as an OpenAPI document, made of the schema of requests and responses.
+"""The OpenAPI document of the service, built from the schema of requests and responses.
 
-Rule: paths stand in `act/schema.py`'s words; nothing is described twice.
+Rule: descriptions come from `act/schema.py`; none are repeated here.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from cdpengine.act.schema import make_schema
 from cdpengine.service.events.listening import EVENTS
 
 _STATUS = {
-    400: "The request is wrong; the error says where.",
-    401: "There is no valid bearer token.",
-    403: "It is not allowed: the Host, the Origin, the URL, or scripts.",
-    408: "The body came too slowly.",
+    400: "The request is invalid; the error names the field.",
+    401: "The bearer token is missing or invalid.",
+    403: "Not allowed: the Host, the Origin, the URL, or scripts.",
+    408: "The body arrived too slowly.",
     409: "The ref is stale.",
     413: "The body is too large.",
-    422: "It could not be done; the error says what stood in the way.",
-    502: "The browser or the page is gone; the next request has a new one.",
-    503: "There is no room now.",
+    422: "The request failed; the error gives the cause.",
+    502: "The browser or the page is gone; the next request gets a new one.",
+    503: "The service is at capacity.",
 }
 
 _SESSION = {
     "name": "session",
     "in": "query",
-    "description": "The session's name; it is made where there is none. profile:NAME has a profile.",
+    "description": "The session's name; created if it does not exist. profile:NAME has a profile.",
     "schema": {
         "type": "string",
         "default": "default",
@@ -67,9 +67,9 @@ def make_document(short_paths: Mapping[str, str]) -> dict[str, Any]:
             }
         },
         "/mcp": {
-            "post": _plain("mcp", "The Model Context Protocol, by streamable HTTP: see its own documents.")
+            "post": _plain("mcp", "The Model Context Protocol, by streamable HTTP: see its documentation.")
         },
-        "/healthz": {"get": {**_plain("health", "Whether the service is there."), "security": []}},
+        "/healthz": {"get": {**_plain("health", "Whether the service is running."), "security": []}},
         "/metrics": {"get": _plain("metrics", "Figures for Prometheus.", content="text/plain")},
         "/openapi.json": {"get": _plain("openapi", "This document.")},
     }
@@ -112,7 +112,7 @@ def _operation(name: str, meaning: str, body: dict[str, Any] | None) -> dict[str
 
 def _events() -> dict[str, Any]:
     operation = _plain(
-        "events", "What happens in a session, as it happens.", missing=True, content="text/event-stream"
+        "events", "The events of a session as they occur.", missing=True, content="text/event-stream"
     )
     names = "; ".join(f"{name}: {meaning}" for name, meaning in EVENTS.items())
     problem = operation["responses"]["404"]["content"]
@@ -121,7 +121,7 @@ def _events() -> dict[str, Any]:
     parameters = [
         _SESSION,
         _parameter("targetId", "query", "The page; without it, all pages of the session."),
-        _parameter("events", "query", f"Names with commas between them; without it, all. {names}"),
+        _parameter("events", "query", f"Comma-separated names; without it, all. {names}"),
         _parameter("Last-Event-ID", "header", "The id of the last event that was received."),
     ]
     return {**operation, "parameters": parameters}
@@ -156,7 +156,7 @@ def _without_kind(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _localize(schema: Any) -> Any:
-    """Return a schema whose references lead to where schemas stand in the document."""
+    """Return a schema whose references point to the schemas of the document."""
     if isinstance(schema, dict):
         return {
             name: value.replace("#/$defs/", "#/components/schemas/") if name == "$ref" else _localize(value)

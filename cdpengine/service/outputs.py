@@ -1,8 +1,9 @@
-"""Outputs: the folder of what is too long for an answer: written whole, named in it, and read part by part.
+"""Outputs: a folder of files with long results, which can be read in parts.
 
-Rule: nothing is cut in silence. The folder is one of this user's alone (0700), its files too (0600); only files
-directly in it are read back, never a link. A folder that was named is kept; a temporary one is removed at the end,
-or, where the program was killed, by a later one's start. When there is more than MOST_BYTES, the oldest go first.
+Rule: no content is lost: a result names the file that has all of it. The folder is private to the user (0700), its
+files too (0600). Only files directly in it can be read, and no links. A folder that the caller named is kept; a
+temporary one is removed at the end or, if the program was killed, by a later start. Beyond MOST_BYTES, the oldest
+files are removed first.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from cdpengine._launch.private_files import new_file
 from cdpengine.errors import InvalidArgumentError
 
 MOST_BYTES = 500_000_000
-"""What the folder may hold, in bytes, before the oldest of its files are removed."""
+"""Maximum size of all files, in bytes, before the oldest are removed."""
 
 _CONTEXT = 80
-"""Characters on each side of what was searched for."""
+"""Characters of context on each side of a match."""
 
 _MOST_FOUND = 20
 _LISTED = 20
@@ -33,14 +34,14 @@ _LISTED = 20
 
 @attrs.define(eq=False)
 class Outputs:
-    """Files of one server. `path` is their folder."""
+    """The files of one server. `path` is their folder."""
 
     path: Path
     most_bytes: int = MOST_BYTES
     _numbers: itertools.count[int] = attrs.field(factory=lambda: itertools.count(1))
 
     async def write(self, what: str, suffix: str, content: bytes) -> Path:
-        """Write a file of its own, and return its path. Raises OSError. Cancelled, it is written or not there."""
+        """Write a new file, and return its path. Raises OSError. If cancelled, the file is complete or absent."""
         return await trio.to_thread.run_sync(self._write, what, suffix, content)
 
     def _write(self, what: str, suffix: str, content: bytes) -> Path:
@@ -49,13 +50,13 @@ class Outputs:
             try:
                 with new_file(path, overwrite=False) as stream:
                     stream.write(content)
-            except FileExistsError:  # of a server before, in a folder that is kept
+            except FileExistsError:  # of an earlier server, in a folder that was kept
                 continue
             self._make_room(path)
             return path
 
     def _make_room(self, latest: Path) -> None:
-        """Remove the oldest files until the rest is within the bound. What was written just now stays."""
+        """Remove the oldest files until the size is within the limit. Keep `latest`."""
         found = [(each.stat(), each) for each in self._files() if each != latest]
         left = sum(about.st_size for about, _ in found) + latest.stat().st_size - self.most_bytes
         for about, each in sorted(found, key=lambda pair: pair[0].st_mtime_ns):
@@ -72,21 +73,21 @@ class Outputs:
         ]
 
     async def read(self, name: str, *, offset: int, chars: int) -> tuple[str, int]:
-        """Return a part of a file, and how many characters the file has.
+        """Return a part of a file, and the file's length in characters.
 
-        Raises InvalidArgumentError for a file that is not one of these, or holds no text, and OSError.
+        Raises OSError, and InvalidArgumentError for a file that is not in the folder or not text.
         """
         text = await trio.to_thread.run_sync(self._read, name)
         return text[offset : offset + chars], len(text)
 
     async def find(self, name: str, words: str) -> tuple[list[tuple[int, str]], int]:
-        """Return where in a file some words stand, in any case of letters, with what is around; and how often.
+        """Return the matches of some words in a file, with their context, and their number. Case is ignored.
 
-        Raises as `read` does.
+        Raises the errors of `read`.
         """
         text = await trio.to_thread.run_sync(self._read, name)
         folded, wanted = text.lower(), words.lower()
-        if len(folded) != len(text):  # some letters are longer in lower case, and places would be others
+        if len(folded) != len(text):  # some letters are longer in lower case, which shifts positions
             folded, wanted = text, words
         places: list[int] = []
         at = folded.find(wanted)
@@ -107,7 +108,7 @@ class Outputs:
             raise InvalidArgumentError(
                 what="output.file",
                 given=repr(name)[:80],
-                expected=f"one of {listed}" if listed else "a file that an answer named: there is none yet",
+                expected=f"one of {listed}" if listed else "a file named in a result (none yet)",
             )
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(descriptor, "rb") as file:
@@ -117,16 +118,16 @@ class Outputs:
         except UnicodeDecodeError:
             raise InvalidArgumentError(
                 what="output.file",
-                given=f"{path.name}, which holds {len(content):,} bytes that are not text",
+                given=f"{path.name}, which has {len(content):,} bytes that are not text",
                 expected="a file with text",
             ) from None
 
 
 @asynccontextmanager
 async def open_outputs(folder: Path | None = None) -> AsyncIterator[Outputs]:
-    """Give a folder for outputs while the block runs: `folder`, made if need be and kept, or a temporary one.
+    """Open a folder for outputs: `folder`, created if needed and kept, or a temporary one.
 
-    Raises OSError, and InvalidArgumentError for a folder that others can write to or that is not this user's.
+    Raises OSError, and InvalidArgumentError for a folder that others can write to or that another user owns.
     """
     if folder is not None:
         yield Outputs(await trio.to_thread.run_sync(_make, folder))
@@ -146,6 +147,6 @@ def _make(folder: Path) -> Path:
         raise InvalidArgumentError(
             what="the folder for outputs",
             given=f"{folder}, which others can write to",
-            expected="one of this user's alone: remove it, or chmod 700",
+            expected="a private folder of this user: remove it, or chmod 700",
         )
     return folder.resolve()

@@ -1,8 +1,9 @@
-"""serve: the service listens, and ends in order.
+"""The service's life: listening, and an orderly shutdown.
 
-Rule: it listens on this machine unless another address is named. When it ends, no new request is taken, those that
-run have a little time, what still runs is cancelled and answered by name, and the browser is closed. Its tasks are
-shielded: that the program around it is cancelled begins this ending, and does not cut it short.
+Rule: the service listens on this machine unless another address is given. At shutdown it accepts no new
+requests and gives the running ones some time. It then cancels the rest, which get a response with the reason,
+and closes the browser. Its tasks are shielded: cancelling the surrounding program begins the shutdown, but does
+not cut it short.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ from cdpengine.service.settings import ServiceSettings
 _log = get_logger("cdpengine.service")
 
 _CLOSING = 10.0
-"""Seconds that sessions and browsers may take to end."""
+"""Maximum time for sessions and browsers to end, in seconds."""
 
 _LAST_ANSWERS = 1.0
-"""Seconds that the answers to what was cancelled may take to go out."""
+"""Maximum time to send the responses of cancelled requests, in seconds."""
 
 
 @attrs.frozen
 class Listening:
-    """A service that listens. `url` is where."""
+    """A service that listens at `url`."""
 
     url: str
     service: Service
@@ -45,9 +46,9 @@ class Listening:
 
 @asynccontextmanager
 async def serve(settings: ServiceSettings) -> AsyncIterator[Listening]:
-    """Run the service while the block runs, over HTTP. Its browser is started with the first request.
+    """Run the service over HTTP during the block. The first request starts its browser.
 
-    Raises OSError where it cannot listen there.
+    Raises OSError if it cannot listen at its address.
     """
     async with open_body_nursery() as nursery:
         listening: Listening = await nursery.start(_run, settings, _listen)
@@ -59,7 +60,7 @@ async def serve(settings: ServiceSettings) -> AsyncIterator[Listening]:
 
 @asynccontextmanager
 async def open_service(settings: ServiceSettings) -> AsyncIterator[Service]:
-    """Run the service while the block runs, without listening anywhere: for one client in this program."""
+    """Run the service during the block without listening: for one client in this program."""
     async with open_body_nursery() as nursery:
         listening: Listening = await nursery.start(_run, settings, _listen_nowhere)
         try:
@@ -73,7 +74,7 @@ Listen = Callable[[Service, "trio.TaskStatus[str]"], Awaitable[None]]
 
 async def _run(settings: ServiceSettings, listen: Listen, task_status: trio.TaskStatus[Listening]) -> None:
     with trio.CancelScope(shield=True):
-        # What the inner nursery keeps is cancelled at the end; the outer one still sends the last answers then.
+        # The end cancels the tasks of the inner nursery; the outer one then still sends the last responses.
         async with trio.open_nursery() as serving, trio.open_nursery() as keeping:
             service = Service(settings, Sessions(settings, keeping), keeping)
             url: str = await serving.start(listen, service)
@@ -84,7 +85,7 @@ async def _run(settings: ServiceSettings, listen: Listen, task_status: trio.Task
             service.cancel_running()
             with trio.move_on_after(_LAST_ANSWERS):
                 await service.until_done()
-            # In order, and not by cancelling, which would keep the browsers from ending by themselves.
+            # Close in order. Cancelling would not let the browsers end normally.
             with trio.move_on_after(_CLOSING):
                 await service.sessions.close_all()
             serving.cancel_scope.deadline = trio.current_time() + _LAST_ANSWERS
@@ -109,7 +110,7 @@ async def _listen(service: Service, task_status: trio.TaskStatus[str]) -> None:
     context = WorkerContext(None)
     application = wrap_app(guard, config.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]  # by its shape
     clients = Clients(settings.connections, settings.stalled)
-    service.metrics.show("clients", "Clients that are connected.", lambda: clients.count)
+    service.metrics.show("clients", "Connected clients.", lambda: clients.count)
 
     async def talk(stream: trio.SocketStream) -> None:
         with clients.connected(stream) as client:
@@ -119,7 +120,7 @@ async def _listen(service: Service, task_status: trio.TaskStatus[str]) -> None:
             try:
                 await ClientConnection(application, config, context, ConnectionState({}), client)  # type: ignore[arg-type]
             except Exception:  # noqa: BLE001 - one client's connection must not end the service
-                _log.exception("a client's connection ended by an error")
+                _log.exception("a client's connection failed")
 
     async with trio.open_nursery() as nursery:
         try:

@@ -1,4 +1,4 @@
-"""One session of the service: its actor, its events, its use, and the reason why it ends."""
+"""One session of the service: its actor, its events, its use, and the reason for its end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEPT_REFUSALS = 20
 
 @attrs.frozen
 class DocumentRefused:
-    """A document that a frame was not let go to: why, and when. A page's main frame has the page's own id."""
+    """A blocked document of a frame: the reason and the time. A page's main frame has the page's id."""
 
     frame_id: str
     reason: str
@@ -27,9 +27,9 @@ class DocumentRefused:
 
 @attrs.define(eq=False)
 class Session:
-    """A session: who acts in it, what happens there, how many requests are under way, and when the last one ended.
+    """A session: its actor, its journal, the number of running requests, and the end of the last one.
 
-    What happens is written down from the first time that somebody listens.
+    The journal begins when the first client listens.
     """
 
     name: str
@@ -41,14 +41,14 @@ class Session:
     last_used: float = attrs.field(factory=trio.current_time)
     used: trio.Event = attrs.field(factory=trio.Event)
     refusals: deque[DocumentRefused] = attrs.field(factory=lambda: deque(maxlen=_KEPT_REFUSALS))
-    """The latest documents that were refused."""
+    """The latest blocked documents."""
     _starting: trio.Lock = attrs.field(factory=trio.Lock)
     _followed: bool = False
-    told: bool = False  # whether its client knows that the browser has ended
+    told: bool = False  # whether the client knows that the browser has ended
 
     def why_refused(self, target_id: str | None, since: float) -> str:
-        """Return why a page's document was refused since then, "" where none was; None: one of a closed page."""
-        # A page whose prerendered document was activated has a main frame of another id.
+        """Return why a page's document was blocked since then, or "". `target_id` None means a closed page."""
+        # After the activation of a prerendered document, a page's main frame has another id.
         main_frames = {page.target_id: page.frames[0].id for page in self.actor.pages}
         for refused in reversed(self.refusals):
             if target_id is None:
@@ -60,7 +60,7 @@ class Session:
         return ""
 
     async def follow(self) -> Journal:
-        """Have what happens written down from now on; return the journal. Raises ConnectionLostError."""
+        """Record events in the journal from now on, and return it. Raises ConnectionLostError."""
         async with self._starting:
             if not self._followed:
                 assert self.actor.context is not None
@@ -69,7 +69,7 @@ class Session:
         return self.events
 
     def end(self, reason: Ending) -> None:
-        """End the session, and say why to those who listen."""
+        """End the session, and report the reason to listening clients."""
         self.events.end(reason, ENDINGS[reason])
         self.actor.release()
         self.ended.set()
@@ -79,16 +79,16 @@ Ending = Literal["sessionClosed", "sessionIdle", "roomNeeded", "browserGone", "s
 
 ENDINGS: Mapping[Ending, str] = {
     "sessionClosed": "the session was closed",
-    "sessionIdle": "nobody used the session for its idle time",
+    "sessionIdle": "the session was idle for too long",
     "roomNeeded": "the session made room for another one",
     "browserGone": "the browser ended; the next request has a new one",
     "serviceEnding": "the service ends",
 }
-"""Why a session ends."""
+"""The reasons for the end of a session."""
 
 
 class SessionRefusedError(Exception):
-    """There is no such session, and none can be made now; `kind` and the words are for the answer."""
+    """A session does not exist and cannot be created. `kind` and the message are for the response."""
 
     def __init__(self, kind: str, message: str, hint: str, *, retryable: bool = False) -> None:
         super().__init__(message)

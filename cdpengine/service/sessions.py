@@ -1,9 +1,9 @@
-"""Sessions by name, each with a browser context of its own, in one browser that is started again when it is gone.
+"""Named sessions, each with a browser context, in one browser that is restarted if it ends.
 
-Rule: a session is made when it is first asked for, and closed when nobody has used it for its idle time. A client
-that was waiting for something in a browser that ended is answered by name; the next request has a new one. A
-session named "profile:NAME" has a browser of its own on that profile, which stays when the session ends. The next
-session with it waits until that browser has ended.
+Rule: the first request creates a session, and the service closes it after its idle time. If the browser ends,
+running requests get an error with the reason; the next request gets a new browser. A session named
+"profile:NAME" has a separate browser on that profile, which outlives the session. The next session with the
+profile waits until that browser has ended.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _LONGEST_NAME = 64
 _NAME = re.compile(rf"(profile:)?[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}")
 
 PROFILE = "profile:"
-"""What the names of sessions with a profile begin with; the rest is the profile's name."""
+"""Prefix of the names of sessions with a profile; the rest is the profile's name."""
 _KEPT_NUMBERS = 10_000
-"""Names of sessions whose numbers of refs are remembered."""
+"""Number of sessions whose ref numbers are remembered."""
 
 
 @attrs.define(eq=False)
 class Sessions:
-    """The sessions of a service, and the browser that they are in."""
+    """The sessions of a service, and their browser."""
 
     _settings: ServiceSettings
     _nursery: trio.Nursery
@@ -60,56 +60,55 @@ class Sessions:
         default=attrs.Factory(lambda self: _make_cache(self._settings, self._nursery), takes_self=True),
     )
     _leaving: dict[str, trio.Event] = attrs.field(factory=dict)
-    """Profiles whose browser runs, or has not ended yet."""
+    """Profiles whose browser has not ended yet."""
     _closing: trio.Event = attrs.field(factory=trio.Event)
     _changes: Notifier = attrs.field(factory=Notifier)
     _kept: int = 0
-    """Sessions and browsers that have not ended."""
+    """Tasks of sessions and browsers."""
     _failures: Failures = attrs.field(factory=Failures)
     browsers_started: int = 0
     lost: set[str] = attrs.field(
         factory=set
-    )  # names whose clients do not know yet that their browser has ended
+    )  # names whose clients have not learned that their browser has ended
     _ref_numbers: dict[str, RefNumbers] = attrs.field(factory=dict)
-    """By the names of sessions, also of those that have ended: their numbers of refs never start again."""
+    """Ref numbers by session name, also of ended sessions: a name's numbers are never reused."""
     _forgotten_ref: int = 0
 
     @property
     def names(self) -> list[str]:
-        """The names of the sessions, the one that was made first in front."""
+        """The names of the sessions, oldest first."""
         return list(self._by_name)
 
     @property
     def last_ref(self) -> int:
-        """The highest number of a ref of all sessions, 0 before the first."""
+        """The highest ref number of all sessions, 0 without any."""
         return max([self._forgotten_ref, *(each.last for each in self._ref_numbers.values())])
 
     def begin_refs_after(self, number: int) -> None:
-        """Have the refs of new sessions begin behind a number, which a service before this one has given."""
+        """Begin the refs of new sessions after `number`, the last one of an earlier service."""
         self._forgotten_ref = max(self._forgotten_ref, number)
 
     @property
     def pages(self) -> int:
-        """How many pages are open in them."""
+        """The number of open pages in all sessions."""
         return sum(len(session.actor.pages) for session in self._by_name.values())
 
     @property
     def targets(self) -> int:
-        """How many targets their browsers have: pages, frames, workers and others."""
+        """The number of targets of all browsers: pages, frames, workers and others."""
         browsers = {session.actor.browser for session in self._by_name.values()}
         return sum(len(browser.targets) for browser in browsers)
 
     @property
     def browser_runs(self) -> bool:
-        """Whether there is a browser now."""
+        """Whether a browser is running."""
         return self._browser is not None and _is_alive(self._browser)
 
     @asynccontextmanager
     async def use(self, name: str) -> AsyncIterator[Session]:
-        """Give the session of that name, made where there is none, for one request.
+        """Use the session of that name for one request; create it if it does not exist.
 
-        Raises InvalidArgumentError for a name that cannot be one, SessionRefusedError, and what starting a browser
-        raises.
+        Raises InvalidArgumentError for an invalid name, SessionRefusedError, and the errors of starting a browser.
         """
         session = await self._find(check_name(name))
         session.under_way += 1
@@ -122,12 +121,12 @@ class Sessions:
             session.used = trio.Event()
 
     async def close(self, name: str) -> bool:
-        """Close a session with all its pages; return whether there was one."""
+        """Close a session with all its pages; return whether it existed."""
         await trio.lowlevel.checkpoint()
         return self._end(name, "sessionClosed")
 
     def find(self, name: str) -> Session | None:
-        """Return the session of that name, if there is one."""
+        """Return the session of that name, or None."""
         return self._by_name.get(name)
 
     def _end(self, name: str, reason: Ending) -> bool:
@@ -154,12 +153,12 @@ class Sessions:
                 "profilesDisabled",
                 "this service has no folder for profiles"
                 if self._settings.endpoint is None
-                else "this service is connected to a browser that runs already, with a profile of its own",
+                else "this service is connected to a browser that runs already, which has another profile",
                 "Start it with one, or use a session without a profile.",
             )
         if len(self._by_name) + len(self._being_made) >= self._settings.sessions:
             self._make_room()
-        # From here on others wait for it; nothing has been waited for since the names were looked at.
+        # From here on other requests wait for the session. There was no checkpoint since the lookup.
         made = self._being_made[name] = trio.Event()
         try:
             session = await (self._make(name) if profile is None else self._make_with_profile(name, profile))
@@ -178,7 +177,7 @@ class Sessions:
         assert self._settings.profiles is not None
         folder = self._settings.profiles / profile
         if (leaving := self._leaving.get(name)) is not None:
-            await leaving.wait()  # a profile is one browser's at a time
+            await leaving.wait()  # only one browser can use a profile
         try:
             await trio.to_thread.run_sync(lambda: folder.mkdir(mode=0o700, parents=True, exist_ok=True))
         except OSError as error:
@@ -190,7 +189,7 @@ class Sessions:
         return session
 
     def _judge(self, session: Session) -> Callable[[Route], Awaitable[None]]:
-        """Return what refuses documents by the policy for URLs: redirects, links and frames, too."""
+        """Return a route handler that blocks documents by the URL policy: redirects, links and frames, too."""
 
         async def judge(route: Route) -> None:
             if refusal := await self._settings.url_policy.check(route.request.url):
@@ -212,7 +211,7 @@ class Sessions:
                 retryable=True,
             )
         oldest = min(idle, key=lambda session: session.last_used)
-        _log.info("the session %s is closed to make room for another", oldest.name)
+        _log.info("the session %s is closed to make room for another one", oldest.name)
         self._end(oldest.name, "roomNeeded")
 
     async def _running_browser(self) -> Browser:
@@ -236,7 +235,7 @@ class Sessions:
                     self._end(name, "serviceEnding" if _is_alive(browser) else "browserGone")
 
     async def close_all(self) -> None:
-        """End all sessions and browsers, each in its own order, and wait until they have ended."""
+        """End all sessions and browsers, each in order, and wait until they have ended."""
         for name in self.names:
             self._end(name, "serviceEnding")
         self._closing.set()
@@ -253,9 +252,9 @@ class Sessions:
 
     @asynccontextmanager
     async def _open_browser(self, profile: Path | None) -> AsyncIterator[Browser]:
-        """Start a browser whose connections all go through a gate, where there is anything to judge.
+        """Start a browser with a gate for all its connections, if the policy restricts any.
 
-        A browser that runs already has no gate: only its documents are judged.
+        A browser that already runs has no gate: the policy applies only to its documents.
         """
         settings = self._settings
         if settings.endpoint is not None:
@@ -283,11 +282,11 @@ class Sessions:
             )
 
     def why_not_connected(self, url: str) -> NotConnected | None:
-        """Return why there was no connection to a URL's host lately, where the gate knows."""
+        """Return why the last connection to a URL's host failed, if the gate knows."""
         return self._failures.of(split_url(url)[1].strip("[]"))
 
     async def _keep_session(self, name: str, browser: Browser, task_status: trio.TaskStatus[Session]) -> None:
-        """Keep a session with a context of its own, until it ends or its browser is gone."""
+        """Run a session with a new context, until it ends or its browser is gone."""
         session: Session | None = None
         try:
             async with self._counting(), browser.new_context() as context, open_body_nursery() as nursery:
@@ -302,7 +301,7 @@ class Sessions:
                 session.end("serviceEnding" if _is_alive(browser) else "browserGone")
 
     async def _keep_profile(self, name: str, folder: Path, task_status: trio.TaskStatus[Session]) -> None:
-        """Keep a session with a profile in a browser of its own, until it ends or its browser is gone."""
+        """Run a session with a profile in a separate browser, until it ends or its browser is gone."""
         gone = self._leaving[name] = trio.Event()
         session: Session | None = None
         try:
@@ -326,7 +325,7 @@ class Sessions:
             gone.set()
 
     def _take_ref_numbers(self, name: str) -> RefNumbers:
-        """Return the numbers of refs for a new session: they go on from those of the one before of that name."""
+        """Return the ref numbers for a new session; they continue after the last session of that name."""
         numbers = self._ref_numbers.pop(name, None) or RefNumbers(self._forgotten_ref)
         self._ref_numbers[name] = numbers
         numbers.end_browser()
@@ -351,7 +350,7 @@ class Sessions:
         return Session(name, actor, nursery)
 
     async def _run(self, session: Session, task_status: trio.TaskStatus[Session]) -> None:
-        """Judge where its pages go, to its end."""
+        """Apply the URL policy to the session's pages, until it ends."""
         assert session.actor.context is not None
         async with session.actor.context.route("*", self._judge(session), resource_type="Document"):
             task_status.started(session)
@@ -375,7 +374,7 @@ class Sessions:
                 not session.under_way
                 and trio.current_time() >= session.last_used + self._settings.session_idle
             ):
-                _log.info("the session %s is closed: it was not used for a while", session.name)
+                _log.info("the session %s is closed: it was idle", session.name)
                 self._end(session.name, "sessionIdle")
                 return
             if session.under_way:
@@ -383,7 +382,7 @@ class Sessions:
 
 
 def check_name(name: str) -> str:
-    """Return the name of a session. Raises InvalidArgumentError for one that cannot be."""
+    """Return the name of a session. Raises InvalidArgumentError for an invalid one."""
     if not _NAME.fullmatch(name):
         raise InvalidArgumentError(
             what="session",
@@ -413,9 +412,9 @@ def _is_alive(browser: Browser) -> bool:
 
 
 def _make_cache(settings: ServiceSettings, nursery: trio.Nursery) -> SharedCache | None:
-    """Return the action cache that all sessions share; None where the settings name none."""
+    """Return the action cache that all sessions share, or None if the settings have none."""
     if settings.cache is None:
         return None
-    from cdpengine.cache.acting.sharing import SharedCache  # its packages are those of another extra
+    from cdpengine.cache.acting.sharing import SharedCache  # needs packages of another extra
 
     return SharedCache(nursery, None if settings.cache == "user" else settings.cache)

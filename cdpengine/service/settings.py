@@ -1,4 +1,4 @@
-"""What the service is told: where it listens, whom it lets in, and how much it takes on."""
+"""The settings of the service: its address, its access rules, and its limits."""
 
 from __future__ import annotations
 
@@ -21,23 +21,28 @@ _SHORTEST_TOKEN = 16
 
 @attrs.frozen(kw_only=True)
 class ServiceSettings:
-    """The settings of a service. Times are seconds, sizes bytes.
+    """The settings of a service. Times are in seconds, sizes in bytes.
 
-    `token` is what clients have to send as a bearer token. `hosts` are the names by which it may be asked besides
-    those of this machine, `origins` the web pages that may ask it; without any, none may. `sessions` is how many
-    there are at most, `session_idle` after how long one that nobody uses is closed. `requests` is how many are
-    done at the same time, `queue` how many more wait for that, `longest` how long one may take whatever it asks
-    for; `body` is the largest request, `body_time` how long it may take to come. `connections` is how many
-    clients are connected at most, `listeners` how many of them listen to events, `heartbeat` how often those get
-    a sign of life, `stalled` how long a client may take nothing of an answer before it is dropped. `files` is the
-    folder whose files requests may name; None: none may be named. `profiles` is the folder of sessions with
-    profiles; None: they have none. `outputs` is the folder of what requests write without naming a file.
-    `commands_enabled` lets requests send commands of the protocol and see its messages: past the policy for URLs
-    and files, and of all sessions. `reads_ahead` as of `Actor`. `mcp_capabilities` and `mcp_structured` are as of
-    `McpSettings`, for clients of /mcp. `ending` is how long running requests may take to end when the service
-    does. `endpoint` is that of a running browser, which is used and left running; None: the service starts one, by
-    `executable` and `headless`. `viewport` is that of its pages, None the window's. `cache` is the file of the
-    action cache that requests may be about, "user" that of the user; None: there is none.
+    `token` is the bearer token of clients. `hosts` are further host names of the service besides those of this
+    machine; `origins` are the web origins that may use it (none by default).
+
+    `sessions` is the maximum number of sessions; one that is idle for `session_idle` is closed. `requests` is
+    the maximum number of running requests, `queue` that of waiting ones, and `longest` the limit for a
+    request's timeout. `body` is the maximum size of a request, `body_time` the maximum time to receive it.
+    `connections` is the maximum number of clients, and `listeners` how many of them may receive events, with a
+    sign of life every `heartbeat`. A client that reads nothing for `stalled` is disconnected.
+
+    `files` is the folder whose files requests may name (None: no files). `profiles` is the folder of the
+    profiles for sessions (None: no profiles). `outputs` is the folder for files that requests write without a
+    name. `commands_enabled` allows protocol commands and reading protocol messages. These bypass the policies
+    for URLs and files, and affect all sessions. `reads_ahead` is as in `Actor`. `mcp_capabilities` and
+    `mcp_structured` are as in `McpSettings`, for clients of /mcp. `ending` is the time that running requests
+    get at shutdown.
+
+    `endpoint` is the endpoint of a running browser, which the service leaves running. If it is None, the
+    service starts a browser with `executable` and `headless`. `viewport` is the viewport of its pages; None
+    means the window's. `cache` is the file of the action cache for requests, or "user" for that of the user;
+    None means no cache.
     """
 
     token: str = attrs.field(repr=False)
@@ -77,13 +82,13 @@ class ServiceSettings:
             raise InvalidArgumentError(
                 what="token",
                 given=f"one of {len(self.token)} characters",
-                expected=f"{_SHORTEST_TOKEN} or more printable characters of ASCII",
+                expected=f"{_SHORTEST_TOKEN} or more printable ASCII characters",
             )
         if self.endpoint is not None and (self.executable is not None or self.profiles is not None):
             raise InvalidArgumentError(
                 what="endpoint",
-                given="one, and a browser to start or a folder of profiles",
-                expected="either: profiles are of browsers that the service starts",
+                given="together with an executable or a folder of profiles",
+                expected="one of them: only browsers that the service starts have profiles",
             )
         check_viewport(self.viewport)
         for name in ("sessions", "requests", "body", "connections", "listeners"):
@@ -102,9 +107,9 @@ def make_token() -> str:
 
 
 def keep_token(path: Path) -> tuple[str, bool]:
-    """Return the token that a file keeps, and whether it was made now. The file is readable by its owner only.
+    """Return the token in a file, and whether it was created now. Only the owner can read the file.
 
-    Raises InvalidArgumentError for a file that others can read, or that holds no token, and OSError.
+    Raises OSError, and InvalidArgumentError for a file that others can read or that has no token.
     """
     try:
         described = path.stat()
@@ -122,6 +127,6 @@ def keep_token(path: Path) -> tuple[str, bool]:
     token = path.read_text(encoding="ascii", errors="replace").strip()
     if len(token) < _SHORTEST_TOKEN:
         raise InvalidArgumentError(
-            what="the token's file", given=f"{path}, which holds no token", expected="a token, or no file"
+            what="the token's file", given=f"{path}, which has no token", expected="a token, or no file"
         )
     return token, False

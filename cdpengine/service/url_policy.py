@@ -1,11 +1,10 @@
-"""Where a client of the service may send a page: by scheme, host and address, redirects included.
+"""The URL policy: which pages a client may open, by scheme, host and address, redirects included.
 
-Rule: what is not allowed is refused before a request leaves, with the reason. A host is judged by every address
-that its name has, because any of them may be taken. The decision itself is pure; `resolve` asks the system for
-addresses.
+Rule: a disallowed URL is refused before a request leaves, with the reason. The policy checks every address of a
+host's name, because Chrome may use any of them. The decision is pure; `resolve` looks up the addresses.
 
-A name may be given another address between the question here and a connection: so connections are judged again, by
-the gate (`gate/gate.py`), which connects to the address that it has judged.
+A name's addresses may change between this check and a connection. So the gate (`gate/gate.py`) checks connections
+again, and connects to the address that it has checked.
 """
 
 from __future__ import annotations
@@ -21,21 +20,20 @@ import trio
 from cdpengine._urls import Address, is_public, parse_address
 
 _NO_NETWORK = frozenset({"about"})
-"""Schemes of documents that come from no server and hold nothing of the caller's."""
+"""Schemes of documents that come from no server and contain none of the caller's data."""
 
-_PRIVATE, _DENIED, _NOT_LISTED = "has an address of", "is denied", "is not one of those that are allowed"
+_PRIVATE, _DENIED, _NOT_LISTED = "has an address of", "is denied", "is not on the list of allowed hosts"
 _BLANKS = "".join(map(chr, range(33)))
 
 
 @attrs.frozen(kw_only=True)
 class UrlPolicy:
-    """What URLs are allowed.
+    """The allowed URLs.
 
-    `schemes` are those that may be gone to; about: always may. `allow_private` allows addresses of private
-    networks, of this machine and link-local ones. `allow` and `deny` are patterns of hosts: "example.com" is that
-    host, "*.example.com" the hosts below it. A denied host is refused whatever else; where `allow` is not empty,
-    only its hosts are allowed, and they may be private. `private_remedy` is what hints name for private
-    addresses.
+    `schemes` are the allowed schemes besides about:. `allow_private` allows addresses of private networks, of
+    this machine and link-local ones. `allow` and `deny` are patterns of hosts: "example.com" is that host,
+    "*.example.com" its subdomains. `deny` has precedence. If `allow` is not empty, only its hosts are allowed,
+    and they may be private. `private_remedy` is the way to allow private addresses, for hints.
     """
 
     schemes: frozenset[str] = frozenset({"http", "https"})
@@ -45,7 +43,7 @@ class UrlPolicy:
     private_remedy: str = "a service that is started with --allow-private"
 
     def remedy(self, refusal: str) -> str:
-        """Return what would allow a refused URL, for hints; "" where only other URLs are allowed."""
+        """Return the way to allow a refused URL, for hints; "" if only other URLs are allowed."""
         if _PRIVATE in refusal:
             return self.private_remedy
         if _DENIED in refusal:
@@ -53,7 +51,7 @@ class UrlPolicy:
         return "a service that is started with --allow for this host" if _NOT_LISTED in refusal else ""
 
     def refusal(self, url: str) -> str:
-        """Return why a URL is refused by what it says, "" where that depends on its addresses, or on nothing."""
+        """Return why a URL is refused by its parts; "" if it is allowed or depends on addresses."""
         scheme, host = split_url(url)
         if scheme in _NO_NETWORK:
             return ""
@@ -75,7 +73,7 @@ class UrlPolicy:
         return ""
 
     def needs_addresses(self, url: str) -> bool:
-        """Whether the decision depends on the addresses that the host's name has."""
+        """Return whether the decision depends on the addresses of the host's name."""
         scheme, host = split_url(url)
         return (
             scheme in self.schemes
@@ -86,7 +84,7 @@ class UrlPolicy:
         )
 
     def refusal_of_address(self, host: str, address: Address) -> str:
-        """Return why a host is refused for one of its addresses, "" where it is not."""
+        """Return why a host is refused for one of its addresses, or ""."""
         if self.allow_private or _matches(host, self.allow) or is_public(address):
             return ""
         kind = "this machine" if address.is_loopback else "a private network"
@@ -94,7 +92,7 @@ class UrlPolicy:
 
     @property
     def allows_everything(self) -> bool:
-        """Whether no host is refused, whatever its address."""
+        """Return whether the policy refuses no host."""
         return self.allow_private and not self.allow and not self.deny
 
     async def judge_host(self, host: str) -> tuple[str, Sequence[Address]]:
@@ -109,7 +107,7 @@ class UrlPolicy:
         return "", addresses
 
     async def check(self, url: str) -> str:
-        """Return why a URL is refused, "" where it is allowed. A name without addresses is left to the browser."""
+        """Return why a URL is refused, or "". A name without addresses is left to the browser."""
         if refusal := self.refusal(url):
             return refusal
         if not self.needs_addresses(url):
@@ -122,10 +120,10 @@ class UrlPolicy:
 
 
 def split_url(url: str) -> tuple[str, str]:
-    """Return the scheme and the host of a URL as browsers read it, in lower case; ("", "") for what has no scheme.
+    """Return the scheme and the host of a URL as browsers parse it, in lower case; ("", "") without a scheme.
 
-    As in the URL standard: blanks and control characters at its ends do not count, nor do line breaks and tabs in
-    it, and a backslash is a slash in URLs of the web.
+    As in the URL standard, surrounding whitespace and control characters are ignored, as are line breaks and tabs
+    inside. A backslash is a slash in web URLs.
     """
     plain = re.sub(r"[\t\r\n]", "", url).strip(_BLANKS)
     match = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", plain)
@@ -145,7 +143,7 @@ def split_url(url: str) -> tuple[str, str]:
 
 
 async def resolve(host: str) -> Sequence[Address]:
-    """Return the addresses of a host, none where its name has none."""
+    """Return the addresses of a host, or none if its name has none."""
     try:
         found = await trio.socket.getaddrinfo(host, None)
     except OSError:

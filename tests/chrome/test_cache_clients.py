@@ -160,7 +160,7 @@ async def test_the_person_of_an_mcp_client_confirms_what_deletes(
                 assert (report["ok"], report["refused"]) == (title, not title)
             assert len(person.asked) == 3
             assert set(person.asked) == {
-                f'The recorded flow "cleaning" is about to click button "Delete", on {url}. Go on?'
+                f'The recorded flow "cleaning" is about to click button "Delete", on {url}. Continue?'
             }
         # A client without the capability is not asked: as before.
         async with Client(server.server(), mode="legacy") as client:

@@ -174,7 +174,7 @@ async def test_what_a_model_reads(site: str, connected: Running) -> None:
         assert "'list' or 'new'" in text_of(wrong)
         unknown = await client.call_tool("clik", {})
         assert unknown.is_error
-        assert "there is no tool 'clik'" in text_of(unknown)
+        assert "no tool 'clik'" in text_of(unknown)
 
 
 async def test_a_picture_fits_a_model_and_the_file_has_it_whole(shared_endpoint: str, tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ async def test_long_answers_are_files_and_are_read_part_by_part(
         answer, whole = await kept("console", limit=700)
         assert "message 899 of a long list" in whole
         answer = await ask("evaluate", function="document.body.textContent")
-        end = int((await ask("output", file="evaluate-4.txt")).rpartition("the next begins at ")[2])
+        end = int((await ask("output", file="evaluate-4.txt")).rpartition("the next part begins at ")[2])
         assert "Button" in await ask("output", file="evaluate-4.txt", offset=end)
         paper = await ask("pdf")
         assert Path(paper.rpartition(" is in ")[2]).read_bytes().startswith(b"%PDF")

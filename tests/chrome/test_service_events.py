@@ -222,7 +222,7 @@ async def test_each_ending_has_its_name_and_nobody_comes_back_into_a_new_session
                 await anew.read(lambda: bool(anew.events))
                 assert anew.events[0] == (
                     "lost",
-                    {"count": None, "reason": "the id is of a session that has ended"},
+                    {"count": None, "reason": "the id belongs to a session that has ended"},
                 )
             await client.act(kind="tabs", session="eve")
             with trio.fail_after(slack(10)):

@@ -136,7 +136,7 @@ async def test_it_ends_in_order_when_it_is_told_to(folder: Path) -> None:
             assert await program.process.wait() == 0
         assert trio.current_time() - began < 0.3 + slack(3)
     assert answers[0]["error"]["kind"] == "busy"
-    assert answers[0]["error"]["message"] == "the service ended before the request did"
+    assert answers[0]["error"]["message"] == "the service ended before the request was done"
     await no_browser_on(folder)
     assert list(folder.iterdir()) == [], "the profile is removed"
 

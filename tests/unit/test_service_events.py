@@ -183,10 +183,10 @@ async def test_what_is_known_to_be_missed_is_said_first() -> None:
     journal, client = Journal(), Connection()
     fill(journal, 1)
     journal.end("sessionClosed", "")
-    await client.listen(journal, missed="the id is of a session that has ended")
+    await client.listen(journal, missed="the id belongs to a session that has ended")
     assert client.events[0][1:] == (
         "lost",
-        {"count": None, "reason": "the id is of a session that has ended"},
+        {"count": None, "reason": "the id belongs to a session that has ended"},
     )
     assert [each[1] for each in client.events] == ["lost", "console", "end"]
 

@@ -198,5 +198,5 @@ def test_what_does_not_fit_raises() -> None:
     for wrong in (b"", b"\x05", b"\x04\x01\x00", b"\x05\x02\x00"):
         with pytest.raises(ValueError, match="greeting"):
             accepts_no_authentication(wrong)
-    with pytest.raises(ValueError, match="kind of address"):
+    with pytest.raises(ValueError, match="address type"):
         length_of_request(b"\x05\x01\x00\x09\x00")

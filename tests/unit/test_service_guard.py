@@ -240,7 +240,7 @@ def test_a_file_without_a_token_is_refused(tmp_path: Path, content: str) -> None
     place = tmp_path / "token"
     place.write_text(content)
     place.chmod(0o600)
-    with pytest.raises(InvalidArgumentError, match="holds no token"):
+    with pytest.raises(InvalidArgumentError, match="has no token"):
         keep_token(place)
 
 

@@ -66,7 +66,7 @@ OF_ONE_CLIENT = {
 NOT_ADVICE = re.compile(
     # What a page's script, a command line or a protocol says, and arguments that no request passes on.
     r"\(\?|nth=7|cdpengine (?:span|made|cache)|\bfunction\b|\bCREATE\b|\bPRAGMA\b|\bSELECT\b|\bUPDATE\b|charset=|--[a-z-]+=|\bversion `|globalThis|\(\{\}\)"
-    r"|aria-hidden|^\(watch\)|native code|\bof page\.frames|xpected.*`async with`|`async with`|^its `|^A page is there"
+    r"|aria-hidden|^\(watch\)|native code|\bof page\.frames|xpected.*`async with`|`async with`|^its `|^A page was opened"
     r"|`sameDocument`|: `|`bytes`|`state`|`accepted`|`count`|`reason`|`failure`|`url`|`cached`"
     r"|apt install|brew install|winget|\.app|`ldd`|#b_results|expires_at|failed_in_row|user_version|application_id|#\S+ >"
 )

@@ -1,1 +1,1 @@
-"""What happens in a session as server-sent events: the journal, what is written into it, and what clients get."""
+"""A session's activity as server-sent events: the journal, the tasks that fill it, and the response to clients."""

@@ -1,9 +1,9 @@
-"""What happens on a session's pages is written into its journal: console, errors, requests, navigations, dialogs.
+"""Recording a session's activity in its journal: console, errors, requests, navigations, dialogs.
 
-Rule: each page has two bounded queues that the reader fills without waiting, one for its activity and one for the
-protocol's events. Where one overflows, the journal says how many are missing. Entries of one queue stand in the
-order in which Chrome told them; between the two, `time` says which was first where both have one. Texts that were
-typed into prompts are not written down.
+Rule: each page has two bounded queues that the reader fills without waiting: one for its activity, one for
+protocol events. If a queue overflows, the journal reports how many entries are missing. Entries of one queue
+keep Chrome's order. Across the two queues, `time` gives the order if both entries have one. Strings typed into
+prompts are not recorded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from cdpengine._page.page_target import PageTarget
 
 _QUEUE = 4_000
-"""Items of a page that wait to be written down."""
+"""Maximum length of a page's queue, in items."""
 
 _KINDS: tuple[Kind, ...] = ("console", "errors", "requests", "responses", "finished")
 _OF_PAGES = (
@@ -52,14 +52,14 @@ Written = tuple[str, dict[str, Any]]
 
 @attrs.define(eq=False)
 class Following:
-    """Follows the pages of one context, those that come included, and its downloads."""
+    """Follows the open and future pages of one context, and its downloads."""
 
     _context: BrowserContext
     _journal: Journal
     _nursery: trio.Nursery = attrs.field(init=False)
 
     async def run(self, *, task_status: trio.TaskStatus[None]) -> None:
-        """Follow until cancelled, or the browser is gone; started once all open pages are followed."""
+        """Follow until cancelled or the browser is gone; started once all open pages are followed."""
         browser = self._context.browser
         tabs = browser._state.tabs  # noqa: SLF001 - pages have to be known before their first script runs
         async with (
@@ -72,7 +72,7 @@ class Following:
                     await each.wait()
                 task_status.started()
                 await self._read(downloads, "", self._describe_download)
-                await trio.sleep_forever()  # until the session ends, which says why
+                await trio.sleep_forever()  # until the session ends; its end has the reason
 
     def _follow_new(self, target: PageTarget) -> None:
         browser = self._context.browser
@@ -83,7 +83,7 @@ class Following:
             self._begin(page)
 
     def _begin(self, page: Page) -> trio.Event:
-        """Begin to follow a page; the event says that it is followed, or is gone."""
+        """Begin to follow a page; the event is set once the page is followed or gone."""
         followed = trio.Event()
         self._nursery.start_soon(self._follow, page, followed)
         return followed
@@ -94,7 +94,7 @@ class Following:
             try:
                 await self._read_page(page, followed)
             except TargetCrashedError:
-                # It had crashed before it could be followed: it can be once a navigation has brought it back.
+                # The page crashed before it was followed. After a navigation it can be followed.
                 self._journal.add("pageCrashed", target_id, {})
                 followed.set()
                 target = page._core.target  # noqa: SLF001 - what changes of a page is known there
@@ -105,7 +105,7 @@ class Following:
         self._journal.add("pageClosed", target_id, {})
 
     async def _read_page(self, page: Page, followed: trio.Event) -> None:
-        """Write down what a page does, to its end."""
+        """Record a page's activity until the page is gone."""
         async with (
             page.session.subscribe(*_OF_PAGES, buffer=_QUEUE) as events,
             page.activity.stream(*_KINDS, buffer=_QUEUE) as activity,
@@ -113,7 +113,7 @@ class Following:
         ):
             followed.set()
             describe = _of_main_frame(page)
-            nursery.start_soon(partial(self._read, events, page.target_id, describe, tells=False))
+            nursery.start_soon(partial(self._read, events, page.target_id, describe, reports_end=False))
             nursery.start_soon(self._read, activity, page.target_id, describe_activity)
 
     async def _read(
@@ -122,16 +122,22 @@ class Following:
         target_id: str,
         describe: Callable[[Any], Written | None],
         *,
-        tells: bool = True,
+        reports_end: bool = True,
     ) -> None:
-        """Write down what comes, to the end of its session. `tells`: of a crash, too, which all streams tell."""
+        """Record the items of a stream to its end.
+
+        All streams end with a crash; `reports_end`: this one reports it.
+        """
         while True:
             try:
                 written = describe(await stream.receive())
             except EventsLostError as error:
-                written = "lost", {"count": error.count, "reason": f"more came at once than {_QUEUE} items"}
+                written = (
+                    "lost",
+                    {"count": error.count, "reason": f"more than {_QUEUE} items arrived together"},
+                )
             except TargetCrashedError:
-                written = ("pageCrashed", {}) if tells else None
+                written = ("pageCrashed", {}) if reports_end else None
             except UndecodableReplyError as error:
                 written = "lost", {"count": 1, "reason": f"it cannot be read: {error}"}
             except (SessionGoneError, ConnectionLostError):
@@ -161,7 +167,7 @@ class Following:
         return "downloadEnded", {"guid": guid, "state": state, "bytes": record.received, "targetId": page}
 
     def _page_of(self, frame_id: str) -> str:
-        """Return the page that a frame is of; "" where it is gone."""
+        """Return the page of a frame; "" if the frame is gone."""
         for page in self._context.pages:
             if any(frame.id == frame_id for frame in page.frames):
                 return page.target_id
@@ -169,7 +175,7 @@ class Following:
 
 
 def describe_activity(item: object) -> Written | None:
-    """Return what a page's console, errors and requests become."""
+    """Return the journal entry for an item of the page's console, errors or requests."""
     if isinstance(item, ConsoleMessage):
         fields: dict[str, Any] = {
             "level": item.level,
@@ -209,7 +215,7 @@ def describe_activity(item: object) -> Written | None:
 
 
 def _of_main_frame(page: Page) -> Callable[[Event], Written | None]:
-    """Return what describes the protocol's events of a page; navigations are those of its main frame."""
+    """Return a function that describes a page's protocol events. It ignores navigations of child frames."""
 
     def describe(event: Event) -> Written | None:
         told = event.params

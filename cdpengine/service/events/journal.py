@@ -1,7 +1,7 @@
-"""Journal: what happened in a session, numbered, for any number of readers that each go at their own pace.
+"""Journal: a numbered record of a session's activity, for any number of readers at different speeds.
 
-Rule: writing never waits. The journal keeps the latest entries within two bounds; a reader that is behind them is
-told how many entries it missed. An id names a journal and a number in it: one of an older session is noticed.
+Rule: writing never waits. The journal keeps the latest entries within two bounds, and reports to a slow reader how
+many entries it missed. An id contains a journal and a number, so that the id of an older session is recognised.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from cdpengine._notifier import Notifier
 
 MOST_ENTRIES = 2_000
 MOST_BYTES = 8 * 2**20
-"""What a journal keeps."""
+"""Limits of the journal."""
 
 LONGEST_TEXT = 64 * 2**10
-"""Characters of one text in an entry; of a longer one, `cut` says how many more there were."""
+"""Maximum length of a string in an entry, in characters. `cut` counts the characters after that."""
 
 
 @attrs.frozen
 class Entry:
-    """One thing that happened: `name` says what, `data` is a JSON object; `target_id` is the page, "" for none."""
+    """An entry: `name` is its kind, `data` a JSON object, `target_id` its page or ""."""
 
     number: int
     name: str
@@ -36,7 +36,7 @@ class Entry:
 
 @attrs.frozen
 class Ended:
-    """Why nothing more will come."""
+    """The reason why a journal has ended."""
 
     reason: str
     message: str
@@ -56,7 +56,7 @@ class Journal:
     _changes: Notifier = attrs.field(factory=Notifier)
 
     def add(self, name: str, target_id: str, fields: Mapping[str, Any]) -> None:
-        """Write down what happened."""
+        """Add an entry."""
         self.last += 1
         data = {key: value for key, value in fields.items() if value is not None}
         if target_id:
@@ -74,20 +74,20 @@ class Journal:
         self._changes.notify()
 
     def end(self, reason: str, message: str) -> None:
-        """Say that nothing more will come, and why; the first reason counts."""
+        """End the journal with a reason; the first reason counts."""
         if self.ended is None:
             self.ended = Ended(reason, message)
             self._changes.notify()
 
     def after(self, number: int, most: int = 100) -> tuple[int, list[Entry]]:
-        """Return how many entries after a number are gone, and the first ones that are kept."""
+        """Return how many entries after `number` are gone, and the first ones that are kept."""
         first = self.last - len(self._entries) + 1
         lost = max(first - number - 1, 0)
         start = max(number + 1, first) - first
         return lost, [self._entries[index] for index in range(start, min(start + most, len(self._entries)))]
 
     async def wait_beyond(self, number: int) -> None:
-        """Wait until there is more than that, or there will be nothing more."""
+        """Wait until the journal has an entry after `number`, or has ended."""
         await self._changes.wait_for(lambda: self.last > number or self.ended is not None)
 
     # --- ids --------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ class Journal:
         return f"{self.key}-{number}"
 
     def number_of(self, entry_id: str) -> int | None:
-        """Return the number that an id names; None for an id of another journal, or of none."""
+        """Return the number in an id; None for an invalid id or one of another journal."""
         key, _, number = entry_id.partition("-")
         if key != self.key or not (number.isascii() and number.isdecimal()) or len(number) > 15:
             return None

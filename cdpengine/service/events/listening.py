@@ -1,8 +1,8 @@
-"""Server-sent events: a session's journal as it is sent to one client.
+"""Server-sent events: a session's journal, sent to one client.
 
-Rule: the client's pace is its own: it reads the journal, and what it was too slow for is told as `lost`, with a
-number. Each event has an id; a client that comes back with it (Last-Event-ID) goes on there. The last event is
-`end`, which says why. A comment each few seconds shows that the connection is there, and renews the id.
+Rule: each client reads the journal at its pace; if it is too slow, a `lost` event counts the events that it
+missed. Each event has an id; a client that sends it (Last-Event-ID) continues after that event. The last event
+is `end`, with the reason. A comment every few seconds keeps the connection alive and renews the id.
 """
 
 from __future__ import annotations
@@ -19,45 +19,45 @@ from cdpengine.service.events.journal import Ended, Entry, Journal
 from cdpengine.service.guard import Receive, Send
 
 EVENTS: Mapping[str, str] = {
-    "pageOpened": "A page is there: `url`, `opener`.",
+    "pageOpened": "A page was opened: `url`, `opener`.",
     "pageClosed": "A page was closed.",
     "pageCrashed": "A page's renderer ended; a navigation brings it back.",
     "navigation": "The page's main frame shows another document, or `sameDocument`: another URL of it.",
     "console": "A message of the console: `level`, `text`, `url`, `line`, `source`.",
     "pageError": "An uncaught exception or rejection: `text`, `url`, `line`.",
     "request": "A request begins: `request` is its id; `method`, `url`, `type`.",
-    "response": "The headers of its response are there: `status`.",
-    "requestEnded": "It is over; `failure` says why it failed.",
+    "response": "Its response headers arrived: `status`.",
+    "requestEnded": "It ended; `failure` is the reason if it failed.",
     "dialog": "A dialog opened: `type`, `text`.",
     "dialogClosed": "It was answered: `accepted`.",
     "download": "A download begins: `guid`, `url`, `suggestedFilename`.",
-    "downloadEnded": "It is over: `state` is completed, canceled or refused; `bytes`.",
-    "lost": "Events are missing here: `count` says how many, null where nobody knows; `reason`.",
-    "end": "The last event; `reason` is why, `message` the same in words.",
+    "downloadEnded": "It ended: `state` is completed, canceled or refused; `bytes`.",
+    "lost": "Events are missing here: `count`, null if unknown; `reason`.",
+    "end": "The last event: `reason`, and `message` for people.",
 }
-"""The names of events, and what they mean."""
+"""The names of events and their meanings."""
 
 _ALWAYS = frozenset({"lost", "end"})
 
 
 @attrs.frozen(kw_only=True)
 class Wanted:
-    """What a client listens to: of which page, and which events; None means all of them."""
+    """A client's choice of a page and of events; None means all of them."""
 
     target_id: str | None = None
     names: frozenset[str] | None = None
 
     def matches(self, entry: Entry) -> bool:
-        """Whether an entry is one of them."""
+        """Whether the client wants the entry."""
         if self.target_id is not None and entry.target_id not in (self.target_id, ""):
             return False
         return self.names is None or entry.name in self.names or entry.name in _ALWAYS
 
 
 class EventsResponse(Response):
-    """The events of a journal after a number, as they come. `missed` is told first where something was.
+    """The events of a journal after a number, as they are added. `missed` is the reason for a first `lost` event.
 
-    `heartbeat` is in seconds; `left` is called once when the client has them all, or is gone.
+    `heartbeat` is in seconds; `left` is called once when the client has all events or has disconnected.
     """
 
     def __init__(
@@ -73,13 +73,13 @@ class EventsResponse(Response):
         super().__init__(
             media_type="text/event-stream", headers={"cache-control": "no-store", "x-accel-buffering": "no"}
         )
-        # A body of unknown length has none.
+        # The body has no known length.
         self.raw_headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
         self._journal, self._wanted = journal, wanted
         self._after, self._missed, self._heartbeat, self._left = after, missed, heartbeat, left
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Send them until the journal ends or the client is gone."""
+        """Send events until the journal ends or the client disconnects."""
         try:
             await self._serve(receive, send, only_headers=scope["method"] == "HEAD")
         finally:
@@ -100,7 +100,7 @@ class EventsResponse(Response):
             nursery.start_soon(watch)
             await self._send_all(send)
             nursery.cancel_scope.cancel()
-        # Not within the nursery: the end of an answer is told as the client leaving, too.
+        # Outside of the nursery: the server reports the end of a response as a disconnect, too.
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send_all(self, send: Send) -> None:
@@ -136,7 +136,7 @@ class EventsResponse(Response):
 
 
 def _beat(journal: Journal, number: int) -> str:
-    # An id without data is not an event, but clients remember it: what a client did not ask for is not lost to it.
+    # Clients remember an id without data, although it is no event. So filtered events do not count as lost.
     return f": {journal.key}\nid: {journal.id_of(number)}\n\n"
 
 

@@ -1,1 +1,1 @@
-"""The gate: every connection of the browser goes through it, and is judged by the address that it leads to."""
+"""The gate: checks the destination address of every connection that the browser makes."""

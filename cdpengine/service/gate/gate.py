@@ -1,9 +1,9 @@
-"""The gate: a SOCKS proxy on this machine through which a browser makes all of its connections.
+"""The gate: a SOCKS proxy on this machine for all connections of a browser.
 
-Rule: a host is judged when a connection to it is made, by the addresses that its name has then, and the connection
-is made to one of exactly those. So nothing that a page loads gets past the policy (scripts, frames, websockets,
-workers), and a name whose address changes between two questions (DNS rebinding) gains nothing. Bytes are passed on
-as they are.
+Rule: the gate checks a host when a connection to it begins, by the addresses that its name has then, and
+connects to one of exactly those addresses. So nothing that a page loads can bypass the policy (scripts, frames,
+websockets, workers), and a name that changes its address between two lookups (DNS rebinding) gains nothing. The
+gate does not change the bytes.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from cdpengine.service.url_policy import UrlPolicy
 _log = get_logger("cdpengine.service")
 
 _HANDSHAKE = 10.0
-"""Seconds that a client has to say where it wants to go."""
+"""Maximum time for a client to send its destination, in seconds."""
 
 _CONNECTING = 10.0
-"""Seconds for one address of a host."""
+"""Maximum time to connect to one address of a host, in seconds."""
 
 _PIECE = 2**16
 _MOST = 1024
-"""Connections at the same time; more wait."""
+"""Maximum number of simultaneous connections; further ones wait."""
 
 _KEPT = 200
 
 
 @attrs.frozen
 class NotConnected:
-    """Why there was no connection to a host, and whether that was the policy's doing."""
+    """The reason why a connection to a host failed, and whether the policy refused it."""
 
     reason: str
     refused: bool
@@ -49,12 +49,12 @@ class NotConnected:
 
 @attrs.define(eq=False)
 class Failures:
-    """Why there was no connection to a host, for the latest hosts of which that is so."""
+    """The reasons of failed connections, for the latest hosts that could not be reached."""
 
     _by_host: OrderedDict[str, NotConnected] = attrs.field(factory=OrderedDict)
 
     def note(self, host: str, why: NotConnected | None) -> None:
-        """Take note of why, or that there is a connection now."""
+        """Record the reason, or None for a connection that was made."""
         self._by_host.pop(host, None)
         if why is not None:
             self._by_host[host] = why
@@ -62,7 +62,7 @@ class Failures:
             self._by_host.popitem(last=False)
 
     def of(self, host: str) -> NotConnected | None:
-        """Return why there was none, None where there was one, or nobody asked."""
+        """Return the reason, or None if the last connection succeeded or none was made."""
         return self._by_host.get(host)
 
 
@@ -77,7 +77,7 @@ class Gate:
 
     @property
     def switches(self) -> tuple[str, ...]:
-        """The switches with which Chrome has no way past it: loopback included, no names resolved, no UDP."""
+        """Chrome's switches that leave only the gate: also for loopback, no name resolution, no UDP."""
         return (
             f"--proxy-server=socks5://127.0.0.1:{self.port}",
             "--proxy-bypass-list=<-loopback>",
@@ -86,7 +86,7 @@ class Gate:
         )
 
     async def serve(self, *, task_status: trio.TaskStatus[None]) -> None:
-        """Take connections until cancelled."""
+        """Accept connections until cancelled."""
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
         self.port = listeners[0].socket.getsockname()[1]
         async with trio.open_nursery() as nursery:
@@ -94,7 +94,7 @@ class Gate:
             task_status.started()
 
     async def _pass_on(self, browser: trio.SocketStream) -> None:
-        """Serve one connection. Whatever goes wrong ends it: the browser says so to its page."""
+        """Serve one connection. Any error closes it, and the browser reports that to its page."""
         async with self._room:
             try:
                 destination: Destination | None = None
@@ -113,7 +113,7 @@ class Gate:
     async def _connect(
         self, browser: trio.SocketStream, destination: Destination
     ) -> trio.SocketStream | None:
-        """Connect to where the browser wants to go, or tell it why not."""
+        """Connect to the requested destination, or report the reason of the failure to the browser."""
         host = destination.host.rstrip(".").lower()
         refusal, addresses = await self._policy.judge_host(host)
         if refusal:
@@ -150,7 +150,7 @@ async def _open(address: Address, port: int) -> trio.SocketStream:
 
 
 async def _read_destination(browser: trio.SocketStream) -> Destination | None:
-    """Do the handshake, and return where to; None for what was answered already. Raises ValueError."""
+    """Do the handshake and return the destination; None if the request was answered. Raises ValueError."""
     head = await _read_exactly(browser, 2)
     if not socks.accepts_no_authentication(head + await _read_exactly(browser, head[1])):
         await browser.send_all(socks.NO_METHOD)
@@ -169,13 +169,13 @@ async def _read_exactly(stream: trio.SocketStream, count: int) -> bytes:
     while len(read) < count:
         piece = await stream.receive_some(count - len(read))
         if not piece:
-            raise ValueError("the client left in the middle of its request")
+            raise ValueError("the client disconnected during its request")
         read += piece
     return read
 
 
 async def _join(browser: trio.SocketStream, server: trio.SocketStream) -> None:
-    """Pass bytes on in both directions, each to its own end; an error in one ends both."""
+    """Copy bytes in both directions until each has ended; an error in one direction ends both."""
     async with open_body_nursery() as nursery:
         other = trio.Event()
 
@@ -196,7 +196,7 @@ async def _copy(source: trio.SocketStream, target: trio.SocketStream) -> None:
 
 @asynccontextmanager
 async def open_gate(policy: UrlPolicy, failures: Failures) -> AsyncIterator[Gate]:
-    """Give a gate while the block runs."""
+    """Run a gate during the block."""
     gate = Gate(policy, failures)
     async with open_body_nursery() as nursery:
         await nursery.start(gate.serve)

@@ -1,6 +1,6 @@
-"""SOCKS 5 (RFC 1928), as much of it as a browser speaks: no authentication, and CONNECT.
+"""SOCKS 5 (RFC 1928), the part that browsers use: no authentication, only CONNECT.
 
-Rule: pure. What does not fit raises ValueError, and the connection ends.
+Rule: pure. Invalid input raises ValueError, and the connection is closed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _IPV4, _NAME, _IPV6 = 1, 3, 4
 
 
 class Reply(IntEnum):
-    """What a request is answered."""
+    """The reply codes."""
 
     DONE = 0
     FAILED = 1
@@ -31,32 +31,32 @@ class Reply(IntEnum):
 
 @attrs.frozen
 class Destination:
-    """Where a connection is to lead. `host` is a name or an address, an IPv6 one without brackets."""
+    """The destination of a connection. `host` is a name or an address; an IPv6 address has no brackets."""
 
     host: str
     port: int
 
 
 def accepts_no_authentication(greeting: bytes) -> bool:
-    """Whether a client's greeting, all of it, offers to go without authentication. Raises ValueError."""
+    """Return whether a complete greeting offers "no authentication". Raises ValueError."""
     if len(greeting) < 3 or greeting[0] != VERSION or len(greeting) != 2 + greeting[1]:
-        raise ValueError("no greeting of SOCKS 5")
+        raise ValueError("not a SOCKS 5 greeting")
     return 0 in greeting[2:]
 
 
 def length_of_request(head: bytes) -> int:
-    """Return how many bytes a request has, by its first five. Raises ValueError."""
+    """Return the length of a request in bytes, from its first five. Raises ValueError."""
     if head[0] != VERSION:
-        raise ValueError("no request of SOCKS 5")
+        raise ValueError("not a SOCKS 5 request")
     kind = head[3]
     if kind not in (_IPV4, _NAME, _IPV6):
-        raise ValueError(f"unknown kind of address {kind}")
+        raise ValueError(f"unknown address type {kind}")
     address = {_IPV4: 4, _NAME: 1 + head[4], _IPV6: 16}[kind]
     return 4 + address + 2
 
 
 def parse_request(request: bytes) -> Destination | None:
-    """Return where a whole request leads, None for another command than CONNECT. Raises ValueError."""
+    """Return the destination of a complete request, None for another command than CONNECT. Raises ValueError."""
     kind, address, port = request[3], request[4:-2], int.from_bytes(request[-2:], "big")
     if request[1] != _CONNECT:
         return None
@@ -69,5 +69,5 @@ def parse_request(request: bytes) -> Destination | None:
 
 
 def make_reply(reply: Reply) -> bytes:
-    """Return the answer to a request."""
+    """Return the bytes that answer a request."""
     return bytes((VERSION, reply, 0, _IPV4, 0, 0, 0, 0, 0, 0))

@@ -1,1 +1,1 @@
-"""What carries messages of MCP: their check, and standard input and output."""
+"""The transports of MCP messages: checks, HTTP, and standard input and output."""

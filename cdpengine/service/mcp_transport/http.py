@@ -1,8 +1,8 @@
 """MCP over streamable HTTP: the tools at a path of the service, behind the same guard.
 
-Rule: a client's session is its `Mcp-Session-Id`, with a browser context of its own. The protocol's revision of
-2026 has no such ids: there, and wherever the URL says so (`?session=NAME`), the session is the one of that name. A
-client that closes the connection on which its answer comes ends its call: the page's script is stopped.
+Rule: a client's session is its `Mcp-Session-Id`, with a separate browser context. The 2026 revision of the
+protocol has no such ids. There, and if the URL has `?session=NAME`, the session is the one of that name. If the
+client closes the connection of a call, the call is cancelled and the page's script stopped.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ from cdpengine.service.sessions import check_name
 from cdpengine.service.settings import ServiceSettings
 
 SHARED_SESSION = "mcp"
-"""The session of clients that have no session id, and name none."""
+"""The session of clients that send no session id and no name."""
 
 OWN = "mcp-"
-"""What the names of sessions begin with that are those of one client alone; the rest is its id."""
+"""Prefix of the names of sessions that belong to one client; the rest is its id."""
 
 _LONGEST_ID = 60
 
 _CALL = "cdpengine.call"
-"""Where a request's scope keeps whose call it is."""
+"""Key of a request's scope for its call."""
 
 _OUTPUT_BYTES = 50_000_000
-"""What the files of one session may hold, before the oldest of them are removed."""
+"""Maximum size of the files of one session, in bytes, before the oldest are removed."""
 
 Perform = Callable[[str, Mapping[str, Any]], Awaitable[ActResponse]]
-"""Does a request in the session of that name."""
+"""Performs a request in the session of that name."""
 
 CloseSession = Callable[[str], Awaitable[bool]]
 
 
 @attrs.define(eq=False)
 class _Call:
-    """One HTTP request: its session, and what ends what it asked for."""
+    """One HTTP request: its session, and the cancel scope of its call."""
 
     session: str
     left: bool = False
@@ -65,11 +65,11 @@ class _Call:
 
     @property
     def is_its_own(self) -> bool:
-        """Whether the session is that of one client alone."""
+        """Whether the session belongs to one client."""
         return self.session.startswith(OWN)
 
     def leave(self) -> None:
-        """Take note that the client is gone."""
+        """Note that the client has disconnected."""
         self.left = True
         for scope in self.scopes:
             scope.cancel()
@@ -77,7 +77,7 @@ class _Call:
 
 @attrs.define(eq=False)
 class McpEndpoint:
-    """The endpoint, as an ASGI application; `run` runs beside it. `outputs` is the folder for long answers."""
+    """The endpoint, as an ASGI application; `run` must be running. `outputs` is the folder for long results."""
 
     _perform: Perform
     _close_session: CloseSession
@@ -86,14 +86,14 @@ class McpEndpoint:
     _outputs: Path
     _manager: StreamableHTTPSessionManager = attrs.field(init=False)
     _tools: OrderedDict[str, ToolServer] = attrs.field(factory=OrderedDict)
-    """Of the sessions that were used last, as many as there may be clients."""
+    """The tools of the most recently used sessions, up to the maximum number of clients."""
     _asked: set[tuple[str, str] | None] = attrs.field(factory=set)
-    """Sessions and ids of requests without an answer: the SDK would mix up the answers of two that are alike."""
+    """Sessions and ids of unanswered requests: the SDK would confuse the responses to two equal ids."""
 
     def __attrs_post_init__(self) -> None:
         self._manager = StreamableHTTPSessionManager(
             self._tools_of(SHARED_SESSION).server(on_call=self._call),
-            # The service's own guard has looked at Host and Origin, and knows the names that were allowed.
+            # The service's guard has already checked Host and Origin against the allowed names.
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
             session_idle_timeout=self._settings.session_idle,
             max_request_body_size=self._settings.body,
@@ -101,7 +101,7 @@ class McpEndpoint:
         )
 
     async def run(self, *, task_status: trio.TaskStatus[None]) -> None:
-        """Keep the clients' sessions until cancelled; then their streams end."""
+        """Run the clients' sessions until cancelled; then their streams end."""
         async with self._manager.run():
             task_status.started()
             await trio.sleep_forever()
@@ -150,7 +150,7 @@ class McpEndpoint:
 
     @contextmanager
     def _noting(self, asked: tuple[str, str] | None) -> Iterator[None]:
-        """Note a request while it has no answer."""
+        """Note a request while it is unanswered."""
         if asked is not None:
             self._asked.add(asked)
         try:
@@ -159,7 +159,7 @@ class McpEndpoint:
             self._asked.discard(asked)
 
     def _tools_of(self, session: str) -> ToolServer:
-        """Return what does the calls of a session; its long answers are in a folder of its own."""
+        """Return the tool server of a session, which has a folder for its long results."""
         if session not in self._tools:
             folder = self._folder_of(session)
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -169,7 +169,7 @@ class McpEndpoint:
         return self._tools[session]
 
     async def _forget(self, session: str) -> None:
-        """Forget a session with its long answers."""
+        """Remove a session and its long results."""
         self._tools.pop(session, None)
         folder = self._folder_of(session)
         await trio.to_thread.run_sync(partial(shutil.rmtree, folder, ignore_errors=True))
@@ -180,7 +180,7 @@ class McpEndpoint:
     async def _call(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """Do a call of a tool, and end it when the client is gone."""
+        """Perform a tool call, and cancel it if the client disconnects."""
         assert context.request is not None
         call: _Call = context.request.scope[_CALL]
         with trio.CancelScope() as scope:
@@ -192,11 +192,11 @@ class McpEndpoint:
                     return await self._tools_of(call.session).handle_call(context, params)
             finally:
                 call.scopes.discard(scope)
-        return say("the client left before the answer", failed=True)  # which nobody reads
+        return say("the client left before the answer", failed=True)  # not delivered
 
 
 async def _read_body(receive: Receive) -> bytes | None:
-    """Return the body of a request, or None if the client is gone."""
+    """Return the body of a request, or None if the client has disconnected."""
     body = bytearray()
     while True:
         message = await receive()
@@ -208,7 +208,10 @@ async def _read_body(receive: Receive) -> bytes | None:
 
 
 async def _refuse(send: Send, refusal: Refusal) -> None:
-    """Answer a message that the SDK does not get. One that has no answer gets the same status and no content."""
+    """Answer a message that the SDK does not get.
+
+    A notification or response gets the same status without content.
+    """
     content = b"" if refusal.silent else refusal.to_json()
     headers = [(b"content-length", str(len(content)).encode())]
     if content:
@@ -218,7 +221,7 @@ async def _refuse(send: Send, refusal: Refusal) -> None:
 
 
 def session_of(scope: Mapping[str, Any]) -> str:
-    """Return the session that an HTTP request is for. Raises InvalidArgumentError for a wrong name."""
+    """Return the session of an HTTP request. Raises InvalidArgumentError for an invalid name."""
     named = parse_qs(scope["query_string"].decode("latin-1")).get("session")
     if named:
         return check_name(named[0])
@@ -232,7 +235,7 @@ def session_of(scope: Mapping[str, Any]) -> str:
 async def open_endpoint(
     perform: Perform, close_session: CloseSession, settings: ServiceSettings
 ) -> AsyncIterator[McpEndpoint]:
-    """Give the endpoint while the block runs."""
+    """Run the endpoint during the block."""
     async with open_outputs() as outputs, open_body_nursery() as nursery:
         offered = McpSettings(capabilities=settings.mcp_capabilities, structured=settings.mcp_structured)
         endpoint = McpEndpoint(perform, close_session, settings, offered, outputs.path)

@@ -1,8 +1,9 @@
 """JSON-RPC messages of MCP clients, checked before the SDK reads them. Pure.
 
-Rule: each request whose id can be read is answered, if only with an error. The SDK drops a message that it cannot
-parse, and takes one with a wrong id for a notification. So each message is checked here, and the transport answers
-the refused ones. Notifications and responses are never answered (JSON-RPC 2.0, sections 4.1 and 5).
+Rule: each request with a readable id gets a response, even if only an error. The SDK drops a message that it
+cannot parse, and treats one with a wrong id as a notification. So this module checks each message, and the
+transport answers the refused ones. Notifications and responses are never answered (JSON-RPC 2.0, sections 4.1
+and 5).
 
 The SDK cannot parse unpaired surrogates. In the arguments of a tool they are hidden from it by marks
 (`show_arguments` undoes that). U+FFFD replaces them in all other strings.
@@ -28,17 +29,17 @@ from mcp_types.jsonrpc import (
 from cdpengine import _json
 
 LONGEST_MESSAGE = 1 << 26
-"""Bytes of a message on standard input. A longer one is read to its end, without being kept, and refused."""
+"""Maximum length of a message on standard input, in bytes. A longer one is read, discarded and refused."""
 
 _MOST_LEVELS = 200
-"""Levels of nesting that the SDK's JSON parser reads."""
+"""Nesting levels that the SDK's JSON parser accepts."""
 
 Id = str | int | float | None
 
 
 @attrs.frozen
 class Accepted:
-    """A message in a form that the SDK parses. `id` is that of a request, None for other messages."""
+    """A message in a form that the SDK parses. `id` is None unless the message is a request."""
 
     text: str
     id: str | int | None
@@ -62,7 +63,7 @@ class Refusal:
 
 
 def read_message(raw: bytes) -> Accepted | Refusal:
-    """Return a message in a form that the SDK parses, or the reason why there is none."""
+    """Return a message in a form that the SDK parses, or the reason why that is impossible."""
     try:
         text = raw.decode()
     except UnicodeDecodeError:
@@ -84,12 +85,12 @@ def read_message(raw: bytes) -> Accepted | Refusal:
 
 
 def refuse_duplicate(identifier: Id) -> Refusal:
-    """Return the refusal of a request whose id is that of another one that has no answer yet."""
+    """Return the refusal of a request whose id another unanswered request has."""
     return Refusal(INVALID_REQUEST, "another request with this id has no answer yet", identifier)
 
 
 def refuse_long(beginning: bytes) -> Refusal:
-    """Return the refusal of a message that is longer than `LONGEST_MESSAGE`, by its first bytes."""
+    """Return the refusal of a message longer than `LONGEST_MESSAGE`, by its first bytes."""
     identifier, _ = _find_members(beginning.decode(errors="replace"))
     return Refusal(INVALID_REQUEST, f"the message is longer than {LONGEST_MESSAGE:,} bytes", identifier)
 
@@ -101,7 +102,7 @@ def show_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(message: Any) -> Refusal | None:
-    """Return why a message is no JSON-RPC message of MCP, or None if it can be one."""
+    """Return why a message is not a JSON-RPC message of MCP, or None if it can be one."""
     if isinstance(message, list):
         return Refusal(
             INVALID_REQUEST, "the message is a list: MCP has no batches. Send each message separately"
@@ -127,7 +128,7 @@ def _check(message: Any) -> Refusal | None:
         missing = "is missing" if "method" not in message else "is not a string"
         return Refusal(INVALID_REQUEST, f'the member "method" {missing}', kept)
     if _json.has_unpaired(method):
-        return Refusal(METHOD_NOT_FOUND, "there is no such method", kept, silent)
+        return Refusal(METHOD_NOT_FOUND, "unknown method", kept, silent)
     if not isinstance(message.get("params"), dict | None):
         return Refusal(INVALID_PARAMS, 'the member "params" is not a JSON object', kept, silent)
     return None
@@ -140,7 +141,7 @@ def _keep_id(identifier: Any) -> Id:
 
 
 def _accept(text: str | None, message: dict[str, Any]) -> str | None:
-    """Return the JSON of a message that the SDK parses, or None if it parses none. `text` is the one that came."""
+    """Return JSON that the SDK parses, or None. `text` is the original message."""
     try:
         if text is None or _json.has_unpaired_escape(text):
             text = _json.encode_ascii(_hide(message))
@@ -163,7 +164,7 @@ def _hide(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_unread(text: str, error: msgspec.DecodeError) -> Refusal:
-    """Return the refusal of a message that is no JSON, or is beyond what can be read."""
+    """Return the refusal of a message that is not JSON or exceeds a limit of the decoder."""
     identifier, is_notification = _find_members(text)
     if isinstance(error, msgspec.ValidationError):
         reason = "the message has a number that is out of range"
@@ -180,14 +181,14 @@ def _refuse_unread(text: str, error: msgspec.DecodeError) -> Refusal:
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
 _BLANK = re.compile(r"\s*")
 _LONGEST_ID = 1_000
-"""Characters of an id that is looked for in a message that cannot be decoded."""
+"""Maximum length of an id that is searched in an undecodable message, in characters."""
 
 
 def _find_members(text: str) -> tuple[Id, bool]:
-    """Return the id in the text of a message, None if it has none, and whether it is surely a notification.
+    """Return the id in a message's string, or None, and whether the message is certainly a notification.
 
-    Only members of the message itself count, whose value is complete. The text is scanned once, to its end or to
-    the first string that does not end, so that hostile text stays cheap.
+    Only members of the message itself with a complete value count. The string is scanned once, to its end or to
+    the first unterminated string literal, so that hostile input stays cheap.
     """
     members: dict[str, str] = {}
     last: list[str] = []

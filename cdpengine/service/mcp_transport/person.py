@@ -1,7 +1,7 @@
-"""The person of an MCP client, who can be asked by an elicitation (MCP 2025-06-18).
+"""Confirmations by the person at an MCP client, through an elicitation (MCP 2025-06-18).
 
-Rule: only a client that declared the capability is asked. The form has no fields: to accept it is a yes; to
-decline or to close it is a no. Nothing that is secret is in the question.
+Rule: only a client that declared the capability gets the question. The form has no fields: accepting it means yes;
+declining or closing it means no. The question contains no secrets.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NO_FIELDS: dict[str, Any] = {"type": "object", "properties": {}}
 
 @contextmanager
 def person_of_client(context: ServerRequestContext[Any]) -> Iterator[None]:
-    """Have the client's person asked for confirmations in this task, where the client can do so."""
+    """Let the client's person confirm actions in this task, if the client supports that."""
     token = person.set(_make_confirm(context))
     try:
         yield
@@ -33,10 +33,10 @@ def _make_confirm(context: ServerRequestContext[Any]) -> Confirm | None:
     if declared is None or not session.can_send_request:
         return None
     if declared.form is None and declared.url is not None:
-        return None  # it opens addresses only
+        return None  # it supports only opening URLs
 
     async def confirm(asked: Confirmation) -> bool:
-        question = f'The recorded flow "{asked.scenario}" is about to {asked.what}, on {asked.url}. Go on?'
+        question = f'The recorded flow "{asked.scenario}" is about to {asked.what}, on {asked.url}. Continue?'
         answer = await session.elicit_form(question, _NO_FIELDS, context.request_id)
         return answer.action == "accept"
 

@@ -1,7 +1,7 @@
 """Standard input and output as an MCP transport: one message a line.
 
-Rule: a line that is no message of MCP is answered here (`messages`), the others go to the SDK. Blank lines are
-ignored. All that is printed meanwhile goes to standard error.
+Rule: this module answers a line that is not an MCP message (`messages`) and passes the others to the SDK. It
+ignores blank lines. Anything else that the program prints goes to standard error.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Sink(Protocol):
 
 @asynccontextmanager
 async def open_standard_streams() -> AsyncIterator[tuple[Any, Any]]:
-    """Give the SDK's streams of messages over standard input and output."""
+    """Open the SDK's message streams over standard input and output."""
     with _standard_streams() as (source, sink):
         async with open_messages(source, sink) as streams:
             yield streams
@@ -47,7 +47,7 @@ async def open_standard_streams() -> AsyncIterator[tuple[Any, Any]]:
 
 @asynccontextmanager
 async def open_messages(source: _Source, sink: _Sink) -> AsyncIterator[tuple[Any, Any]]:
-    """Give the SDK's streams of messages over two streams of bytes."""
+    """Open the SDK's message streams over two byte streams."""
     writer = _Writer(sink)
     lines = cast("anyio.AsyncFile[str]", _Messages(source, writer))
     async with stdio_server(lines, cast("anyio.AsyncFile[str]", writer)) as streams:
@@ -56,7 +56,7 @@ async def open_messages(source: _Source, sink: _Sink) -> AsyncIterator[tuple[Any
 
 @attrs.define(eq=False)
 class _Writer:
-    """Standard output. Both the SDK and the reader of messages write here."""
+    """Standard output, shared by the SDK and the reader of messages."""
 
     _stream: _Sink
     _lock: trio.Lock = attrs.field(factory=trio.Lock)
@@ -65,7 +65,7 @@ class _Writer:
         try:
             async with self._lock:
                 await self._stream.send_all(text.encode("utf-8") if isinstance(text, str) else text)
-        except (trio.BrokenResourceError, OSError):  # the client is gone: its input ends, too
+        except (trio.BrokenResourceError, OSError):  # the client is gone, and its input ends as well
             raise anyio.ClosedResourceError from None
 
     async def flush(self) -> None:
@@ -74,7 +74,7 @@ class _Writer:
 
 @attrs.define(eq=False)
 class _Messages:
-    """The messages of standard input that the SDK parses. Refused ones are answered."""
+    """The messages of standard input that the SDK parses. Refused messages are answered here."""
 
     _stream: _Source
     _writer: _Writer
@@ -96,9 +96,9 @@ class _Messages:
                 await self._writer.write(read.to_json() + b"\n")
 
     async def _read_line(self) -> bytes | Refusal:
-        """Return the next line without blanks around it, or the refusal of one that is too long.
+        """Return the next line without surrounding whitespace, or the refusal of one that is too long.
 
-        The end of the input ends the last line.
+        The end of the input also ends the last line.
         """
         searched = 0
         beginning: bytes | None = None
@@ -122,7 +122,7 @@ class _Messages:
 
 @contextmanager
 def _standard_streams() -> Iterator[tuple[_Source, _Sink]]:
-    """Give standard input and output for the protocol alone: what else is printed meanwhile goes to the errors."""
+    """Reserve standard input and output for the protocol; other prints go to standard error."""
     kept = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -151,7 +151,7 @@ def _can_be_waited_for(descriptor: int) -> bool:
 
 @attrs.define(eq=False)
 class _ThreadStream:
-    """A file, or any descriptor on Windows: threads read and write it, because it cannot be waited for."""
+    """A file, or any descriptor on Windows. Threads read and write it, because trio cannot wait for it."""
 
     _descriptor: int
 
@@ -164,4 +164,4 @@ class _ThreadStream:
             rest = rest[await trio.to_thread.run_sync(os.write, self._descriptor, rest) :]
 
     def close(self) -> None:
-        """Leave the descriptor open: a thread that was abandoned may still read it."""
+        """Do nothing: an abandoned thread may still read the descriptor."""
