@@ -1,9 +1,9 @@
-"""Actions on nodes: what they are given, what is known of them afterwards; clicks, hovers and taps.
+"""Actions on nodes: their context and outcome, and the actions click, hover and tap.
 
-Rule: probe, then act, with nothing in between; an InputObserver in the page sees what received the input, and what
-the node did not receive is an error. Nothing is sent twice, except a press that was held back and that nothing
-received. Arguments are checked before anything is sent. The budget bounds the wait; the input itself is never cut
-in half.
+Rule: probe, then act, with nothing in between. An InputObserver in the page records which element received the
+input. Input that the node did not receive is an error. Input is never repeated, except a held-back press that no
+element received. Arguments are checked before anything is sent. The budget limits the waiting; input that has
+begun is always completed.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, NotDel
 
 @attrs.frozen(eq=False)
 class ActionContext:
-    """The means of one action.
+    """The devices, worlds and budget of one action.
 
-    `interruptions` says when a dialog holds replies back, `navigation` when the page is on its way to another
-    document. `keep_focus` has Chrome treat the page as focused.
+    `interruptions` reports dialogs that block responses, `navigation` a pending navigation of the page.
+    `keep_focus` makes Chrome treat the page as focused.
     """
 
     keyboard: KeyboardDevice
@@ -50,9 +50,9 @@ class ActionContext:
     def inspect(
         self, node: Node, action: str, *, dragging: bool = False
     ) -> AbstractAsyncContextManager[Inspection]:
-        """Open an inspection of the node; `action` is what errors call the attempt. As `inspect` in all else.
+        """Open an inspection of the node. `action` names the attempt in errors. Otherwise as `inspect`.
 
-        First it restores the emulated focus of the page, which another client may have ended.
+        First restores the page's emulated focus, which another client may have ended.
         """
         self.keep_focus()
         return inspect(
@@ -65,62 +65,63 @@ class ActionContext:
         )
 
     def within(self, budget: Budget) -> ActionContext:
-        """Return the same with another budget: that of one step of the action."""
+        """Return a copy with another budget, for one step of the action."""
         return attrs.evolve(self, budget=budget)
 
 
 @attrs.frozen
 class ActionOutcome:
-    """`action` was delivered to `target` (its description; "" for the page's focus).
+    """The result of `action` on `target`, its description ("" for the page's focused element).
 
-    `point` is where, in CSS pixels of the viewport of the session that the node belongs to; None for actions
+    `point` is the point of the action in CSS pixels of the viewport of the node's session. None for actions
     without a pointer.
 
-    For actions of the pointer, the page's own trusted events say what came of it. `delivered` means one thing: the
-    node itself received the whole of it, as this table says; None for other actions.
+    For pointer actions, `delivered` is whether the node itself received the complete action, according to the
+    page's own trusted events. None for other actions. The complete action is:
 
-    | action | what the node received |
+    | action | events that the node received |
     | --- | --- |
     | click | the press, and its `click` (with `count`, all of them; `auxclick` of other buttons) |
     | right click | the press, and its `contextmenu`, or its `auxclick` |
     | tap | the touch, and its `click`, unless the page prevented that |
     | hover | the mouse's `mousemove` |
     | scroll | the `wheel` |
-    | drag | of the source the press; then the release, or the `drop` of an HTML5 drag, came down at the point |
+    | drag | the press on the source; then the release, or the `drop` of an HTML5 drag, at the point |
 
-    The element of a frame passes input on to the document in it, which is not asked: it received the action unless
-    something else in its own document did.
+    A frame element passes input on to its document, which is not observed. The frame element counts as having
+    received the action unless another element of its own document did.
 
-    A drop counts in the destination, and in what the page had put there in answer; one to a point in whatever is
-    there (None: the point is in another frame's document, and it is not known). `received_by` says what that was.
+    A drop counts if the destination received it, or an element that the page placed there in response. A drop at a
+    point counts for any element there; `delivered` is None if the point is in another frame's document.
+    `received_by` describes the element.
 
-    False: the node received the beginning, and the page's own answer to that took the rest away: at one of these
-    events, or as the focus moved, it removed, covered, moved, disabled or replaced the node, or left the document.
-    To act again would be to do it twice. False too with `force`, or when a dialog opened at an early event (a
-    mousemove or mousedown handler): Chrome drops what comes in behind it, and typing ends with it. In all other
-    cases there is an error: NotDeliveredError.
+    False means that the node received the beginning, and the page's response prevented the rest. During one of
+    these events or a focus change, the page removed, covered, moved, disabled or replaced the node, or left the
+    document. Repeating the action would do it twice. False is also possible with `force`, or if a dialog opened
+    at an early event (in a mousemove or mousedown handler). Chrome then drops the input after it, and typing
+    ends. All other cases raise NotDeliveredError.
 
-    `events` are the types of the events that the node received, `elsewhere` those that something else received:
-    type, and a description of that. `received_by` is the target's description, or that of the first that received
-    something in its place. What another client's input set off counts for neither: the engine's presses and moves
-    bear a mark, a fraction of a pixel below 1/8, that comes back in the page's pointer events. Only in a document
-    in which no such mark has come back yet (also where pages are zoomed by pinching, in frames) can the two not be
-    told apart.
+    `events` are the types of the events that the node received. `elsewhere` lists the events that other elements
+    received, as type and description. `received_by` is the target's description, or that of the first other
+    element that received an event. Events of another client's input count for neither. The engine's presses and
+    moves carry a mark, a fraction of a pixel below 1/8, that appears in the page's pointer events. Until the
+    first mark has appeared in a document, the engine cannot distinguish the two. That includes frames of pages
+    under pinch zoom.
 
-    `dialogs` are the JavaScript dialogs that opened meanwhile, and how they were answered; `dialog_opened` says
-    whether there were any. `navigation`, `popup` and `download` are the first that had started on the page by the
-    time the action ended; None when none had. An action that sets off a navigation returns once the new document
-    is there, or after 5 s (less where its timeout is): `navigation` names where the page went in the end, and its
-    `state` is what came of it.
+    `dialogs` are the JavaScript dialogs that opened during the action, with their responses. `dialog_opened` is
+    whether there were any. `navigation`, `popup` and `download` are the first of each that the page started
+    before the action ended, or None. An action that starts a navigation returns when the new document is
+    available, or after 5 s (or its timeout, if shorter). `navigation` has the final address, and `state` its
+    result.
 
-    `set_by_script` says that a value was set by script, because keys did not bring it about: the page's input and
-    change events were not trusted ones then. The text of a code editor comes by a paste event of the script.
+    `set_by_script` is whether a script set the value, because keys did not achieve it. The page's input and change
+    events were then untrusted. In a code editor, a paste event of the script enters the text.
 
-    `healed` is the Ref (`cdpengine.Ref`) that the action was done to instead of a stale one, with `heal=True`;
-    None where the target was what it had been. `healed_destination` is the same of the node that a drag ends on.
+    `healed` is the Ref (`cdpengine.Ref`) that replaced a stale target with `heal=True`, or None if the target was
+    valid. `healed_destination` is the same for the destination of a drag.
 
-    `all_renamed` are the elements that are called otherwise than when their refs were last given: pairs of Refs,
-    `old` and `new`. `renamed` is the first of them.
+    `all_renamed` are the elements whose names changed since their refs were last returned: pairs of Refs, `old`
+    and `new`. `renamed` is the first of them.
     """
 
     action: str
@@ -137,18 +138,18 @@ class ActionOutcome:
     download: DownloadStarted | None = None
     set_by_script: bool = False
 
-    healed: Any = None  # a Ref; this layer does not know what that is
+    healed: Any = None  # a Ref, which is a type of a higher layer
     healed_destination: Any = None
     all_renamed: tuple[Any, ...] = ()
 
     @property
     def dialog(self) -> Dialog | None:
-        """The first dialog that opened meanwhile."""
+        """The first dialog that opened during the action, or None."""
         return self.dialogs[0] if self.dialogs else None
 
     @property
     def renamed(self) -> Any:
-        """The first renamed element, or None: `old` is its Ref as it was last given, `new` as it is now."""
+        """The first renamed element, or None. `old` is its Ref as last returned, `new` its current Ref."""
         return self.all_renamed[0] if self.all_renamed else None
 
 
@@ -168,8 +169,8 @@ _PRESS_EVENTS = (
 _TOUCH_EVENTS = ("touchstart", "touchend", "touchcancel", *_PRESS_EVENTS)
 
 _TAP_CLICK_TIMEOUT = 0.4
-"""Seconds in which the click of a tap comes: where a page can be zoomed by a double tap, Chrome waits 0.3 s for a
-second one. A page that prevents the touch's default has none."""
+"""Maximum time until the click of a tap, in seconds. If double-tap zoom is possible, Chrome waits 0.3 s for a
+second tap. A page that prevents the touch's default gets no click."""
 
 _NAMES = {1: "click", 2: "double-click", 3: "triple-click"}
 
@@ -185,15 +186,15 @@ async def click(
     delay: float = 0,
     force: bool = False,
 ) -> ActionOutcome:
-    """Click the node once it is visible, enabled, still, and receives events at the point.
+    """Click the node when it is visible, enabled, still, and receives events at the point.
 
-    `position` is an offset in CSS pixels from the top left corner of its border box; else a point in its
-    visible part is found. `delay` is how long the button stays down each time, in seconds. `force` takes the first
-    such point without these checks.
+    `position` is an offset in CSS pixels from the top left corner of the border box. By default a point in the
+    visible part is chosen. `delay` is the time between press and release, in seconds. `force` uses the first such
+    point without these checks.
 
-    Raises InvalidArgumentError; StaleRefError when the node left its document; InvisibleError, DisabledError,
-    UnstableError or CoveredError when the budget ends first; NotDeliveredError when the click was sent and the
-    node did not receive it.
+    Raises InvalidArgumentError. Raises StaleRefError if the node left its document. Raises InvisibleError,
+    DisabledError, UnstableError or CoveredError if the budget ends first. Raises NotDeliveredError if the node did
+    not receive the click.
     """
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
     mouse = context.mouse.on(node.session)
@@ -238,9 +239,9 @@ async def hover(
     position: tuple[float, float] | None = None,
     force: bool = False,
 ) -> ActionOutcome:
-    """Move the mouse over the node once it is visible, still, and receives events there; disabled is fine.
+    """Move the mouse over the node when it is visible, still, and receives events there. It may be disabled.
 
-    Raises as `click` does.
+    Raises the errors of `click`.
     """
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
     mouse = context.mouse.on(node.session)
@@ -272,10 +273,10 @@ async def tap(
     position: tuple[float, float] | None = None,
     force: bool = False,
 ) -> ActionOutcome:
-    """Tap the node as a finger does, checked and verified as a click is. Raises as `click` does.
+    """Tap the node with a finger, with the checks of a click. Raises the errors of `click`.
 
-    Waits for the click that Chrome makes out of it, up to 0.4 s. A page that prevents it has received the tap all
-    the same.
+    Waits up to 0.4 s for the click that Chrome generates. If the page prevents that click, the tap still counts as
+    received.
     """
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
     modifier_mask(modifiers)
@@ -309,7 +310,7 @@ async def perform(
     context: ActionContext,
     position: tuple[float, float] | None = None,
 ) -> ActionOutcome:
-    """Wait until the node meets `required`, run the gesture at its point, and say what `observer` saw of it."""
+    """Wait until the node meets `required`, run the gesture at its point, and return the observed outcome."""
     check_position(position)
     async with inspect(
         node, action, worlds=context.worlds, budget=context.budget, interruptions=context.interruptions
@@ -341,10 +342,10 @@ async def deliver(
     position: tuple[float, float] | None = None,
     undo: Callable[[], Awaitable[object]] | None = None,
 ) -> tuple[Point, Record | None, bool]:
-    """Run the gesture at a point of the node; return that, what the observer saw, and whether a dialog opened.
+    """Run the gesture at a point of the node. Return the point, the record, and whether a dialog opened.
 
-    A press that was held back, and that nothing received, is tried again once the node can be acted on, while
-    there is time. `undo` ends the gesture that it belongs to while it is still held back.
+    A held-back press that no element received is repeated when the node can be acted on, as long as time is left.
+    `undo` ends a held-back press.
     """
     budget, interruptions = inspection.budget, inspection.interruptions
     pauses = retry_pauses()
@@ -371,14 +372,14 @@ async def deliver(
         if budget.remaining <= pause + inspection.margin:
             return tried
         assert record is not None
-        budget.step(f"{record.held} came in the way, and the press was held back")
+        budget.step(f"{record.held} was in the way, and the press was held back")
         observer.renew()
         await trio.sleep(pause)
 
 
 @attrs.frozen
 class Verdict:
-    """What came of the input: whether the node received it, what did, and who received which events."""
+    """The delivery of the input: whether the node received it, the actual receiver, and the events of each."""
 
     delivered: bool
     received_by: str
@@ -387,10 +388,11 @@ class Verdict:
 
 
 def verify(node: Node, action: str, record: Record | None, *, forced: bool, dialog: bool) -> Verdict:
-    """Say what received the action.
+    """Return the verdict on an action.
 
-    Raises NotDeliveredError unless the node did, or the page answered its beginning. Not where it was forced, or
-    where a dialog made Chrome drop the rest: then the verdict says so.
+    Raises NotDeliveredError unless the node received the action or the page responded to its beginning. It does
+    not raise if the action was forced, or a dialog made Chrome drop the rest. The verdict then contains the
+    result.
     """
     record_or_empty = record or Record()
     seen, elsewhere = tuple(record_or_empty.seen), tuple(record_or_empty.astray)
@@ -416,7 +418,7 @@ def _reason(record: Record | None) -> str:
         return "the input was sent, and its document went away before it could report what received it"
     other = record.other
     if record.kept_back:
-        return f"{other} came in the way, so the press was held back, and nothing received it; try again"
+        return f"{other} was in the way, so the press was held back and no element received it; try again"
     lost = ", ".join(dict.fromkeys(kind for kind, _ in record.astray))
     if record.seen:
         rest = f"{lost} went to {other}" if lost else "nothing after that"

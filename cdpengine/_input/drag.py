@@ -1,12 +1,13 @@
 """Drag: press on one node, move, and release on another node or at a point.
 
-Rule: the press, the moves and the release are real mouse events. Where the page drags by HTML5 (draggable
-nodes, links, images), Chrome hands the drag to us as soon as it starts, and it goes on by drag events with their
-dataTransfer; else the moves go on. However it ends, the button comes up and Chrome's drags are its own again.
-The drop is sent only once the page has handled the last move, and its destination has come to rest. What covers
-the destination only since the press belongs to the drag.
-Into a frame of another process, or out of one, the press goes to the source's process, all that follows to that of
-the destination: that is how Chrome itself hands on the events of one mouse.
+Rule: the press, the moves and the release are real mouse events. If the page uses HTML5 drag and drop (draggable
+nodes, links, images), Chrome hands over the drag when it starts. The engine then sends drag events with its
+dataTransfer. Otherwise it continues with moves. In all cases the button is released and drag interception ends.
+The drop is sent after the page has handled the last move and its destination has come to rest. An element that
+covers the destination only after the press is considered part of the drag.
+
+For a drag between processes, the press goes to the source's process and all later events go to the destination's.
+Chrome distributes the events of a mouse in the same way.
 """
 
 from __future__ import annotations
@@ -59,27 +60,27 @@ _DROPPED = ("dragenter", "dragover", "drop")
 _RELEASED = ("pointermove", "mousemove", "pointerup", "mouseup")
 
 _CLEAN_UP_TIMEOUT = 0.5
-"""Seconds that a cancelled drag gets to find out whether Chrome has started one of its own."""
+"""Maximum time for a cancelled drag to find out whether Chrome started an HTML5 drag, in seconds."""
 
 _REST = 0.1
 _LONGEST_REST = 0.6
-"""Seconds that the pointer rests over the destination, with a move in every second frame; the second is the limit
-where the destination keeps moving. Pages handle one move in 50 ms, neglect those that come while they animate, and
-reorder again at the next; Chrome itself repeats `dragover` every 50 ms while a drag rests."""
+"""Time that the pointer rests over the destination, in seconds, with a move every second frame; the second value
+is the limit while the destination keeps moving. Pages handle one move per 50 ms, ignore moves during their
+animations, and reorder again at the next. Chrome itself repeats `dragover` every 50 ms while a drag rests."""
 
 _UNKNOWN = "?"
-"""Where a destination is that is no node, or is gone."""
+"""Placeholder for the position of a destination that is not a node or is gone."""
 
 _NUDGE = 8.0
-"""CSS pixels of the first move: more than Chrome takes for an unsteady hand, so a drag that can start starts."""
+"""Length of the first move, in CSS pixels. It exceeds Chrome's drag threshold, so that a possible drag starts."""
 
 
 @attrs.define(eq=False)
 class _Interception:
-    """Chrome's own drags, handed over to us while this lasts. `data` is what a drag that has started carries.
+    """Interception of Chrome's HTML5 drags. `data` is the content of a drag that has started.
 
-    `page` is the page's own session, the only one that gets events of drags, also of those in a frame's process;
-    `session` is where the drag's events go.
+    `page` is the page's own session: only it receives drag events, including those of out-of-process frames.
+    `session` is the session to which the drag's events are sent.
     """
 
     page: Session
@@ -105,13 +106,13 @@ class _Interception:
 
 @attrs.frozen
 class Pace:
-    """How a drag moves: the moves to its end, and the seconds before the first one."""
+    """The pace of a drag: the number of moves, and the seconds before the first one."""
 
     steps: int = 5
     hold: float = 0
 
     def check(self) -> None:
-        """Raise InvalidArgumentError for what cannot be."""
+        """Raise InvalidArgumentError for invalid values."""
         if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 1:
             raise InvalidArgumentError(
                 what="steps", given=repr(self.steps), expected="a number of moves, 1 or more"
@@ -130,7 +131,7 @@ async def drag(
     modifiers: Iterable[str] = (),
     force: bool = False,
 ) -> ActionOutcome:
-    """Drag `source` to a node, or to a point of its session's viewport; see `Page.drag`."""
+    """Drag `source` to a node, or to a point in its session's viewport. See `Page.drag`."""
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
     mouse = context.mouse
     mouse.check_click(button="left", count=1, modifiers=modifiers)
@@ -158,7 +159,7 @@ class _Drag:
 
     @property
     def across(self) -> bool:
-        """Whether it ends in another process than that of its source."""
+        """Whether the drag ends in another process than it started in."""
         return self.interception.session is not self.source.session
 
     async def run(
@@ -172,7 +173,7 @@ class _Drag:
         try:
             clear = isinstance(destination, Node) and await self._is_clear(destination)
             start, pressed = await self._press(source_position)
-            if self.mouse.buttons == 0:  # a dialog, opened by the press, took the rest
+            if self.mouse.buttons == 0:  # the press opened a dialog, which ended the drag
                 return self._outcome(start, False, self.source.description, pressed.seen)
             if isinstance(destination, Node):
                 return await self._to_node(destination, position, pressed, clear)
@@ -181,18 +182,18 @@ class _Drag:
             await self._clean_up()
 
     async def _is_clear(self, destination: Node) -> bool:
-        """Whether nothing covers the destination before the press, as far as one look tells."""
+        """Return whether nothing covers the destination before the press, according to a single probe."""
         async with self._inspect(destination, "drop on") as inspection:
             return await inspection.is_clear(TO_HOVER)
 
     async def _press(self, position: tuple[float, float] | None) -> tuple[Point, Record]:
-        """Press on the source, and move a little: an HTML5 drag starts with that."""
+        """Press on the source and move a little, which starts an HTML5 drag."""
         observer = InputObserver(_PRESSED, "mousedown", enough="pointerdown", marked=True)
         required = NO_REQUIREMENTS if self.force else TO_CLICK
 
         async def press(at: Point) -> bool:
             self.start = at
-            # Not waited for: it is obeyed in order, and a page that is stuck is found out by the press.
+            # Not awaited: commands run in order, and the press detects an unresponsive page.
             self.interception.page.post("Input.setInterceptDrags", enabled=True)
             return await self.mouse.press_at(at, self.modifiers, observer.mark)
 
@@ -293,12 +294,12 @@ class _Drag:
     def _outcome_of_release(
         self, at: Point, target: str, pressed: Record, record: Record, observer: InputObserver, dialog: bool
     ) -> ActionOutcome:
-        """Say what became of the release, or the drop. `target` is the destination node's description, if any.
+        """Return the outcome of the release or drop. `target` is the destination node's description, or "".
 
-        What is there by the time of the release need not be what was there before: a list makes room, the dragged
-        node moves along, a page covers itself with a place to drop things. So it counts where it came down, once
-        the destination has received what came before; and a page that has captured the pointer gets the release in
-        the source. None, not known, where the point is in the document of another frame than the source's.
+        The element at the point may change during the drag: a list makes room, the dragged node moves along, or
+        a page shows a drop overlay. So the release counts wherever it arrived, if the destination received the
+        events before it. If the page captured the pointer, the source receives the release. `delivered` is None
+        if the point is in the document of another frame than the source's.
         """
         astray = dict(record.astray)
         by_page = observer.final == "mouseup"
@@ -329,12 +330,12 @@ class _Drag:
         )
 
     def _enter(self, at: Point) -> None:
-        """Go on in the destination's process, with its mouse, from a place near the point."""
+        """Continue in the destination's process, with its mouse, from a position near the point."""
         self.end_mouse.take_over(self.mouse, Point(max(at.x - _NUDGE, 0.0), max(at.y - _NUDGE, 0.0)))
         self.mouse = self.end_mouse
 
     async def _move(self, to: Point, place: Handle | None) -> None:
-        """Move there, and rest. `place` is a node of the document there, if that is known."""
+        """Move to the point and rest. `place` is a node of the document there, or None if unknown."""
         start = self.mouse.position
         for step in range(1, self.pace.steps + 1):
             share = step / self.pace.steps
@@ -342,7 +343,8 @@ class _Drag:
             await self._move_once(at)
         started = trio.current_time()
         rested, seen, before = 0.0, None, ""
-        # The drop follows a move at which nothing changed: what came under the pointer has to accept it first.
+        # The drop follows a move during which nothing changed: an element that appeared there must accept it
+        # first.
         while rested < (_REST if seen == before else _LONGEST_REST):
             before = seen or ""
             await self._move_once(to)
@@ -358,7 +360,7 @@ class _Drag:
             await call.raw()
 
     async def _two_frames(self, place: Handle | None) -> str | None:
-        """Wait until the page has drawn twice; return where the node is, None while it moves."""
+        """Wait until the page has drawn twice. Return the node's position, or None if it is moving."""
         if place is None:
             return _UNKNOWN
 
@@ -382,9 +384,9 @@ class _Drag:
         return await wait_for_delivery(calls, self.context.interruptions)
 
     def _post_end(self) -> list[PendingCall]:
-        """End a drag for its source, where that is in another process than the drop.
+        """End the drag for its source, if the source is in another process than the drop.
 
-        Chrome ends it only for the drop's process: without this, the source gets no `dragend`, and no later press.
+        Chrome ends it only for the drop's process. Otherwise the source gets no `dragend`, and no later press.
         """
         if not self.across or self.start is None:
             return []
@@ -392,11 +394,11 @@ class _Drag:
         return [source.post("dragCancel", self.start, 0)]
 
     async def _clean_up(self) -> None:
-        """Leave the page without a drag under way: shielded, with a deadline of its own."""
+        """End a drag that is still under way. Shielded, with a separate deadline."""
         interception = self.interception
         if self.mouse.buttons and interception.data is None:
-            # A drag that starts with the last move is reported after that one is answered. Without knowing it,
-            # this would release a button that Chrome no longer watches, and the drag would stay.
+            # A drag that starts with the last move is reported after the response to that move. Without this wait,
+            # the engine would release a button that Chrome no longer tracks, and the drag would continue.
             with undoing(_CLEAN_UP_TIMEOUT / 2), suppress(ConnectionLostError):
                 await wait_until_reported(interception.page)
         interception.page.off_event("Input.dragIntercepted", interception.note_start)
@@ -441,11 +443,9 @@ class _Drag:
 
 def _refusal(record: Record, astray: dict[str, str]) -> str:
     if "drop" in astray:
-        return f"it received nothing of the drag, and {astray['drop']} received the drop"
+        return f"it received no event of the drag, and {astray['drop']} received the drop"
     if "dragover" in astray and record.begun:
-        return (
-            f"{astray['dragover']} came to be there, and did not accept it (its dragover was not prevented)"
-        )
+        return f"{astray['dragover']} appeared there and did not accept it (its dragover was not prevented)"
     if "dragover" in record.seen:
-        return "it did not accept what was dragged there (its dragover was not prevented)"
+        return "it did not accept the drop (its dragover was not prevented)"
     return "the drop did not reach it"

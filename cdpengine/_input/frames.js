@@ -1,9 +1,9 @@
-// Resolves, after two animation frames, to where the node is; null where it moved meanwhile. Called on it in an isolated
-// world.
+// Resolves after two animation frames to the node's position, or null if it moved in between. Called on the node
+// in an isolated world.
 (function () {
   "use strict";
 
-  const FRAME_LIMIT_MS = 100; // where frames do not come (a throttled page), time takes their place
+  const FRAME_LIMIT_MS = 100; // used instead of frames where the page gets none (a throttled page)
 
   function place() {
     const { x, y } = DOM.nodeType(this) === Node.ELEMENT_NODE ? DOM.getBoundingClientRect(this) : { x: 0, y: 0 };

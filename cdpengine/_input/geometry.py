@@ -1,8 +1,9 @@
-"""Geometry: quads, what is visible of them, and the points at which a node can be acted on. Pure.
+"""Geometry: quads, their visible parts, and the points for actions on a node. Pure.
 
-Rule: arithmetic in CSS pixels of the viewport. A quad arrives as eight floats, clockwise from the top left corner
-of the untransformed box. Points come from quads, which are right for links over several lines, for transforms and
-for `display: contents`; from the box model only where there are no quads, and for offsets from the border box.
+Rule: coordinates are CSS pixels of the viewport. A quad arrives as eight floats, clockwise from the top left
+corner of the untransformed box. Points are derived from quads, which are correct for links over several lines,
+transforms and `display: contents`. The box model is used only if there are no quads, and for offsets from the
+border box.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import attrs
 
 from cdpengine._protocol.domains.dom import BoxModel
 
-# Chrome rounds layout to 1/64 px. A piece thinner than that in both directions is an artefact of clipping.
+# Minimum area of a visible part. Chrome rounds layout to 1/64 px; smaller parts are artefacts of clipping.
 _LEAST_AREA = 1 / 64**2
-# A skew in pixels that may come from rounding alone.
+# Maximum skew, in pixels, that rounding alone may cause.
 _LEAST_SKEW = 1 / 64
-# The least distance from the eye, where the top left corner is at distance 1.
+# Minimum distance from the eye, where the top left corner is at distance 1.
 _LEAST_DEPTH = 1e-6
-# Corners closer than this came from rounding; the edge between them has no direction that means anything.
+# Distance below which corners are considered equal: the edge between them has no meaningful direction.
 _SAME_POINT = 1e-9
 
 
@@ -51,9 +52,9 @@ class Quad:
 
     @classmethod
     def from_floats(cls, floats: Sequence[float], zoom: float = 1.0) -> Quad:
-        """Read the protocol's form: eight floats, x and y of each corner. Raises ValueError for another count.
+        """Create a quad from the protocol's eight floats, x and y of each corner. Raises ValueError otherwise.
 
-        `zoom` is the CSS zoom of the frames around the document, by which Chrome has divided the floats.
+        `zoom` is the CSS zoom of the frames around the document, by which Chrome divided the floats.
         """
         if len(floats) != 8:
             raise ValueError(f"a quad has 8 floats, not {len(floats)}")
@@ -72,7 +73,7 @@ class Quad:
 
     @property
     def area(self) -> float:
-        """Square pixels, whichever way round the corners run."""
+        """Area in square pixels, for either orientation of the corners."""
         return area(self.polygon)
 
     def at(self, across: float, down: float) -> Point:
@@ -84,9 +85,9 @@ class Quad:
         return Point((a * across + b * down + c) / depth, (d * across + e * down + f) / depth)
 
     def fractions(self, point: Point) -> Point | None:
-        """Undo `at`: the fractions of the box at which `point` lies. None when there are none.
+        """Return the fractions of the box at which `point` lies: the inverse of `at`.
 
-        That is so when the quad has no area, and for a point beyond the horizon of a perspective.
+        None if the quad has no area, or if the point is beyond the horizon of a perspective.
         """
         a, b, c, d, e, f, g, h = self._projection
         determinant = a * (e - f * h) - b * (d - f * g) + c * (d * h - e * g)
@@ -104,20 +105,20 @@ class Quad:
     def _projection(self) -> Floats:
         """Coefficients a to h: `at` is (a u + b v + c, d u + e v + f) / (g u + h v + 1)."""
         (x0, y0), (x1, y1), (x2, y2), (x3, y3) = self.polygon
-        # How far the fourth corner is from where a parallelogram would have it.
+        # Distance of the fourth corner from its position in a parallelogram.
         skew_x, skew_y = x0 - x1 + x2 - x3, y0 - y1 + y2 - y3
         g = h = 0.0
         determinant = (x1 - x2) * (y3 - y2) - (x3 - x2) * (y1 - y2)
         if max(abs(skew_x), abs(skew_y)) > _LEAST_SKEW and abs(determinant) > _LEAST_AREA:
             g = (skew_x * (y3 - y2) - (x3 - x2) * skew_y) / determinant
             h = ((x1 - x2) * skew_y - skew_x * (y1 - y2)) / determinant
-            if min(1 + g, 1 + h, 1 + g + h) < _LEAST_DEPTH:  # no box of a plane looks like that
+            if min(1 + g, 1 + h, 1 + g + h) < _LEAST_DEPTH:  # not a projection of a planar box
                 g = h = 0.0
         return (x1 - x0 + g * x1, x3 - x0 + h * x3, x0, y1 - y0 + g * y1, y3 - y0 + h * y3, y0, g, h)
 
 
 def signed_area(polygon: Sequence[Point]) -> float:
-    """Square pixels by the shoelace formula; positive when the corners run clockwise on the screen (y down)."""
+    """Return the area by the shoelace formula, in square pixels. Positive if clockwise on screen (y down)."""
     total = 0.0
     for index, (x, y) in enumerate(polygon):
         before_x, before_y = polygon[index - 1]
@@ -126,14 +127,14 @@ def signed_area(polygon: Sequence[Point]) -> float:
 
 
 def area(polygon: Sequence[Point]) -> float:
-    """Square pixels of a simple polygon."""
+    """Return the area of a simple polygon, in square pixels."""
     return abs(signed_area(polygon))
 
 
 def clip(polygon: Sequence[Point], window: Sequence[Point]) -> Polygon:
-    """Return the part of a convex `polygon` inside the convex `window`; empty when they do not overlap.
+    """Return the part of a convex `polygon` inside the convex `window`, empty if they do not overlap.
 
-    Sutherland and Hodgman's way: cut along each edge of the window in turn.
+    Uses the Sutherland-Hodgman algorithm: cut along each edge of the window.
     """
     if signed_area(window) < 0:
         window = tuple(reversed(window))
@@ -146,7 +147,7 @@ def clip(polygon: Sequence[Point], window: Sequence[Point]) -> Polygon:
 
 
 def contains(polygon: Sequence[Point], point: Point, slack: float = 0.0) -> bool:
-    """Tell whether a convex polygon holds `point`; `slack` is how many pixels outside of an edge still count."""
+    """Return whether a convex polygon contains `point`, or has it at most `slack` pixels outside of an edge."""
     corners = tuple(reversed(polygon)) if signed_area(polygon) < 0 else tuple(polygon)
     for index, end in enumerate(corners):
         start = corners[index - 1]
@@ -157,9 +158,9 @@ def contains(polygon: Sequence[Point], point: Point, slack: float = 0.0) -> bool
 
 
 def centroid(polygon: Sequence[Point]) -> Point:
-    """Return the centre of mass of a polygon with an area; for one without, the mean of its corners."""
+    """Return the centre of mass of a polygon, or the mean of its corners if it has no area."""
     doubled, cx, cy = 0.0, 0.0, 0.0
-    # Relative to a corner: far from the origin the products would swallow the digits that matter.
+    # Relative to a corner, because far from the origin the products would lose precision.
     origin = polygon[0]
     for index, corner in enumerate(polygon):
         before = polygon[index - 1]
@@ -176,7 +177,7 @@ def centroid(polygon: Sequence[Point]) -> Point:
 
 
 def visible_parts(quads: Iterable[Quad], windows: Sequence[Polygon]) -> tuple[Polygon, ...]:
-    """Clip every quad by every window (viewport, frames); return what is left of them, the largest first."""
+    """Clip each quad by all windows (viewport, frames). Return the remaining parts, the largest first."""
     parts: list[Polygon] = []
     for quad in quads:
         part = quad.polygon
@@ -188,10 +189,10 @@ def visible_parts(quads: Iterable[Quad], windows: Sequence[Polygon]) -> tuple[Po
 
 
 def candidates(parts: Sequence[Polygon], most: int = 16) -> tuple[Point, ...]:
-    """Return the points to try, in order: where a person would point first, then where something may stick out.
+    """Return the points to try: first where a user would point, then where an edge may be uncovered.
 
-    First the centre of each part, the largest first; then half-way from the centre to the corners and the edges
-    of the largest, then close to its corners and edges.
+    The order is: the centre of each part, the largest first; then, of the largest part, points half-way from the
+    centre to its corners and edges; then points close to these.
     """
     if not parts:
         return ()
@@ -211,10 +212,10 @@ def candidates(parts: Sequence[Polygon], most: int = 16) -> tuple[Point, ...]:
 
 
 def on_pixel(point: Point, part: Sequence[Point]) -> Point:
-    """Return the whole pixel that holds `point` if it lies in `part`, else the point itself.
+    """Return `point` rounded down to whole pixels if that is still in `part`, else the point itself.
 
-    Chrome floors the coordinates of a mouse event before it finds the target; a hit test does not. On whole
-    pixels both mean the same place.
+    Chrome floors the coordinates of a mouse event before it determines the target, but not those of a hit test. At
+    whole pixels both have the same target.
     """
     floored = Point(float(math.floor(point.x)), float(math.floor(point.y)))
     return floored if contains(part, floored) else point
@@ -222,12 +223,16 @@ def on_pixel(point: Point, part: Sequence[Point]) -> Point:
 
 @attrs.frozen
 class ClickPoints:
-    """Where the node is now.
+    """The current position of a node.
 
-    `points` are to be tried in order, `frames` are the content boxes of the frames around it, `settle` asks for
-    samples of its position, `outside` says why there is no point where there is none. `outer` has the points in
-    the pixels of the processes around it, `outer_frames` the boxes of the frames there; both the nearest first.
-    `corner` is the top left one of the node, where that is in view.
+    Attributes:
+        points: Points to try, in order.
+        frames: Content boxes of the frames around the node.
+        settle: Whether to sample the node's position for movement.
+        outside: The reason if there is no point.
+        outer: The points in the pixels of the processes around the node's, the nearest first.
+        outer_frames: Boxes of the frames in these processes, the nearest first.
+        corner: The node's top left corner if it is in view.
     """
 
     points: Sequence[Point]
@@ -246,7 +251,7 @@ def choose_points(
     box: BoxModel | None,
     position: tuple[float, float] | None,
 ) -> ClickPoints:
-    """Choose the points to try; the frames are not known here. `border` is the quad of `box`."""
+    """Choose the points to try. `border` is the quad of `box`. The caller adds the frames."""
     parts = visible_parts(quads, windows)
     clipped = sum(area(part) for part in parts) < 0.99 * sum(quad.area for quad in quads)
     outside = "no part of it is inside the viewport, and it cannot be scrolled there"
@@ -265,7 +270,7 @@ def choose_points(
 
 
 def _cut(polygon: Polygon, start: Point, end: Point) -> Polygon:
-    """Keep what lies on the right-hand side (on screen) of the line from `start` to `end`."""
+    """Return the part on the right-hand side (on screen) of the line from `start` to `end`."""
     kept: list[Point] = []
     for index, corner in enumerate(polygon):
         before = polygon[index - 1]

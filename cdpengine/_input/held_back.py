@@ -1,6 +1,6 @@
-"""Answers of a page that a dialog, or another document on its way, holds back.
+"""Calls whose response a dialog or a navigation may block.
 
-Rule: such an answer is not waited for any longer than until that is known.
+Rule: the engine stops waiting for such a response as soon as it knows of the dialog or navigation.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ T = TypeVar("T")
 async def unless_held_back(
     ask: Callable[[], Awaitable[T]], interruptions: Interruptions, navigation: SideEffects | None
 ) -> T | None:
-    """Return what the page answers; None when a dialog, or another document on its way, holds the answer back.
+    """Return the result of `ask`, or None if a dialog or a navigation blocks the page's response.
 
-    The answer also says that everything that the input has set off in the page was reported before.
+    A response also means that the page has reported all earlier effects of the input.
     """
     if navigation is not None and navigation.navigation_pending:
         return None

@@ -1,4 +1,4 @@
-"""Hindrance: something that an action waits for, and that will not pass by itself.
+"""Hindrance: a condition that blocks an action and will not pass by itself.
 
 Rule: it is logged once, within the first second of the action (logger `cdpengine.action`).
 """
@@ -15,12 +15,12 @@ from cdpengine._page.scripts.page_functions import Node
 logger = get_logger("cdpengine.action")
 
 _AFTER = 0.4
-"""Seconds after which a hindrance is logged: longer than most pages take to close what they opened."""
+"""Delay before a hindrance is logged, in seconds. Most pages close temporary overlays earlier."""
 
 
 @attrs.define
 class Hindrance:
-    """What one action waits for, `since` then on trio's clock. It is logged once."""
+    """The condition that blocks one action since `since`, a time of trio's clock. It is logged once."""
 
     action: str
     node: Node
@@ -29,7 +29,7 @@ class Hindrance:
     logged: bool = attrs.field(default=False, init=False)
 
     def note(self, reason: str) -> None:
-        """Log the reason, if it has been in the way for long enough; the budget's steps say so too."""
+        """Log the reason if the action has been blocked long enough, and add it to the budget's steps."""
         if self.logged or trio.current_time() - self.since < _AFTER:
             return
         self.logged = True

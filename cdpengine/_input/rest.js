@@ -1,9 +1,9 @@
-// Resolves when nothing in the document has scrolled for three animation frames. Runs in an isolated world.
+// Resolves when nothing in the document has scrolled for three animation frames. Called in an isolated world.
 (function () {
   "use strict";
 
   const STILL_FRAMES = 3;
-  const FRAME_LIMIT_MS = 100; // where frames do not come (a throttled page), time takes their place
+  const FRAME_LIMIT_MS = 100; // used instead of frames where the page gets none (a throttled page)
 
   return new Promise((resolve) => {
     let still = 0;

@@ -1,8 +1,9 @@
-"""View: where a node is on the page, scrolling it into view, and marking it for people to see.
+"""View: a node's bounding box, scrolling it into view, and highlighting it.
 
-Rule: a box is the upright rectangle around the node's quads (its box model where there are none), in CSS pixels of
-the page's viewport, with frames and transforms counted in. The mark is Chrome's own overlay, drawn over the page:
-no DOM change, no event, nothing that a script of the page could notice. It is removed with the block.
+Rule: a box is the bounding rectangle of the node's quads (of its box model if it has no quads), in CSS pixels of
+the page's viewport. It accounts for frames and transforms. The highlight is Chrome's overlay, drawn over the
+page: it changes no DOM, sends no event, and is invisible to the page's scripts. It is removed when the block
+ends.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteEr
 
 @attrs.frozen
 class BoundingBox:
-    """An upright rectangle in CSS pixels; `x`, `y` are its corner, counted from that of the viewport."""
+    """A rectangle in CSS pixels. `x` and `y` are its top left corner, relative to the viewport's."""
 
     x: float
     y: float
@@ -43,9 +44,9 @@ class BoundingBox:
 
 
 async def bounding_box(node: Node, worlds: IsolatedWorlds) -> BoundingBox | None:
-    """Return the node's box, None where it has none (hidden, or not in the document). Scrolls nothing.
+    """Return the node's box, or None if it has none (hidden, or not in the document). Does not scroll.
 
-    Raises StaleRefError when the node's document or frame is gone.
+    Raises StaleRefError if the node's document or frame is gone.
     """
     session = node.session
     with object_group("box") as group:
@@ -80,11 +81,11 @@ _IN_VIEW = Requirements(visible=False, enabled=False, receives_events=False, are
 async def scroll_into_view(
     node: Node, *, worlds: IsolatedWorlds, budget: Budget, interruptions: Interruptions
 ) -> Point:
-    """Scroll all that is around the node, as little as needed, until it is in view and still; return a point.
+    """Scroll the node's ancestors as little as needed until it is in view and still. Return a point of it.
 
-    What cannot be seen, or has no size, has a place all the same; the point is its corner then. Raises
-    StaleRefError; InvisibleError when it has no place (display: none), or is clipped away for good, at the end of
-    the budget.
+    An invisible node, or one without size, still has a position; the point is then its corner. Raises
+    StaleRefError. At the end of the budget raises InvisibleError if the node has no position (display: none) or is
+    permanently clipped.
     """
     async with inspect(
         node, "scroll to", worlds=worlds, budget=budget, interruptions=interruptions
@@ -96,7 +97,7 @@ _COLOR = re.compile(r"#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2})")
 
 
 def check_color(color: str) -> tuple[int, int, int]:
-    """Return red, green and blue of "#rrggbb". Raises InvalidArgumentError."""
+    """Return the red, green and blue components of "#rrggbb". Raises InvalidArgumentError."""
     found = _COLOR.fullmatch(color) if isinstance(color, str) else None
     if found is None:
         raise InvalidArgumentError(
@@ -108,9 +109,9 @@ def check_color(color: str) -> tuple[int, int, int]:
 
 @asynccontextmanager
 async def highlight_node(node: Node, color: tuple[int, int, int], *, info: bool) -> AsyncIterator[None]:
-    """Keep the node marked while the block runs; `info` adds its name, size and role beside it.
+    """Highlight the node while the block runs. `info` also shows its name, size and role.
 
-    One node a session: another highlight takes its place. Raises StaleRefError for a node that is gone.
+    Each session has one highlight; a new one replaces it. Raises StaleRefError if the node is gone.
     """
     red, green, blue = color
     fill = {"r": red, "g": green, "b": blue, "a": 0.45}
@@ -130,6 +131,6 @@ async def highlight_node(node: Node, color: tuple[int, int, int], *, info: bool)
                 node, "a node of another document", "it is no longer in the document"
             ) from error
         finally:
-            # Posted, not awaited: it goes out in order, also when this task is being cancelled.
+            # Posted, not awaited: it is sent in order, even during cancellation.
             with suppress(SessionGoneError, ConnectionLostError):
                 session.post("Overlay.hideHighlight")

@@ -1,8 +1,8 @@
-"""The wheel: scrolling as a person does it, over a node or where the mouse is.
+"""Scrolling by mouse wheel, over a node or at the mouse's position.
 
-Rule: the wheel turns once, over a node that receives events there, and the page's own wheel event says what
-received it. Then the end of the scrolling is waited for, up to 2 s, so the next action finds the page at rest; not
-where a dialog is open or another document is on its way.
+Rule: the wheel turns once, over a node that receives events there. The page's wheel event shows which element
+received it. Then the engine waits up to 2 s for the end of the scrolling, so that the next action finds the page
+at rest. It does not wait if a dialog is open or a navigation is pending.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from cdpengine._protocol.session import Session
 from cdpengine.errors import RemoteError
 
 _SETTLED: How = {"awaitPromise": True}
-"""It is wanted that the promise is settled, and nothing more."""
+"""Wait until the promise settles and ignore its value."""
 
 _WHEEL_EVENT_TIMEOUT = 1.0
-"""Seconds in which the page's wheel event comes; it comes with the next frame."""
+"""Maximum time until the page's wheel event, in seconds. It comes with the next frame."""
 
 _REST_TIMEOUT = 2.0
-"""Seconds after which a page that goes on scrolling is not waited for any longer."""
+"""Maximum time to wait for the end of scrolling, in seconds."""
 
 
 async def scroll_at(node: Node, dx: float, dy: float, *, context: ActionContext) -> ActionOutcome:
-    """Turn the wheel over the node, by CSS pixels: positive is right and down. Raises as `hover` does."""
+    """Turn the wheel over the node, by CSS pixels: positive is right and down. Raises the errors of `hover`."""
     delta = check_point(dx, dy, what="dx, dy")
     mouse = context.mouse.on(node.session)
     observer = InputObserver(("wheel",), "wheel", guard=False, on_disabled=True)
@@ -39,7 +39,7 @@ async def scroll_at(node: Node, dx: float, dy: float, *, context: ActionContext)
     async def gesture(point: Point) -> bool:
         dialog = await mouse.wheel_at(point, delta)
         if not dialog:
-            # Chrome scrolls, and answers, before the page gets the event.
+            # Chrome scrolls and responds before the page receives the event.
             await observer.linger(_WHEEL_EVENT_TIMEOUT)
         return dialog
 
@@ -51,7 +51,7 @@ async def scroll_at(node: Node, dx: float, dy: float, *, context: ActionContext)
 
 
 async def scroll_here(dx: float, dy: float, frame_id: str, *, context: ActionContext) -> ActionOutcome:
-    """Turn the wheel where the mouse is; `frame_id` is the main frame's. Raises InvalidArgumentError."""
+    """Turn the wheel at the mouse's position. `frame_id` is the main frame. Raises InvalidArgumentError."""
     delta = check_point(dx, dy, what="dx, dy")
     at = context.mouse.position
     at = at if at != (0, 0) else Point(1, 1)
@@ -67,10 +67,10 @@ def _rest_source() -> str:
 
 
 async def rest(session: Session, worlds: IsolatedWorlds, frame_id: str) -> None:
-    """Return when nothing in the frame's document has scrolled for three animation frames, after 2 s at most."""
+    """Return when nothing in the frame's document has scrolled for three animation frames, or after 2 s."""
     with trio.move_on_after(_REST_TIMEOUT):
         try:
             context = await worlds.context(session, frame_id)
             await context.post_expression(_rest_source(), how=_SETTLED).raw()
         except RemoteError:
-            return  # the document was replaced: nothing of it scrolls any more
+            return  # the document was replaced, so its scrolling has ended

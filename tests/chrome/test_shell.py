@@ -1,4 +1,5 @@
-"""The shell's commands as programs of their own: the table of cases, Ctrl-C, and the life of the background service."""
+"""The shell's commands as programs of their own: the table of cases, Ctrl-C, and the life of the background
+service."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def site(httpserver: HTTPServer) -> str:
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A user's runtime folder. Its name is short, because names of sockets are; what is left of a service is ended."""
+    """A user's runtime folder. Its name is short, because names of sockets are; what is left of a service is
+    ended."""
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="cdpengine-shell-") as root:
         monkeypatch.setenv("XDG_RUNTIME_DIR", root)
         monkeypatch.setenv("XDG_STATE_HOME", f"{root}/state")
@@ -170,7 +172,7 @@ async def test_what_a_person_reads(background: Background, site: str, tmp_path: 
         (("eval", "while (true);", "--timeout-ms", "200"), 3, "", "stopped"),
         (("click",), 2, "expected TARGET", "cdpengine click --help"),
         (("clik", "e3"), 2, "clik", ""),
-        (("press", "Entre"), 2, "names no key", "message"),
+        (("press", "Entre"), 2, "not the name of a key", "message"),
         (("act", "{"), 2, "JSON", "cdpengine act --help"),
         (("open", "example.com"), 2, "https://example.com", ""),
         (("wait", "--text", "never", "--timeout-ms", "100"), 1, "never", "--timeout-ms"),

@@ -70,7 +70,7 @@ def test_verdict_of_what_was_received(record: Record, delivered: bool, receiver:
     [
         (None, "went away before"),
         (Record(), "nothing in its document received it"),
-        (Record(held="div#x"), "div#x came in the way, so the press was held back"),
+        (Record(held="div#x"), "div#x was in the way, so the press was held back"),
         (Record(astray=[("mousedown", "div#x")]), "div#x received it"),
         (Record(seen=["mousedown"], astray=[("mouseup", "div#x")]), "it received mousedown, and mouseup went to div#x"),
         (Record(seen=["mousedown"]), "it received mousedown, and nothing after that"),

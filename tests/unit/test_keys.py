@@ -216,7 +216,7 @@ def test_commands_type_nothing() -> None:
         ("Esc", "'Escape'"),
         ("Control+Entr", "'Enter'"),
         ("qqqqqqq", "UI Events"),
-        ("hello there", "text goes"),
+        ("hello there", "To enter text, use type"),
         ("a+b", "ControlOrMeta"),
         ("Control+", "after the"),
         ("Control+Control+a", "once"),
@@ -224,7 +224,7 @@ def test_commands_type_nothing() -> None:
         ("AltGraph+AltGraph+a", "once"),
         ("volumeup", "'AudioVolumeUp'"),
         ("", "Control\\+A"),
-        ("\u4f60", "text goes through type"),
+        ("\u4f60", "To enter text, use type"),
     ],
 )
 def test_unknown_names_say_what_comes_near(given: str, hint: str) -> None:

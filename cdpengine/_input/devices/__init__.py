@@ -1,1 +1,1 @@
-"""Input devices: mouse, keyboard and touch of one page, with the keys of each layout."""
+"""Input devices of one page: mouse, keyboard and touch, with keyboard layouts."""

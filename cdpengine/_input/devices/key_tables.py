@@ -1,9 +1,9 @@
-"""The keys as data: those that are the same on every layout, and for each layout those that type.
+"""Tables of keys: keys common to all layouts, and the character keys of each layout.
 
-Rule: `code` and `key` are the names of the W3C "UI Events KeyboardEvent code / key Values"; the virtual key code
-is Windows' (VK_*), which pages see as `keyCode`. Of a key that is the same everywhere, location is 0 standard, 1
-left, 2 right, 3 numeric keypad. The row of a layout is (code, plain, with Shift, with AltGraph, with both, virtual
-key code); "" where a level has nothing. A combining mark stands for a dead key, which puts it on the next letter.
+Rule: `code` and `key` are names of the W3C "UI Events KeyboardEvent code / key Values". The virtual key code is
+that of Windows (VK_*), which pages see as `keyCode`. The location of a common key is 0 standard, 1 left, 2 right,
+3 numeric keypad. The row of a layout is (code, plain, with Shift, with AltGraph, with both, virtual key code); an
+empty string marks an unused level. A combining mark represents a dead key, which modifies the next letter.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Row = tuple[str, str, int, int]
 
 
 def rows(*, altgr: bool) -> Iterator[Row]:
-    """Yield every key; `altgr`: the right Alt key is AltGraph. Of two with one name the first answers to it."""
+    """Yield all common keys. `altgr`: the right Alt key is AltGraph. If names collide, the first key is used."""
     for name, key_code in _NAMED:
         yield name, name, key_code, 0
     for code, key, key_code in _MEDIA:
@@ -62,7 +62,7 @@ _NAMED = (
     ("ScrollLock", 0x91),
 )
 
-# Keys whose code and key have different names, and those of multimedia keyboards.
+# Keys whose code and key differ, and multimedia keys.
 _MEDIA = (
     ("Lang1", "HangulMode", 0x15),
     ("Lang2", "HanjaMode", 0x19),
@@ -96,7 +96,7 @@ _NUMPAD = (
     ("NumpadEnter", "Enter", 0x0D),
 )
 
-# What other libraries and people call these keys; an unknown key's error suggests the right name.
+# Other common names for these keys. The error for an unknown key suggests the right name.
 ALSO_CALLED = {
     "cmd": "Meta",
     "command": "Meta",
@@ -129,9 +129,9 @@ ALSO_CALLED = {
     "volumedown": "AudioVolumeDown",
 }
 
-# On macOS the browser turns these chords into editing commands before the page's editor sees a key, so the
-# renderer has to be told; elsewhere it maps the keys itself. Names of the commands: Chromium's editor commands,
-# from AppKit's standard key bindings. Keys: sorted modifiers, then the key's code.
+# On macOS the browser converts these chords to editing commands before the page's editor receives a key, so the
+# commands are sent along. Other systems map the keys in the renderer. Values: Chromium's editor commands, named
+# after AppKit's standard key bindings. Keys: sorted modifiers, then the key's code.
 MAC_EDITING_COMMANDS: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {
     (("Meta",), "KeyA"): ("selectAll",),
     (("Meta",), "KeyC"): ("copy",),
@@ -164,7 +164,7 @@ LayoutRow = tuple[str, str, str, str, str, int]
 
 @attrs.frozen
 class LayoutTable:
-    """One layout: its rows, and whether its right Alt key is AltGraph."""
+    """The rows of one layout, and whether its right Alt key is AltGraph."""
 
     altgr: bool
     rows: tuple[LayoutRow, ...]

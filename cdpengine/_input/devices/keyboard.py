@@ -1,9 +1,9 @@
-"""Keyboard: keys go down and up on one session's focused element.
+"""Keyboard: presses and releases keys on one session's focused element.
 
-Rule: what is asked for without a delay is sent together, in order, and then awaited; so nothing can come in
-between, and a cancelled press leaves no key down. Text that the layout has no key for goes in by Input.insertText,
-whole grapheme clusters at a time. The instruments of the connection know a text as a secret before the first
-message that holds a part of it.
+Rule: without a delay, all messages of a call are sent together, in order, and then awaited. So no other input
+can come between them, and a cancelled press leaves no key down. Input.insertText enters text for which the
+layout has no keys, in whole grapheme clusters. The text is registered as a secret with the connection's
+instruments before the first message that contains a part of it.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionG
 
 _MOST_IN_FLIGHT = 128
 _FEWEST_IN_FLIGHT = 64
-"""Messages of key presses in flight at once: always enough to keep Chrome busy, and few enough to stop soon when
-cancelled. A press takes two."""
+"""Maximum and minimum number of key messages in flight: enough to keep Chrome busy, and few enough to stop soon if
+cancelled. A press takes two messages."""
 
 
 _NUMPAD = 3
@@ -55,14 +55,14 @@ _NUMPAD = 3
 _REPLACED = "Page.frameNavigated"
 
 _ACTING = frozenset("\n\r\t")
-"""Characters whose keys do more than type."""
+"""Characters whose keys have effects besides typing."""
 
 
 class KeyboardDevice:
-    """The keyboard of one page (or out-of-process frame), with the US layout until another one is chosen.
+    """The keyboard of one page (or out-of-process frame), initially with the US layout.
 
-    `interruptions` says when a dialog holds replies back, `held` what is down and whether the browser is on macOS,
-    where editing chords are sent as commands too.
+    `interruptions` reports dialogs that block responses. `held` contains the keys that are down, and whether the
+    browser runs on macOS, where editing chords are also sent as commands.
     """
 
     def __init__(
@@ -91,8 +91,8 @@ class KeyboardDevice:
     def layout(self) -> str:
         """The name of the layout: "us", "uk", "de" or "fr".
 
-        Setting it raises InvalidArgumentError for another one. It is what pages see of the keys (`code`,
-        `keyCode`) and which characters have keys at all.
+        The layout determines which characters have keys, and the `code` and `keyCode` that pages see. Setting an
+        unknown name raises InvalidArgumentError.
         """
         return self._layout.name
 
@@ -101,9 +101,9 @@ class KeyboardDevice:
         self._layout = layout_of(name, self._layout)
 
     def on(self, session: Session) -> KeyboardDevice:
-        """Return the keyboard for input that is dispatched on another session; itself when it is the same one.
+        """Return the keyboard for input on another session, or this one if the session is the same.
 
-        It is one keyboard: what is held down is held on both.
+        Both share the keys that are down.
         """
         if session.id == self.session.id:
             return self
@@ -112,17 +112,17 @@ class KeyboardDevice:
         return other
 
     def check_layout(self, layout: str | Layout | None) -> None:
-        """Raise InvalidArgumentError for a layout that there is not. Sends nothing."""
+        """Raise InvalidArgumentError for an unknown layout. Sends nothing."""
         layout_of(layout, self._layout)
 
     def check_chord(self, chord: str, layout: str | Layout | None = None) -> None:
-        """Raise InvalidArgumentError for a key or chord that the layout does not have. Sends nothing."""
+        """Raise InvalidArgumentError if the layout lacks a key of the chord. Sends nothing."""
         chord_named(chord, mac=self._held.mac, layout=layout_of(layout, self._layout))
 
     async def down(self, key: str) -> bool:
-        """Press a key and hold it; again for a key that is down: auto-repeat.
+        """Press and hold a key. If the key is already down, it repeats (auto-repeat).
 
-        True when a dialog opened. Cancelled while waiting for the reply, it releases the key. Raises
+        Returns whether a dialog opened. If cancelled while waiting for the response, it releases the key. Raises
         InvalidArgumentError for an unknown key.
         """
         known = self._with_held(key_named(key, mac=self._held.mac, layout=self._layout), self._layout)
@@ -135,7 +135,7 @@ class KeyboardDevice:
             raise
 
     async def up(self, key: str) -> bool:
-        """Release a key. True when a dialog opened. Raises InvalidArgumentError for an unknown key."""
+        """Release a key. Return whether a dialog opened. Raises InvalidArgumentError for an unknown key."""
         known = self._with_held(key_named(key, mac=self._held.mac, layout=self._layout), self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
         return await wait_for_delivery([self._post_up(known)], self._interruptions)
@@ -143,8 +143,9 @@ class KeyboardDevice:
     async def press(self, chord: str, delay: float = 0, *, layout: str | Layout | None = None) -> bool:
         """Press and release a key or chord such as "Enter", "a", "Shift+ArrowLeft", "ControlOrMeta+C".
 
-        `delay` is how long the key stays down, in seconds; `layout` is another layout for this press alone. True
-        when a dialog opened. Raises InvalidArgumentError for an unknown key or layout, before anything is sent.
+        `delay` is the time between press and release, in seconds. `layout` is the layout for this press only.
+        Returns whether a dialog opened. Raises InvalidArgumentError for an unknown key or layout, before
+        anything is sent.
         """
         with_keys = layout_of(layout, self._layout)
         known = chord_named(chord, mac=self._held.mac, layout=with_keys)
@@ -165,25 +166,25 @@ class KeyboardDevice:
         return await wait_for_delivery(self._post_ups(keys), self._interruptions)
 
     async def press_each(self, *chords: str) -> bool:
-        """Press the chords one after the other, sent together. True when a dialog opened."""
+        """Press the chords in order, sent together. Return whether a dialog opened."""
         known = [chord_named(chord, mac=self._held.mac, layout=self._layout) for chord in chords]
         await trio.lowlevel.checkpoint_if_cancelled()
         posted = [pending for chord in known for pending in self._post_chord(chord)]
         return await wait_for_delivery(posted, self._interruptions)
 
     async def type(self, text: str, delay: float = 0, *, layout: str | Layout | None = None) -> bool:
-        """Type `text` into whatever has the focus: one press for each character that the layout has.
+        """Type `text` into the focused element: one press per character that the layout has.
 
-        A line break presses Enter, a tab Tab; an accent of the layout's dead keys takes two presses. Other
-        characters are inserted, neighbours together. `delay` is the pause after each character, in seconds;
-        `layout` is another layout for this text alone. True when a dialog opened: the rest of the text was then
-        not sent. Cancelled, up to 64 characters may still come out. Raises InvalidArgumentError, before anything
-        is sent.
+        A line break presses Enter, a tab presses Tab. An accented character of a dead key takes two presses.
+        Other characters are inserted, adjacent ones together. `delay` is the pause after each character, in
+        seconds. `layout` is the layout for this text only. Returns whether a dialog opened; the rest of the text
+        was then not sent. If cancelled, up to 64 more characters may be typed. Raises InvalidArgumentError
+        before anything is sent.
         """
         return await self.type_pieces(self.split(text, delay, layout), delay)
 
     def split(self, text: str, delay: float, layout: str | Layout | None) -> list[Piece]:
-        """Return what `type` types of a text, one piece after the other. Raises as `type` does."""
+        """Return the pieces that `type` types, in order. Raises the errors of `type`."""
         check_text(text)
         check_delay(delay)
         with_keys = layout_of(layout, self._layout)
@@ -197,7 +198,7 @@ class KeyboardDevice:
     async def type_pieces(
         self, split: Iterable[Piece], delay: float, stop: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Do as `type`, until `stop` returns True, which is asked between batches."""
+        """Do as `type`, but call `stop` between batches and end if it returns True."""
         await trio.lowlevel.checkpoint_if_cancelled()
         batch: list[PendingCall] = []
         wait = self._wait_for_keys
@@ -207,7 +208,7 @@ class KeyboardDevice:
             if not keys:
                 batch.append(self._post_insertion(piece))
                 wait = self._wait_until_taken
-            # What Enter and Tab do (submit, move the focus) comes before the text after them.
+            # Enter and Tab take effect (submit, move the focus) before the text after them is sent.
             left = 0 if delay or piece in _ACTING else _FEWEST_IN_FLIGHT
             if not left or len(batch) >= _MOST_IN_FLIGHT:
                 if await wait(batch, left):
@@ -222,10 +223,10 @@ class KeyboardDevice:
     async def compose(self, text: str, *steps: str, delay: float = 0) -> bool:
         """Enter `text` as an input method does: composed in `steps`, then committed.
 
-        compose("\u4f60\u597d", "n", "ni", "nih", "niha", "nihao"): the page sees compositionstart, for each step
-        compositionupdate, beforeinput and input, and at the end compositionend. Without steps, the text grows by
-        one character a step. `delay` is the pause after each step in seconds. True when a dialog opened: the rest
-        was then not sent. Cancelled in a pause, what was composed is withdrawn.
+        compose("\u4f60\u597d", "n", "ni", "nih", "niha", "nihao"): the page receives compositionstart, for each
+        step compositionupdate, beforeinput and input, and finally compositionend. Without steps, each step adds
+        one character. `delay` is the pause after each step in seconds. Returns whether a dialog opened; the rest
+        was then not sent. If cancelled during a pause, the composition is withdrawn.
         """
         grown = steps or tuple(_growing(text))
         for step in (text, *grown):
@@ -249,7 +250,7 @@ class KeyboardDevice:
     async def insert_text(self, text: str, *, behind: Callable[[], object] | None = None) -> bool:
         """Insert `text` as an input method does: beforeinput and input events, no key events.
 
-        `behind` posts what is to go out right behind the text. True when a dialog opened.
+        `behind` posts a message directly after the text. Returns whether a dialog opened.
         """
         check_text(text)
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -263,10 +264,10 @@ class KeyboardDevice:
         return await wait_for_delivery(pendings, self._interruptions, left)
 
     async def _wait_until_taken(self, pendings: list[PendingCall], left: int = 0) -> bool:
-        """Do as `wait_for_delivery` where text is inserted: the replies can get lost with their document.
+        """Do as `wait_for_delivery` for inserted text, whose responses can get lost with their document.
 
-        Chrome never answers Input.insertText and Input.imeSetComposition when the document is replaced before the
-        page has taken the text. Once a document was replaced, they get the grace of what is cancelled.
+        Chrome never responds to Input.insertText and Input.imeSetComposition if the document is replaced before
+        the page has received the text. After a replacement, wait only as long as for cancelled calls.
         """
         dialog = False
         replaced = trio.Event()
@@ -294,9 +295,9 @@ class KeyboardDevice:
             self.session.connection.instruments.add_secret(text)
 
     def _with_held(self, key: Key, layout: Layout) -> Key:
-        """Return what a key of `layout` is while the modifier keys that are down stay down.
+        """Return the key of `layout` that results while the held modifier keys stay down.
 
-        As on a real keyboard: with Shift, the A key is "A"; with Control and without Shift, it is "a".
+        As on a real keyboard: with Shift, the A key types "A". With Control and without Shift it is "a".
         """
         shift = bool(self._held.modifiers & SHIFT)
         altgr = any(other.key == ALTGRAPH for other in self._held.down.values())
@@ -307,7 +308,7 @@ class KeyboardDevice:
         commanding = self._held.modifiers & COMMANDING and key.text.isalpha()
         return layout.plain(key) if commanding and key.shifted else key
 
-    # --- posting: at once, in order, without waiting -------------------------------------------------------
+    # --- posting: immediately, in order, without waiting -----------------------------------------------------
 
     def _post_chord(self, chord: Chord) -> list[PendingCall]:
         downs = [self._post_down(key) for key in chord.held]
@@ -318,16 +319,14 @@ class KeyboardDevice:
         return [self._post_down(key), self._post_up(key)]
 
     def _post_composition(self, text: str) -> PendingCall:
-        end = len(text.encode("utf-16-le")) // 2  # the page counts in UTF-16
+        end = len(text.encode("utf-16-le")) // 2  # pages count UTF-16 units
         return self.session.post("Input.imeSetComposition", text=text, selectionStart=end, selectionEnd=end)
 
     def _post_insertion(self, text: str) -> PendingCall:
         return self.session.post("Input.insertText", text=text)
 
     async def _withdraw_composition(self) -> None:
-        with suppress(
-            SessionGoneError, ConnectionLostError
-        ):  # there is no page left that a text could be composed in
+        with suppress(SessionGoneError, ConnectionLostError):  # the page is gone, and the composition with it
             await release([self._post_composition("")])
 
     def _post_ups(self, keys: list[Key] | tuple[Key, ...]) -> list[PendingCall]:
@@ -338,7 +337,7 @@ class KeyboardDevice:
         self._held.down[key.code] = key
         modifiers = self._modifiers_with(key)
         text = key.text_with(modifiers)
-        # "keyDown" types its text by itself; "rawKeyDown" is for keys that type nothing.
+        # "keyDown" types its text itself. "rawKeyDown" is for keys without text.
         params = _key_event("keyDown" if text else "rawKeyDown", key, modifiers)
         if text:
             params["text"] = params["unmodifiedText"] = text
@@ -354,7 +353,7 @@ class KeyboardDevice:
         return self.session.post("Input.dispatchKeyEvent", **params)
 
     def _modifiers_with(self, key: Key) -> int:
-        # A capital letter or a "?" comes from Shift, and pages look at shiftKey, so the bit goes with it.
+        # Capital letters and characters such as "?" need Shift, and pages check shiftKey.
         return self._held.modifiers | (SHIFT if key.shifted else 0)
 
     async def _release(self, keys: list[Key]) -> None:
@@ -362,11 +361,11 @@ class KeyboardDevice:
         try:
             await release(self._post_ups(held))
         except (SessionGoneError, ConnectionLostError):
-            self._held.down.clear()  # there is no page left that a key could be down on
+            self._held.down.clear()  # the page is gone, so no key is down
 
 
 def _key_event(kind: str, key: Key, modifiers: int) -> dict[str, Any]:
-    """Return the parameters of a key event, without what Chrome takes for granted: texts have many of these."""
+    """Return the parameters of a key event without Chrome's defaults, because a text has many such events."""
     params: dict[str, Any] = {
         "type": kind,
         "key": key.key,
@@ -383,13 +382,13 @@ def _key_event(kind: str, key: Key, modifiers: int) -> dict[str, Any]:
 
 
 Piece: TypeAlias = tuple[str, tuple[Key, ...]]
-"""A part of a text and the keys that type it; without keys, it is inserted."""
+"""A part of a text and the keys that type it. Without keys, it is inserted."""
 
 
 def pieces(text: str, layout: Layout = US, *, joined: bool = True) -> Iterator[Piece]:
-    """Split text into what keys type, with those keys, and what is inserted between, without any.
+    """Split text into pieces that keys type, with those keys, and pieces to insert, without keys.
 
-    `joined`: neighbours that are inserted are one piece.
+    `joined`: combine adjacent inserted pieces.
     """
     inserted = ""
     for cluster in clusters(text):
@@ -407,7 +406,7 @@ def pieces(text: str, layout: Layout = US, *, joined: bool = True) -> Iterator[P
 
 
 def count_typed(split: Iterable[Piece], sent: int) -> tuple[int, int]:
-    """Return how many characters the first `sent` keys and insertions type, and how many there are."""
+    """Return the number of characters typed by the first `sent` keys and insertions, and the total."""
     typed = total = 0
     for piece, keys in split:
         sent -= len(keys) or 1
@@ -425,7 +424,7 @@ def _growing(text: str) -> Iterator[str]:
 
 
 def check_text(text: str) -> None:
-    """Raise InvalidArgumentError unless `text` is a string that can be sent; the text itself is not shown."""
+    """Raise InvalidArgumentError unless `text` is a valid Unicode string. The error does not contain the text."""
     if not isinstance(text, str):
         raise InvalidArgumentError(what="text", given=f"a {type(text).__name__}", expected="a string")
     if any("\ud800" <= character <= "\udfff" for character in text):

@@ -1,13 +1,13 @@
-"""Keys, layouts and chords by their names ("a", "Enter", "Control+A", "Control++"), and text as characters. Pure.
+"""Keys, layouts and chords by name ("a", "Enter", "Control+A", "Control++"), and text as characters. Pure.
 
 Rule: a name is a `key` value ("Enter", "?") or a `code` ("NumpadEnter", "ShiftRight"), looked up in
-`key_tables.py`. An unknown name raises InvalidArgumentError with the names that are close to it. A layout types a
-character by its lowest level: plain, Shift, AltGraph, both. What a dead key before a letter gives takes two keys.
+`key_tables.py`. An unknown name raises InvalidArgumentError, which suggests similar names. A layout types a
+character on its lowest level: plain, Shift, AltGraph, both. A character of a dead key takes two keys.
 
-Text is split into what people call characters, so that none is ever cut in two, by the parts of Unicode's extended
-grapheme clusters (UAX #29) that matter when typing: combining marks, variation selectors, emoji joined by ZWJ,
-skin tones, tag sequences, flags, Hangul syllables, CR LF. Prepended marks and Indic conjuncts are not joined; they
-go out in order, one after another, which loses nothing.
+Text is split into user-perceived characters, which are never cut. They follow the parts of Unicode's extended
+grapheme clusters (UAX #29) that matter for typing: combining marks, variation selectors, emoji joined by ZWJ, skin
+tones, tag sequences, flags, Hangul syllables, CR LF. Prepended marks and Indic conjuncts are not joined. They are
+typed in order, so nothing is lost.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from cdpengine.errors import InvalidArgumentError
 MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
 SHIFT = MODIFIERS["Shift"]
 ALTGRAPH = "AltGraph"
-# With one of these held, a key is a command and types nothing.
+# While one of these is held, a key is a command and types nothing.
 COMMANDING = MODIFIERS["Alt"] | MODIFIERS["Control"] | MODIFIERS["Meta"]
 
 LAYOUTS = ("us", "uk", "de", "fr")
-"""The layouts that there are; their tables are in key_tables.py."""
+"""The names of the layouts in key_tables.py."""
 
 DEAD = "Dead"
 """The `key` of a dead key."""
@@ -38,9 +38,9 @@ DEAD = "Dead"
 
 @attrs.frozen
 class Key:
-    """One key as a page sees it. `text` is what it types; "" for keys that type nothing.
+    """One key as a page sees it. `text` is the text that it types, "" if none.
 
-    `shifted` says that a person holds Shift for it, `altgr` that they hold AltGraph.
+    `shifted`: it requires Shift. `altgr`: it requires AltGraph.
     """
 
     code: str
@@ -53,22 +53,22 @@ class Key:
 
     @property
     def modifier(self) -> int:
-        """The bit that this key sets while it is down; 0 for most, and for AltGraph, which has none."""
+        """The modifier bit that this key sets while it is down. 0 for other keys, and for AltGraph."""
         return MODIFIERS.get(self.key, 0)
 
     @property
     def is_modifier(self) -> bool:
-        """Whether it can be held in a chord."""
+        """Whether the key can be held in a chord."""
         return self.key in MODIFIERS or self.key == ALTGRAPH
 
     def text_with(self, modifiers: int) -> str:
-        """Return what the key types while `modifiers` are held."""
+        """Return the text that the key types while `modifiers` are held."""
         return "" if modifiers & COMMANDING else self.text
 
 
 @attrs.frozen(eq=False, repr=False)
 class Layout:
-    """One layout. `names` holds its keys by `key` value and by `code`; `levels` the up to four keys of a code."""
+    """One layout. `names` maps `key` values and codes to keys; `levels` the up to four keys of each code."""
 
     name: str
     names: Mapping[str, Key]
@@ -79,14 +79,14 @@ class Layout:
         return f"<Layout {self.name}>"
 
     def keys_for(self, character: str) -> tuple[Key, ...]:
-        """Return the keys that type `character`, one after another; () when the layout has none.
+        """Return the keys that type `character`, in order, or () if the layout has none.
 
-        A line break is Enter.
+        Enter types a line break.
         """
         return self.typed.get(character, ())
 
     def with_held(self, key: Key, *, shift: bool, altgr: bool) -> Key:
-        """Return what `key` is while Shift or AltGraph are held too; itself where that changes nothing."""
+        """Return the key that `key` becomes while Shift or AltGraph are held too."""
         levels = self.levels.get(key.code, {})
         return levels.get((shift or key.shifted, altgr or key.altgr), levels.get((shift, altgr), key))
 
@@ -143,7 +143,7 @@ def layout_named(name: str) -> Layout:
 
 
 def layout_of(layout: str | Layout | None, otherwise: Layout) -> Layout:
-    """Return the layout that an argument asks for: a name, a Layout, or None for the other one.
+    """Return the layout for an argument: a name, a Layout, or None for `otherwise`.
 
     Raises InvalidArgumentError.
     """
@@ -159,11 +159,11 @@ def layout_of(layout: str | Layout | None, otherwise: Layout) -> Layout:
 
 
 _ALONE = {"\u0300": "`", "\u0301": "\u00b4", "\u0302": "^", "\u0303": "~", "\u0308": "\u00a8"}
-"""What a dead key types with the space bar."""
+"""The characters that dead keys type with the space bar."""
 
 
 def _compose(mark: str, dead_key: Key, typed: dict[str, tuple[Key, ...]]) -> None:
-    """Add what a dead key gives with each letter, and with the space bar."""
+    """Add the characters that a dead key types with each letter and with the space bar."""
     for base, keys in [*typed.items()]:
         whole = _ALONE.get(mark, "") if base == " " else unicodedata.normalize("NFC", base + mark)
         if len(whole) == 1 and len(keys) == 1 and whole not in typed:
@@ -175,12 +175,12 @@ CONTROL_OR_META = "ControlOrMeta"
 US = layout_named("us")
 
 _NO_ALTGRAPH = Key("AltRight", ALTGRAPH, 0xE1, 2)
-"""AltGraph on a layout without it: it can be held, and changes nothing."""
+"""AltGraph on a layout without it. It can be held, but has no effect."""
 
 
 @attrs.frozen
 class Chord:
-    """A key and the modifier keys to hold around it, in the order in which they go down."""
+    """A key and the modifier keys held around it, in the order of their presses."""
 
     held: tuple[Key, ...]
     key: Key
@@ -192,7 +192,7 @@ class Chord:
 
 
 def key_named(name: str, *, mac: bool = False, layout: Layout = US) -> Key:
-    """Return the key called `name`; ControlOrMeta is Meta where `mac` says so. Raises InvalidArgumentError."""
+    """Return the key called `name`. ControlOrMeta is Meta if `mac`, else Control. Raises InvalidArgumentError."""
     if not isinstance(name, str):
         raise InvalidArgumentError(
             what="key", given=repr(name), expected='a name such as "Enter" or "Control+A"'
@@ -212,10 +212,10 @@ def key_named(name: str, *, mac: bool = False, layout: Layout = US) -> Key:
 
 
 def chord_named(chord: str, *, mac: bool = False, layout: Layout = US) -> Chord:
-    """Parse modifiers and a key joined by "+". Raises InvalidArgumentError for a name that no key has.
+    """Parse modifiers and a key joined by "+". Raises InvalidArgumentError for an unknown name.
 
-    With Control, Alt or Meta held and Shift not, a capital letter means the key itself: Control+A is what
-    Control and the A key give, which pages see as key "a".
+    With Control, Alt or Meta held and Shift not held, a capital letter means the unshifted key. Control+A is
+    Control with the A key, which pages see as key "a".
     """
     if not isinstance(chord, str) or not chord:
         raise InvalidArgumentError(
@@ -260,7 +260,7 @@ def modifier_mask(names: Iterable[str], *, mac: bool = False) -> int:
 
 
 def editing_commands(key: Key, modifiers: int) -> tuple[str, ...]:
-    """Return the editing commands that macOS gives this key while `modifiers` are held."""
+    """Return the macOS editing commands of this key while `modifiers` are held."""
     held = tuple(sorted(name for name, bit in MODIFIERS.items() if modifiers & bit))
     return key_tables.MAC_EDITING_COMMANDS.get((held, key.code), ())
 
@@ -290,12 +290,12 @@ def _near(name: str, names: Iterable[str]) -> str:
 
     near += [known[match] for match in difflib.get_close_matches(lowered, known, n=3, cutoff=0.6)]
     if not near:
-        return "a key's name as in UI Events, such as Enter, ArrowLeft, F5, a, ?; text goes through type()"
+        return "a key's name as in UI Events, such as Enter, ArrowLeft, F5, a, ?. To enter text, use type()"
     return " or ".join(repr(match) for match in dict.fromkeys(near))
 
 
 def _shown(chord: str, layout: Layout) -> str:
-    """Return keys as an error names them: a text that names no key may be a password."""
+    """Return the chord for an error message. An unknown string may be a password and is not included."""
     known = {
         *layout.names,
         *key_tables.ALSO_CALLED,
@@ -305,7 +305,7 @@ def _shown(chord: str, layout: Layout) -> str:
     }
     if all(name in known or name.lower() in known for name in chord.split("+")):
         return repr(chord)
-    return f"a text of {len(chord)} characters, which names no key"
+    return f"a string of {len(chord)} characters that is not the name of a key"
 
 
 _ZWJ = "\u200d"
@@ -319,7 +319,7 @@ _SYLLABLES = range(0xAC00, 0xD7A4)
 
 
 def clusters(text: str) -> Iterator[str]:
-    """Yield the grapheme clusters of `text`; joined together they are `text` again."""
+    """Yield the grapheme clusters of `text`. Joined, they are equal to `text`."""
     if text.isascii() and "\r\n" not in text:
         yield from text
         return
@@ -333,7 +333,7 @@ def clusters(text: str) -> Iterator[str]:
 
 
 def _breaks(text: str, start: int, index: int) -> bool:
-    """Tell whether a cluster that began at `start` ends before `index`."""
+    """Return whether a cluster that began at `start` ends before `index`."""
     before, character = text[index - 1], text[index]
     if before == "\r" and character == "\n":
         return False
@@ -342,7 +342,7 @@ def _breaks(text: str, start: int, index: int) -> bool:
     if _extends(character):
         return False
     if before == _ZWJ:
-        # An emoji sequence goes on after the joiner; letters joined for their shape do not.
+        # The joiner continues an emoji sequence. It also joins letters, but only for their shape.
         return unicodedata.category(character) != "So"
     if ord(character) in _FLAG_LETTERS and ord(before) in _FLAG_LETTERS:
         run = index - start

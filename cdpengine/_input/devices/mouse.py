@@ -1,10 +1,10 @@
-"""Gestures of a pointer, the mouse or a finger: posted together to one session, and delivered as a whole.
+"""Pointer gestures of mouse and finger: posted together to one session, and delivered completely.
 
-Rule: a gesture that was posted happens as a whole. Its messages go out in order even when the caller is cancelled;
-a cancelled caller still waits a moment for the replies, so that no button, key or finger stays half-way. A click
-without a delay is move, press and release sent together, in this order, and then awaited. A button that went down
-comes up again, also when the caller is cancelled; a finger goes down and comes up in one gesture. The keyboard
-delivers its keys in the same way (`wait_for_delivery`).
+Rule: a posted gesture always completes. Its messages are sent in order even if the caller is cancelled. A
+cancelled caller still waits briefly for the responses, so that no button, key or finger stays down. A click
+without a delay sends move, press and release together, then awaits them. A pressed button is released, even if
+the caller is cancelled. A touch and its release are one gesture. The keyboard delivers keys in the same way
+(`wait_for_delivery`).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteEr
 
 @attrs.define(eq=False)
 class HeldKeys:
-    """The keys that a page's keyboard holds down, by their codes. The modifiers among them go with all input.
+    """The keys that a page's keyboard holds down, by their codes. Their modifiers apply to all input.
 
-    `mac` says whether the browser runs on macOS, where ControlOrMeta is Meta.
+    `mac`: whether the browser runs on macOS, where ControlOrMeta is Meta.
     """
 
     mac: bool = sys.platform == "darwin"
@@ -41,18 +41,19 @@ class HeldKeys:
         return sum({key.modifier for key in self.down.values()})
 
     def mask(self, names: Iterable[str]) -> int:
-        """Return the bitmask of modifier names and of what is down. Raises InvalidArgumentError."""
+        """Return the bitmask of the modifier names and the held keys. Raises InvalidArgumentError."""
         return self.modifiers | (modifier_mask(names, mac=self.mac) if names != () else 0)
 
 
 _CANCELLED_TIMEOUT = 0.5
-"""Seconds that a cancelled gesture gets to finish. Chrome answers input within one frame unless it is stuck."""
+"""Maximum time for a cancelled gesture to finish, in seconds. Chrome normally responds to input within one
+frame."""
 
 
 class Interruptions(Protocol):
-    """What the state of a page says about dialogs, which keep input from being answered.
+    """The dialog state of a page. An open dialog blocks the responses to input.
 
-    `unconfirmed` is set to 1 after input: what it set off in the page may not be reported yet.
+    `unconfirmed` is set to 1 after input, because the page may not have reported its effects yet.
     """
 
     unconfirmed: int
@@ -62,17 +63,17 @@ class Interruptions(Protocol):
         """Whether a JavaScript dialog is open on the page."""
 
     async def dialog_opened(self) -> None:
-        """Return as soon as a JavaScript dialog is open on the page; at once when one is open already."""
+        """Return when a JavaScript dialog is open on the page, immediately if one is open already."""
 
     def on_dialog(self, listener: Callable[[], None]) -> None:
-        """Have `listener` called when a dialog opens."""
+        """Register `listener` to be called when a dialog opens."""
 
     def off_dialog(self, listener: Callable[[], None]) -> None:
-        """Call it no more."""
+        """Unregister `listener`."""
 
     @property
     def dialog_timeout(self) -> float:
-        """Seconds after the opening until the replies that the dialog holds back are not waited for any longer."""
+        """Seconds to wait for blocked responses after a dialog opened."""
 
 
 class _Undisturbed:
@@ -91,20 +92,20 @@ class _Undisturbed:
 
 
 UNDISTURBED: Interruptions = _Undisturbed()
-"""For a page whose dialogs are not watched: input waits for its replies alone."""
+"""For a page whose dialogs are not observed: input only waits for its responses."""
 
 
 async def wait_for_delivery(
     pendings: Sequence[PendingCall], interruptions: Interruptions, left: int = 0
 ) -> bool:
-    """Wait until Chrome has answered `pendings`, all but the last `left`; True when a dialog opened before that.
+    """Wait for the responses to `pendings`, except the last `left`. Return whether a dialog opened before them.
 
-    Chrome answers the event that opened a dialog only after the dialog was handled: the answers are waited for
-    as long as `interruptions` says. What was posted behind that event is delivered then, or dropped by Chrome
-    where it came in while the dialog was open.
+    Chrome responds to the event that opened a dialog only after the dialog is closed. `interruptions` defines
+    how long to wait for these responses. Messages posted after that event are delivered afterwards, or Chrome
+    drops them if they arrive while the dialog is open.
 
-    Cancelled, it still waits up to 0.5 s for all replies. Raises what the first failed call raises, after all
-    that were waited for have ended.
+    If cancelled, it still waits up to 0.5 s for all responses. After all awaited calls have ended, it raises the
+    error of the first failed call.
     """
     interruptions.unconfirmed = 1
     replies = trio.CancelScope()
@@ -133,7 +134,7 @@ async def wait_for_delivery(
         answered = [pending for pending in pendings if pending.done]
         lost = next((pending for pending in needed if not pending.done), None)
         if lost is not None:
-            # The others are left: what is not written yet, a release perhaps, is sent all the same.
+            # Abandon only this one. Messages not yet written, perhaps a release, are still sent.
             lost.abandon()
     for pending in answered:
         pending.raw_nowait()
@@ -141,7 +142,7 @@ async def wait_for_delivery(
 
 
 async def _wait_for_all(pendings: Sequence[PendingCall]) -> None:
-    """Wait for the last one first: the others have mostly been answered by then, and this task is woken once."""
+    """Wait for the last one first. By then most others have responded, so the task wakes up once."""
     await trio.lowlevel.checkpoint_if_cancelled()
     for pending in reversed(pendings):
         if not pending.done:
@@ -149,13 +150,13 @@ async def _wait_for_all(pendings: Sequence[PendingCall]) -> None:
 
 
 async def release(pendings: Sequence[PendingCall]) -> None:
-    """Wait for releases on the way out of a cancelled action: shielded, at most 0.5 s, without complaint."""
+    """Wait for releases while a cancelled action unwinds: shielded, at most 0.5 s, ignoring a lost page."""
     with undoing(_CANCELLED_TIMEOUT):
         for pending in pendings:
             try:
                 await pending.raw()
             except (RemoteError, SessionGoneError, ConnectionLostError):
-                return  # the page went away, and what was held down with it
+                return  # the page is gone, and its held keys and buttons with it
 
 
 def check_delay(delay: float, what: str = "delay") -> None:
@@ -171,8 +172,8 @@ BUTTONS = {"left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}
 class MouseDevice:
     """The mouse of one page (or out-of-process frame). Coordinates are CSS pixels of the session's viewport.
 
-    `interruptions` says when a dialog holds replies back. The modifier keys of `held` go with
-    every event. Methods return True when a dialog opened before Chrome had answered.
+    `interruptions` reports dialogs that block responses. All events carry the modifier keys of `held`.
+    Methods return whether a dialog opened before Chrome responded.
     """
 
     def __init__(
@@ -194,13 +195,13 @@ class MouseDevice:
         return sum(BUTTONS[button] for button in self._pressed)
 
     def on(self, session: Session) -> MouseDevice:
-        """Return the mouse for input that is dispatched on another session; itself when it is the same one."""
+        """Return the mouse for input on another session, or this one if the session is the same."""
         if session.id == self.session.id:
             return self
         return MouseDevice(session, self._interruptions, held=self.held)
 
     async def move(self, x: float, y: float, *, steps: int = 1) -> bool:
-        """Move to a point, in `steps` equal moves. Each waits for Chrome's next frame: some 16 ms."""
+        """Move to a point in `steps` equal moves. Each waits for Chrome's next frame, about 16 ms."""
         target = check_point(x, y)
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise InvalidArgumentError(
@@ -216,9 +217,9 @@ class MouseDevice:
         return False
 
     async def down(self, button: str = "left", *, count: int = 1) -> bool:
-        """Press a button where the mouse is, and hold it. `count` is the event's `detail`: 2 for a double click.
+        """Press and hold a button at the mouse's position. `count` is the event's `detail`: 2 for a double click.
 
-        Cancelled while waiting for the reply, it releases the button.
+        If cancelled while waiting for the response, it releases the button.
         """
         _check_button(button)
         _check_count(count)
@@ -238,7 +239,7 @@ class MouseDevice:
         modifiers: Iterable[str] = (),
         mark: Point = NO_MARK,
     ) -> bool:
-        """Release a button where the mouse is."""
+        """Release a button at the mouse's position."""
         _check_button(button)
         _check_count(count)
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -260,9 +261,9 @@ class MouseDevice:
     ) -> bool:
         """Move to a point, and press and release a button there `count` times (2: a double click).
 
-        `modifiers` are names such as "Shift"; the page's events carry them. `delay` is how long the button stays
-        down each time, in seconds. `mark`: see `add_mark`. Raises InvalidArgumentError, before anything is sent,
-        for what cannot be.
+        `modifiers` are names such as "Shift", carried by the page's events. `delay` is the time between press and
+        release, in seconds. `mark`: see `add_mark`. Raises InvalidArgumentError for invalid arguments, before
+        anything is sent.
         """
         self.check_click(button=button, count=count, modifiers=modifiers)
         check_delay(delay)
@@ -297,9 +298,9 @@ class MouseDevice:
         wait_for_frame: bool = False,
         mark: Point = NO_MARK,
     ) -> bool:
-        """Move to a point in one go, with modifier names such as "Shift" in the page's events.
+        """Move to a point in one step, with modifier names such as "Shift" in the page's events.
 
-        Does not wait for Chrome's next frame, unless that is asked for.
+        Waits for Chrome's next frame only with `wait_for_frame`.
         """
         point, mask = check_point(x, y), self.held.mask(modifiers)
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -309,7 +310,7 @@ class MouseDevice:
         return await wait_for_delivery(gesture, interruptions or self._interruptions)
 
     async def press_at(self, point: Point, modifiers: Iterable[str] = (), mark: Point = NO_MARK) -> bool:
-        """Move to a point and press the left button there in one go. Cancelled, it releases the button."""
+        """Move to a point and press the left button there. Releases the button if cancelled."""
         mask = self.held.mask(modifiers)
         await trio.lowlevel.checkpoint_if_cancelled()
         gesture = [self._post_move(point, mask, mark), self._post_down("left", 1, mask, mark)]
@@ -320,24 +321,24 @@ class MouseDevice:
             raise
 
     def post_release(self, button: str) -> list[PendingCall]:
-        """Post the release of a button, if it is down; for those who clean up."""
+        """Post the release of a button if it is down, for cleanup."""
         return [self._post_up(button, 1, self.held.mask(()))] if button in self._pressed else []
 
     def take_over(self, other: MouseDevice, position: Point) -> None:
-        """Go on with the buttons that another one holds: the pointer has come from another process."""
+        """Take over the pressed buttons of another mouse, when the pointer enters another process."""
         self._pressed, other._pressed = other._pressed, []
         self.position = position
 
     def note_drop(self) -> None:
-        """Note that a drag has ended by a drop, which takes the place of the button's release."""
+        """Note that a drop ended the drag. The drop replaces the button's release."""
         self._pressed.clear()
 
     async def wheel(self, dx: float, dy: float) -> bool:
-        """Turn the wheel where the mouse is, by CSS pixels: positive is right and down."""
+        """Turn the wheel at the mouse's position, by CSS pixels. Positive values scroll right and down."""
         return await self.wheel_at(self.position, check_point(dx, dy, what="wheel"))
 
     async def wheel_at(self, point: Point, delta: Point) -> bool:
-        """Turn the wheel over a point; the mouse is taken there."""
+        """Turn the wheel over a point. The mouse moves there."""
         await trio.lowlevel.checkpoint_if_cancelled()
         self.position = point
         pending = self.session.post(
@@ -353,12 +354,12 @@ class MouseDevice:
         return await wait_for_delivery([pending], self._interruptions)
 
     def check_click(self, *, button: str, count: int, modifiers: Iterable[str]) -> None:
-        """Raise InvalidArgumentError for a button, count or modifier that there is not. Sends nothing."""
+        """Raise InvalidArgumentError for an unknown button or modifier, or an invalid count. Sends nothing."""
         _check_button(button)
         _check_count(count)
         self.held.mask(modifiers)
 
-    # --- posting: at once, in order, without waiting -------------------------------------------------------
+    # --- posting: immediately, in order, without waiting -----------------------------------------------------
 
     def _post_click(
         self, point: Point, button: str, count: int, modifiers: Iterable[str], mark: Point
@@ -372,13 +373,13 @@ class MouseDevice:
 
     def _post_move(self, point: Point, modifiers: int, mark: Point = NO_MARK) -> PendingCall:
         self.position = point
-        # The button that a drag holds goes with its moves; Chrome drops a drag whose moves carry none.
+        # Chrome drops a drag whose move events carry no button.
         held = self._pressed[0] if self._pressed else "none"
         return self._post("mouseMoved", held, 0, modifiers, mark)
 
     def _post_flush(self) -> PendingCall:
-        # Chrome keeps moves for its next frame unless other input comes in behind them. A "char" of a system key
-        # is input that no page ever sees (measured: no event at all, whatever has the focus).
+        # Chrome delays moves until its next frame unless other input follows. A "char" event of a system key is
+        # input that no page receives (measured: no event, whatever has the focus).
         return self.session.post("Input.dispatchKeyEvent", type="char", isSystemKey=True)
 
     def _post_down(self, button: str, count: int, modifiers: int, mark: Point = NO_MARK) -> PendingCall:
@@ -410,7 +411,7 @@ class MouseDevice:
         try:
             await release([self._post_up(button, count, self.held.mask(modifiers))])
         except (SessionGoneError, ConnectionLostError):
-            self._pressed.clear()  # there is no page left that a button could be down on
+            self._pressed.clear()  # the page is gone, so no button is down
 
 
 def _check_button(button: str) -> None:
@@ -424,15 +425,15 @@ def _check_count(count: int) -> None:
 
 
 def add_mark(point: Point, mark: Point) -> Point:
-    """Return the point with fractions of a pixel by which an action's input is known (see InputObserver).
+    """Return the point with the fractions of a pixel that mark an action's input (see InputObserver).
 
-    Chrome takes the whole pixels for the target of a mouse event, so the mark changes no target.
+    Chrome determines the target of a mouse event from whole pixels, so the mark does not change the target.
     """
     return point if mark == NO_MARK else Point(math.floor(point.x) + mark.x, math.floor(point.y) + mark.y)
 
 
 def check_point(x: float, y: float, what: str = "point") -> Point:
-    """Return the point. Raises InvalidArgumentError unless it is two finite numbers."""
+    """Return the point. Raises InvalidArgumentError unless both coordinates are finite numbers."""
     for value in (x, y):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise InvalidArgumentError(what=what, given=repr((x, y)), expected="two numbers of CSS pixels")
@@ -458,15 +459,15 @@ class TouchDevice:
         self.held = held or HeldKeys()
 
     def on(self, session: Session) -> TouchDevice:
-        """Return the touch screen for input that is dispatched on another session."""
+        """Return the touch screen for input on another session."""
         if session.id == self.session.id:
             return self
         return TouchDevice(session, self._interruptions, held=self.held)
 
     async def tap(self, x: float, y: float, *, modifiers: Iterable[str] = (), mark: Point = NO_MARK) -> bool:
-        """Touch a point and lift the finger. Chrome makes the click out of it, a moment later at times.
+        """Touch a point and lift the finger. Chrome generates the click from it, sometimes later.
 
-        `mark`: see `add_mark`. True when a dialog opened before Chrome had answered. Raises
+        `mark`: see `add_mark`. Returns whether a dialog opened before Chrome responded. Raises
         InvalidArgumentError.
         """
         point = add_mark(check_point(x, y), mark)

@@ -155,7 +155,8 @@ async def test_lists_that_reorder(
 
 
 async def test_what_is_dragged_does_not_cover_its_destination(page: cdpengine.Page) -> None:
-    """A card in front of the place that it is to be moved by a few pixels on, and one that is held by its middle."""
+    """A card in front of the place that it is to be moved by a few pixels on, and one that is held by its
+    middle."""
     await show(
         page,
         f"<div id=slot style='{at(20, 20, 60, 60)};background:#88f'></div>"
@@ -192,7 +193,7 @@ async def test_what_came_in_the_place_of_the_destination_is_named(page: cdpengin
         "<div id=veil hidden style='position:fixed;inset:0'></div><script>"
         "dst.ondragover = (event) => { event.preventDefault(); veil.hidden = false }</script>",
     )
-    with pytest.raises(NotDeliveredError, match="div#veil came to be there, and did not accept") as caught:
+    with pytest.raises(NotDeliveredError, match="div#veil appeared there and did not accept") as caught:
         await page.drag(await node(page, "src"), await node(page, "dst"), timeout=5)
     assert await record(page, "drop") == []
     assert caught.value.received_by == "div#veil"

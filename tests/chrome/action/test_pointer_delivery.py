@@ -27,8 +27,9 @@ async def test_a_cover_that_comes_with_the_pointer_is_not_clicked(page: cdpengin
     with pytest.raises(CoveredError) as caught:
         await page.click(await node(page, "go"), timeout=0.6)
     assert caught.value.covered_by == "div#veil"
-    assert "div#veil came in the way, and the press was held back" in caught.value.steps
-    # The recorder listens in the window too, and longer: it sees the press before it is held back, the veil does not.
+    assert "div#veil was in the way, and the press was held back" in caught.value.steps
+    # The recorder listens in the window too, and longer: it sees the press before it is held back, the veil does
+    # not.
     assert await page.evaluate("veil.matches(':active')") is False
     assert await page.evaluate("document.activeElement === document.body") is True
 
