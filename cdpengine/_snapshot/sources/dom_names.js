@@ -1,10 +1,10 @@
-// What name Chrome would give an element, from the DOM alone (accname-1.2). Called with what dom_roles.js and
-// dom_text.js answer, and isSecret (see secret_field.js), it answers { roleOf, nameOf }, which stand in for
+// Computes from the DOM alone the name that Chrome would give an element (accname-1.2). Takes the results of
+// dom_roles.js and dom_text.js, and isSecret (see secret_field.js). Returns { roleOf, nameOf }, which replace
 // `element.computedRole` and `computedName`.
 //
-// A name has its white space collapsed. What makes one name is a walk of Chrome's own shape: it notes each node that it
-// has taken, takes none twice, and takes no more once it has MOST of them (AXNodeObject::TextFromDescendants). So names
-// that contain each other cost no more than any others, and say what Chrome has them say.
+// White space in a name is collapsed. The walk of one name has the shape of Chrome's: it records each node
+// that it takes, takes no node twice, and stops after MOST nodes (AXNodeObject::TextFromDescendants). So
+// names that contain each other cost no more than others, and equal Chrome's.
 (function (kit, drawn, isSecret) {
   "use strict";
 
@@ -14,14 +14,14 @@
   const MOST = 100; // kMaxDescendantsForTextAlternativeComputation
   const LONGEST = 10000;
   const DEEPEST = 400;
-  const STEPS = 2000; // of one name: elements that are owned by each other would lead in circles
+  const STEPS = 2000; // elements per name; elements that own each other would lead in circles
 
   const NAMED_BY_CONTENT = new Set(
     ("button cell checkbox columnheader doc-backlink doc-biblioref doc-glossref doc-noteref doc-subtitle gridcell " +
       "graphics-object heading link menuitem menuitemcheckbox menuitemradio option radio rowheader switch tab term " +
       "tooltip treeitem").split(" "),
   );
-  // What is inside of these is not part of the name of what they are in.
+  // The content of these roles is not part of an enclosing name.
   const CLOSED = new Set(
     ("alert alertdialog application article banner blockquote combobox comment complementary contentinfo dialog " +
       "document feed figure form grid group image listbox log main marquee menu menubar navigation note progressbar " +
@@ -34,7 +34,7 @@
     ("caption code definition deletion emphasis generic insertion mark paragraph strong subscript suggestion " +
       "superscript term time").split(" "),
   );
-  // Controls stand apart from the words around them, though they are drawn inline.
+  // Controls are separated by space from the words around them, although they are drawn inline.
   const APART = new Set(
     ("button checkbox menuitem menuitemcheckbox menuitemradio meter progressbar radio scrollbar searchbox slider " +
       "spinbutton switch tab textbox combobox listbox").split(" "),
@@ -44,7 +44,7 @@
     ("audio button canvas embed iframe img input meter object progress select svg textarea video").split(" "),
   );
   const SILENT = new Set(["script", "style", "template", "noscript", "datalist", "head", "title", "colgroup", "rp"]);
-  // Their content is not text of the page, or stands beside it.
+  // Elements whose content is not text of the page, or is an annotation of it.
   const FOREIGN = new Set(["audio", "iframe", "math", "object", "rt", "select", "video"]);
   const SVG = "http://www.w3.org/2000/svg";
   const PUSHED = new Set(["submit", "reset", "button"]);
@@ -64,7 +64,7 @@
     return text.replace(SPACES, " ").replace(/^ | $/g, "");
   }
 
-  const unhidden = new WeakSet(); // elements whose aria-hidden counts for nothing
+  const unhidden = new WeakSet(); // elements whose aria-hidden is ignored
 
   function isHidden(element) {
     for (let at = closest(element, ARIA_HIDDEN); at !== null; at = closest(kit.own.parentNode(at), ARIA_HIDDEN)) {
@@ -82,9 +82,10 @@
 
   // --- the walk of one name -----------------------------------------------------------------------------
 
-  // `root` is the element that aria-labelledby refers to, while the walk is in it; `hidden`, that it is not shown, so
-  // that all in it counts. For all parts of one walk: `visited` has the nodes that were taken, `steps.taken` is how many
-  // of them Chrome has in its tree, `steps.count` how many elements were come to.
+  // `root` is the target of aria-labelledby while the walk is in it. `hidden` is whether that target is
+  // hidden, so that all its content counts. All parts of one walk share the rest: `visited` are the nodes
+  // that were taken, `steps.taken` counts those with a node in Chrome's tree, `steps.count` counts the
+  // elements that were reached.
   function beginWalk() {
     return { root: null, hidden: false, visited: new Set(), steps: { count: 0, taken: 0 }, depth: 0 };
   }
@@ -95,7 +96,8 @@
     if (node.nodeType !== Node.ELEMENT_NODE || !isBare(node)) trail.steps.taken += 1;
   }
 
-  // What runs on and says nothing itself: Chrome has what is in it in its place.
+  // Whether an inline element without role or attributes has no node in Chrome's tree. Its content takes its
+  // place.
   function isBare(element) {
     if (roleOf(element) !== "generic" || getComputedStyle(element).display !== "inline") return false;
     for (const name of element.getAttributeNames()) if (!/^(?:class|style|data-.*)$/.test(name)) return false;
@@ -110,12 +112,12 @@
     return { ...trail, root, hidden: isHidden(root), depth: trail.depth + 1 };
   }
 
-  // Through the content of a field that is no input: its value, which takes nothing from the walk that it is part of.
+  // A separate walk of the content of a custom field. Its nodes do not count for the walk around it.
   function ownWalk(trail) {
     return { ...beginWalk(), hidden: trail.hidden, depth: trail.depth + 1 };
   }
 
-  // Into what the language ties to an element: its labels, its caption.
+  // The trail for elements that HTML ties to this one: its labels, its caption.
   function outsideRoot(trail) {
     return { ...trail, root: null, hidden: false, depth: trail.depth + 1 };
   }
@@ -136,7 +138,8 @@
     return tidy(parts.join(" "));
   }
 
-  // In a closed `details`, or in what is not laid out: Chrome has no text of that, not even for a label.
+  // Whether the element is in a closed `details` or is not laid out. Chrome has no text of such an element,
+  // not even for a label.
   function isLocked(element) {
     for (let at = element, above = kit.parentOf(at); above; at = above, above = kit.parentOf(at)) {
       if (above.localName === "details" && !above.open && at.localName !== "summary") return true;
@@ -149,14 +152,15 @@
     return tidy(getAttribute(element, "aria-label") || "");
   }
 
-  // What Chrome's tree says that a custom element is labelled, inside of another one's name.
+  // The label of a custom element in Chrome's tree, for use inside another element's name.
   function ownLabel(element, trail) {
     const known = given(element);
     if (!known || !known.by) return "";
     return trail.root && known.by === "aria-labelledby" ? "" : tidy(known.name);
   }
 
-  // The labels of an element. Its property `labels` is not used: for each control, Chrome goes through the whole tree.
+  // The labels of an element. Avoids the property `labels`, for which Chrome searches the whole tree for each
+  // control.
   function labelsOf(element) {
     if (!LABELABLE.has(kit.own.localName(element))) return [];
     const root = getRootNode(element);
@@ -173,7 +177,7 @@
     return known.get(element) || [];
   }
 
-  // What its labels say; null where it has none.
+  // The name from an element's labels; null if it has no label.
   function fromLabels(element, trail) {
     const labels = labelsOf(element);
     if (labels.length === 0) return null;
@@ -198,7 +202,7 @@
     const type = element.type;
     const label = fromLabels(element, trail);
     if (label) return label;
-    const silent = label !== null; // its labels say nothing, or were said already
+    const silent = label !== null; // its labels are empty, or were taken before
     if (type === "file") return silent ? "" : element.multiple ? "Choose Files" : "Choose File";
     if (silent && PUSHED.has(type) && !isDrawn(element)) return "";
     if (type === "image") {
@@ -212,7 +216,7 @@
     return "";
   }
 
-  // The name that the language gives, null where it says that there is none and that is that.
+  // The name by HTML's rules. null: HTML defines that the element has no name.
   function nativeName(element, trail) {
     const tag = kit.own.localName(element);
     if (TYPED.test(roleOf(element)) && tag !== "input" && tag !== "textarea") return "";
@@ -248,7 +252,7 @@
   function fromTitle(element, role, trail) {
     const given = getAttribute(element, "title");
     const title = given ? tidy(given) : "";
-    if (!title || given.trim() === drawnText(element).trim()) return ""; // Chrome says it once
+    if (!title || given.trim() === drawnText(element).trim()) return ""; // Chrome does not repeat it
     if (trail.root) return title;
     if (role === "generic") return isFocusable(element) && element.localName !== "a" ? title : "";
     return UNTITLED.has(role) && !isFocusable(element) ? "" : title;
@@ -258,7 +262,7 @@
     return element instanceof HTMLElement ? kit.own.innerText(element) : kit.own.textContent(element);
   }
 
-  // The least of names: what a field says about itself, where it has no label at all.
+  // The fallback name of a field without any label, from its own attributes.
   function fromHints(element, role) {
     if (role === "table") return tidy(element.summary || "");
     if (labelsOf(element).length) return "";
@@ -290,7 +294,7 @@
     return role === "group" && (tag === "address" || tag === "details");
   }
 
-  // The value of a control that stands inside of a name; null when the element is no such control, or has none.
+  // The value of a control inside a name; null for other elements and for controls without a value.
   function valueOf(element, role, trail) {
     const tag = kit.own.localName(element);
     switch (role) {
@@ -379,11 +383,12 @@
     return /^(?:inline|ruby)/.test(getComputedStyle(node).display) && kit.own.localName(node) !== "br";
   }
 
-  // What is said all the same of an element with aria-hidden: what names something by itself and can take the focus,
-  // labels, and what is referred to. Chrome keeps these in its tree, and has them in the place of what they are in.
+  // The parts of an aria-hidden element that count for a name: focusable elements that have a name of their
+  // content, labels, and elements that others refer to. Chrome keeps these in its tree, in place of their
+  // hidden ancestor.
   function keptInHidden(element, trail) {
     if (trail.root || isKept(element)) return "";
-    // Of what is hidden in what is a label, all stays in the tree, and counts as hidden.
+    // Inside a label, hidden elements stay in the tree and count as hidden.
     for (let at = kit.parentOf(element); at; at = kit.parentOf(at)) if (at.localName === "label" || isReferredTo(at)) return "";
     let text = "";
     for (const child of kit.own.search(element, KEEPABLE)) {
@@ -416,7 +421,7 @@
     return ids.has(own);
   }
 
-  // The text of an element inside of another one's name, with space around it where it does not run on.
+  // The text of an element inside another element's name, with spaces around it unless it is inline.
   function embedded(element, trail) {
     const tag = kit.own.localName(element);
     if (tag === "br" || tag === "wbr") {
@@ -429,7 +434,7 @@
       if (style.display === "none") return "";
       const hides = getAttribute(element, "aria-hidden") === "true" || given(element)?.hidden;
       if (hides && !unhidden.has(element)) return keptInHidden(element, trail);
-      if (style.visibility !== "visible") return ""; // with all that is in it
+      if (style.visibility !== "visible") return ""; // and so are its descendants
     }
     trail.steps.count += 1;
     if (trail.steps.count > STEPS) return "";
@@ -440,20 +445,20 @@
     return " " + text + " ";
   }
 
-  // What Chrome adds to the name of an element to tell what was chosen.
+  // Adds the chosen file, as Chrome does.
   function withChoice(element, name) {
     if (element.localName !== "input" || element.type !== "file") return name;
     const count = element.files.length;
     return tidy(name) + ": " + (count > 1 ? count + " files" : count ? element.files[0].name : "No file chosen");
   }
 
-  // What stands for the name of what cannot be played.
+  // Whether Chrome replaces the element's name by UNPLAYABLE.
   function isUnplayable(element) {
     if (element.localName !== "video" && element.localName !== "audio") return false;
     return element.networkState === element.NETWORK_EMPTY || element.networkState === element.NETWORK_NO_SOURCE;
   }
 
-  // The text alternative of an element on the way to somebody's name.
+  // The text alternative of an element inside another element's name.
   function textOf(element, trail) {
     const { root, visited } = trail;
     const again = visited.has(element);
@@ -485,7 +490,7 @@
     return TYPED.test(role) || (kit.own.localName(element) === "input" && /^(?:combobox|spinbutton)$/.test(role));
   }
 
-  // Values that count although they say nothing: no other name takes their place.
+  // Whether an empty value counts, so that no other name replaces it.
   function isSilentValue(element) {
     return element.localName === "select" || TYPED.test(getAttribute(element, "role"));
   }
@@ -515,14 +520,14 @@
   function nameOf(element) {
     let name = names.get(element);
     if (name === undefined) {
-      names.set(element, ""); // who asks for it on the way there
+      names.set(element, ""); // for recursive calls
       name = computeName(element);
       names.set(element, name);
     }
     return name;
   }
 
-  // The text in an element, as a name that is made of it has it.
+  // The text of an element, as it would contribute to a name.
   const textIn = (element) => tidy(contentOf(element, beginWalk()));
 
   return { roleOf, nameOf, textIn, unhide: (element) => void unhidden.add(element) };

@@ -1,9 +1,9 @@
-// What role Chrome would give an element, from the DOM alone. Called, it answers a fresh { roleOf, ... }.
-// `tell(element)`, where there is one, returns what Chrome's tree says of a custom element (walk_internals.js).
+// Computes from the DOM alone the role that Chrome would give an element. Returns a new { roleOf, ... }.
+// `tell(element)`, if given, returns the facts of Chrome's tree about a custom element (walk_internals.js).
 //
-// `roleOf(element)` answers what `element.computedRole` answers, "" included: the roles that ARIA has no name
-// for. What was found out is remembered, so make a new one for each walk. Linear: each question about an
-// element's ancestors is answered once and kept for all that is below.
+// `roleOf(element)` equals `element.computedRole`, including "" for the roles without an ARIA name. Results
+// are cached, so make a new instance for each walk. The cost is linear: each fact about an element's
+// ancestors is computed once and shared by all its descendants.
 (function (tell) {
   "use strict";
 
@@ -26,7 +26,7 @@
   );
   const SYNONYMS = { img: "image", presentation: "none", directory: "list" };
 
-  // Roles that mean something only inside of others, groups in between allowed.
+  // Roles that require a container. Groups in between are allowed.
   const CONTEXTS = { option: "listbox", treeitem: "tree", listitem: "list" };
 
   const GLOBAL =
@@ -35,7 +35,7 @@
     "[aria-keyshortcuts],[aria-label],[aria-labelledby],[aria-live],[aria-owns],[aria-relevant]," +
     "[aria-roledescription]";
 
-  // Elements whose role needs no look around. Not listed: generic.
+  // Elements whose role does not depend on their surroundings. Others are generic.
   const NATIVE = {
     abbr: "", address: "group", article: "article", audio: "", blockquote: "blockquote", br: "", button: "button",
     canvas: "", caption: "caption", code: "code", col: "", colgroup: "", datalist: "listbox", dd: "definition",
@@ -61,14 +61,14 @@
     line: "graphics-symbol", path: "graphics-symbol", polygon: "graphics-symbol", polyline: "graphics-symbol",
     rect: "graphics-symbol", use: "graphics-object",
   };
-  // What makes a drawing more than one picture: things inside of it that are read or used for themselves.
+  // Content that makes a drawing more than one picture: parts that can be read or used separately.
   const READABLE = "text,a,foreignObject,[role],[aria-label],[aria-labelledby],:scope :not(symbol) > title";
 
   const SVG = "http://www.w3.org/2000/svg";
   const MATHML = "http://www.w3.org/1998/Math/MathML";
 
-  // A page's names reach into this world: <input name=parentNode> is its form's parentNode here, too. So what a
-  // form might be asked for in vain, or for ever, is asked of the prototypes.
+  // A page's names reach into this world: <input name=parentNode> is its form's parentNode here too. So the
+  // prototypes' getters and methods are used on any element that may be a form.
   const method = (proto, name) => Function.prototype.call.bind(proto[name]);
   const getter = (proto, name) => Function.prototype.call.bind(Object.getOwnPropertyDescriptor(proto, name).get);
   const own = {
@@ -101,7 +101,8 @@
   const dataTables = new WeakMap();
   const owners = new WeakMap();
 
-  // The parent as it is drawn: through slots, and out of shadow roots. Closed ones cannot be seen.
+  // The parent in the flat tree: through slots and out of shadow roots. Closed shadow roots are invisible
+  // here.
   function parentOf(element) {
     const slot = own.assignedSlot(element);
     if (slot) return slot;
@@ -115,7 +116,7 @@
     return hasAttribute(element, "tabindex") || DOM.isContentEditable(element);
   }
 
-  // Whether the author gave a name: enough to make a section a region.
+  // Whether the author named the element, which makes a section a region.
   function isNamed(element) {
     const label = getAttribute(element, "aria-label");
     if (label && label.trim()) return true;
@@ -124,7 +125,7 @@
     return Boolean(title && title.trim());
   }
 
-  // Who adopted the element by aria-owns; asked of each tree once.
+  // The element that owns this one by aria-owns. Each tree is searched once.
   function ownerOf(element) {
     const root = getRootNode(element);
     let owned = owners.get(root);
@@ -139,8 +140,9 @@
     return (id && owned.get(id)) || null;
   }
 
-  // The role of the nearest ancestor that has one that counts; "group" is looked through where the page said it, but
-  // remembered as itself where nothing better is above it. What is a group by its language (a fieldset) is like any other.
+  // The role of the nearest ancestor with a significant role. An explicit "group" is skipped, and returned
+  // only if no container is above it. An element with the implicit role group (a fieldset) counts like any
+  // other.
   function containerOf(element) {
     const path = [];
     let found = "";
@@ -174,7 +176,7 @@
     return owner !== null && owner !== element && explicitRole(owner) === wanted;
   }
 
-  // The first token that is a role and can be one here; "" when there is none.
+  // The first token that is a valid role here; "" if there is none.
   function explicitRole(element) {
     const known = explicit.get(element);
     if (known !== undefined) return known;
@@ -182,7 +184,7 @@
     let role = chrome && chrome !== "generic" ? chrome : "";
     const own = chrome ? null : getAttribute(element, "role");
     if (own) {
-      explicit.set(element, ""); // for questions from below meanwhile
+      explicit.set(element, ""); // for recursive calls
       for (const token of own.toLowerCase().split(/[ \t\n\f\r]+/)) {
         const name = Object.hasOwn(SYNONYMS, token) ? SYNONYMS[token] : token;
         if (!VALID.has(name)) continue;
@@ -196,9 +198,10 @@
     return role;
   }
 
-  // --- what is around -----------------------------------------------------------------------------------
+  // --- surroundings -----------------------------------------------------------------------------------
 
-  // 2: within what has a header and an aside of its own; 1: within main, whose asides are the page's; 0: neither.
+  // 2: within sectioning content, which has its own header and aside; 1: within main, whose asides belong to
+  // the page; 0: neither.
   function scopeOf(element) {
     const path = [];
     let scope = 0;
@@ -222,13 +225,13 @@
   function listItem(element) {
     const parent = parentOf(element);
     if (parent === null || !/^(?:ul|ol|menu|dir)$/.test(parent.localName)) return "listitem";
-    const own = getAttribute(parent, "role"); // also one that it cannot have, with which it is a list all the same
+    const own = getAttribute(parent, "role"); // a role that a list cannot have leaves it a list
     return own && !/^(?:list|directory)$/i.test(own.trim()) ? "none" : "listitem";
   }
 
   // --- tables -------------------------------------------------------------------------------------------
 
-  // Whether a table holds data, or only lays out what is in it. Chrome's own rules of thumb.
+  // Whether a table holds data, as opposed to layout. Follows Chrome's heuristics.
   function isDataTable(table) {
     let known = dataTables.get(table);
     if (known === undefined) {
@@ -249,7 +252,7 @@
     for (let row = 0; row < rows.length; row += 1) {
       for (const cell of rows[row].cells) {
         if (cell.headers || cell.abbr || cell.scope || cell.axis) return true;
-        // Of what content-visibility: auto skips, no size is known for sure.
+        // No reliable size is known of content that content-visibility: auto skips.
         if ((cell.offsetWidth < 1 || cell.offsetHeight < 1) && cell.checkVisibility(WITH_BOX)) continue;
         cells += 1;
         if (cell.localName === "th" && cells + rows[row].cells.length + rows.length > 3) return true;
@@ -269,7 +272,7 @@
     return cells > 1 && Math.max(bordered, differing) >= cells / 2;
   }
 
-  // The table's own kind, and what that makes of its parts: null for parts of an element that is not a table any more.
+  // The role of the enclosing table; null if the element is not, or no longer, part of a table.
   function tableOf(element) {
     const table = closest(element, "table");
     if (!table) return null;
@@ -373,7 +376,7 @@
     return role === "generic" && grouped ? "group" : role;
   }
 
-  // The table, grid or treegrid that a row or cell is in, "" when in none.
+  // The role of the enclosing table, grid or treegrid; "" if there is none.
   function gridOf(element) {
     for (let at = parentOf(element); at; at = parentOf(at)) {
       const role = roleOf(at);

@@ -1,11 +1,12 @@
-// Text as it is drawn: what CSS puts before and after an element, and what it does to letters. Called, it answers
-// { generated, transformed }. Counters, and quotation marks of other languages, cannot be read.
+// Text as CSS draws it: content that CSS generates before and after an element, and transformed letters.
+// Returns
+// { generated, transformed }. Counters and the quotation marks of other languages cannot be read.
 (function () {
   "use strict";
 
   const QUOTED = /"((?:\\.|[^"\\])*)"|(open-quote|close-quote)|attr\(\s*([\w-]+)\s*\)|(\/)|[\w-]+\([^)]*\)|[\w-]+/g;
 
-  // The text of ::before or ::after, with its alternative where there is one.
+  // The text of ::before or ::after, or its alternative text if it has one.
   function generated(element, which, hiddenToo) {
     const style = getComputedStyle(element, which);
     const content = style.content;

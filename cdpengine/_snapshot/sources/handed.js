@@ -1,22 +1,23 @@
-// Returns the elements that a page's framework hands presses to, though they listen to none themselves.
+// Returns the elements to which a page's framework dispatches presses although they have no listeners
+// themselves.
 //
-// The framework listens further out, and finds who is meant by what it keeps at the elements: React its props, jQuery
-// (from 3 on) its delegated events, Solid and Svelte (from 5 on) their handlers. None of that can be seen from another
-// world, so this runs in the page's own, called on the document. It changes nothing and calls no function of the
-// page's. A page without a sign of these is not gone through, and nothing is returned of it. Otherwise the document
-// comes first, and then at most `most` elements.
+// The framework listens on an ancestor and finds the target by data on the elements: React uses its props,
+// jQuery (since 3) its delegated events, Solid and Svelte (since 5) their handlers. Other worlds cannot see
+// that data, so this script runs in the page's own world, called on the document. It changes nothing and
+// calls no function of the page. If the page shows no sign of these frameworks, the result is empty.
+// Otherwise it is the document, followed by at most `most` elements.
 (function (most) {
   "use strict";
 
   const TYPES = ["click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend"];
-  // For `onClick` React gives the element a listener of its own, too.
+  // For `onClick`, React also adds a listener to the element.
   const PROPS = ["onClickCapture"];
   for (const name of ["DoubleClick", "MouseDown", "MouseUp", "PointerDown", "PointerUp", "TouchStart", "TouchEnd"]) {
     PROPS.push(`on${name}`, `on${name}Capture`);
   }
   const MOST_SEARCHED = 300; // elements that are searched for a sign
 
-  // Not through `DOM`, which would leave a global in the page's own world.
+  // Does not use `DOM`, which would leave a global in the page's own world.
   const owner = (root) =>
     root instanceof Document ? Document.prototype : root instanceof ShadowRoot ? ShadowRoot.prototype : Element.prototype;
   const select = (root, selector) => owner(root).querySelectorAll.call(root, selector);
@@ -27,7 +28,7 @@
   const first = [this, ...Array.prototype.slice.call(select(this, "*"), 0, MOST_SEARCHED)];
   const elements = [];
 
-  // All of the document and of its open shadow trees.
+  // All elements of the document and of its open shadow trees.
   function everything() {
     const trees = elements.length ? [] : [this];
     for (let i = 0; i < trees.length; i++) {
@@ -40,7 +41,7 @@
     return elements;
   }
 
-  // The first own key of any of these that the pattern matches; undefined for none.
+  // The first own key of these objects that matches the pattern; undefined if none does.
   function keyLike(objects, pattern) {
     for (const each of objects) {
       const key = Object.keys(each).find((name) => pattern.test(name));
@@ -49,9 +50,9 @@
     return undefined;
   }
 
-  // What a property holds; a getter is the page's own function, and is not called.
+  // The value of a property. Getters are functions of the page and are not called.
   const held = (object, key) => Object.getOwnPropertyDescriptor(object, key)?.value;
-  const isObject = (value) => typeof value === "object" && value !== null; // jQuery's have no prototype
+  const isObject = (value) => typeof value === "object" && value !== null; // jQuery's objects have no prototype
   const handles = (at, key) => typeof held(at, key) === "function" || Array.isArray(held(at, key));
 
   if (keyLike(first, /^_reactListening|^_reactRootContainer$|^__react(?:Container|Props|EventHandlers)\$/)) {
@@ -89,7 +90,7 @@
             for (const each of select(at, selector)) found.add(each);
           } catch (error) {
             if (!(error instanceof DOMException)) throw error;
-            // a selector of jQuery's own kind
+            // A selector with jQuery's extensions.
           }
         }
       }

@@ -1,12 +1,13 @@
-// Counts what the cost of Chrome's accessibility tree depends on, and answers { elements, links, fragments, computed }.
+// Counts the factors in the cost of Chrome's accessibility tree: { elements, links, fragments, computed }.
 //
-// `fragments` are the links to a place in this document that no id names: Chrome searches the whole document for
-// each of them. `computed` says whether elements have Chrome's own computedRole. Called in an isolated world.
+// `fragments` counts links to a fragment of this document that no id matches: Chrome searches the whole
+// document for each of them. `computed` is whether elements have Chrome's computedRole. Runs in an isolated
+// world.
 (function () {
   "use strict";
 
   const MOST = 100000;
-  // Read through the prototype: <img name=links> would be the document's `links` in this world, too.
+  // Read through the prototype: <img name=links> would shadow the document's `links` in this world too.
   const of = (name) => Object.getOwnPropertyDescriptor(Document.prototype, name).get.call(document);
   const here = of("URL").split("#", 1)[0];
   const links = of("links");
@@ -26,7 +27,7 @@
     try {
       return decodeURIComponent(text);
     } catch {
-      return text; // an invalid escape is taken as it stands, as Chrome does
+      return text; // like Chrome, keep an invalid escape unchanged
     }
   }
 

@@ -1,8 +1,9 @@
-// Finds elements by role under a visible aria-hidden, which a snapshot shows and Chrome's accessibility tree leaves
-// out: request { roles, most }, Chrome's roles that are wanted, null for all. Answers an array: first, as JSON,
-// { descriptions }, of each its role, a line break and its name; then the elements, at most `most`.
-// Runs in an isolated world; `search` is what node_search.js makes, the others are the functions of walk_dom.js,
-// walk_elements.js and walk_beyond.js, and what makes a kit of roles and names.
+// Finds elements by role in visible content under aria-hidden, which a snapshot shows and Chrome's
+// accessibility tree lacks. The request is { roles, most }: Chrome's names of the roles, or null for all, and
+// the maximum number of elements. Returns an array. Its first item is JSON, { descriptions }: for each
+// element its role, a line break and its name. The elements follow. Runs in an isolated world. `search` is
+// the result of node_search.js; the others are the functions of walk_dom.js, walk_elements.js and
+// walk_beyond.js, and the function that makes a kit of roles and names.
 (request, search, makeDom, makeElements, makeBeyond, makeKit) => {
   const dom = makeDom();
   const listens = (at) => DOM.getAttribute(at, "onclick") !== null;

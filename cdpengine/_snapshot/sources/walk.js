@@ -1,68 +1,84 @@
-// Makes the walk: a function that reads a document, column by column, into one string, and its store of elements.
-// Evaluated once for each document in an isolated world, and called there with
-//   kit     null, where elements have Chrome's own computedRole and computedName; otherwise a function that returns
-//           { roleOf(element), nameOf(element) }, which answer what those would. It is called anew for each walk, with
-//           what Chrome's tree says of custom elements (walk_internals.js)
+// Makes the walk: a function that reads a document, column by column, into one string, and its store of
+// elements. Evaluated once for each document in an isolated world, and called there with
+//   kit     null if elements have Chrome's computedRole and computedName; otherwise a function, see below
 //   makeSecret    the function of secret_field.js
 //   makeDom, ...  the functions of walk_dom.js, walk_elements.js, walk_columns.js and so on
-//   tables  { bits: { role: bits } }: what a snapshot does with each role (see columns.py, the one who makes them)
-// It returns an array of the document, kept by its remote object id, whose `walk` is one function of one request: so the
-// answer to the installation also says which document it is of. Its `element` gives the element of a number, for actions. Nothing is left in the world's global scope but what
-// secret_field.js keeps, and `cdpengineWalk`, which makes the walk, in documents that came with it (see walk.py).
-//   { do: "walk", milliseconds, after, boxes, clickables, pointer, mark, known, held }, element   what is in the element, or all, as
-//                              a string of JSON: see the end of walk(). With a number `held`, parts that say the same
-//                              as in the walk of that number, the last one, are only named; null: nothing is to be kept.
-//                              { number, same: true, last } where all of it is what that walk said
-//                              { bare: true, last } where Chrome has not laid the document out, unless `waited`
-//                              { notPlain: true, last } with `plain`, where the document is not: see walk_plain.js
-//                              With `mark`, elements whose numbers are not known are marked, see walk_marks.js, and the
-//                              answer has `marks`
-//   { do: "clickables", milliseconds, after, known }, element   the numbers of what is clickable there, in order, as a string
-//   { do: "hear", numbers, ids, captures, gone, refuted }, element, ...   elements that listen to presses: those with
-//                              these numbers, then the given ones, each with its own id; ids of those that do no more;
-//                              and the numbers of those that were presumed to, and do not. Answers how many of all
-//                              these are not what they were taken for
-//   { do: "internals", numbers, told, wrong }   what Chrome's tree says of custom elements: see walk_internals.js. The
-//                              last walk said something else of those with the numbers `wrong`
-//   { do: "places", numbers }  where these elements are, as a string: see placesOf
-//   { do: "take", ranges: [from, to, ...] }   [element, ...] by their numbers; null for one that is gone; they are kept
-//                              until
-//   { do: "forget", known }    says that the numbers up to `known` are known by other means
-//   { do: "hosts" }            [number, element, ...]: those that are kept and may hide a closed shadow root
-//   { do: "help" }, kit        gives it a kit for what content-visibility: auto skips, where the first one is null. A
-//                              walk that needs it and has none answers { lacking: true, last }
-//   { do: "wait", milliseconds }  a promise of when the document is laid out, or these are over
-//   { do: "frames" }           how many frames are right in it
-//   { do: "adopt", hosts: [number, ...] }, root, ...   closed shadow roots to be walked like open ones
-// Each element that gets a line has a number, from 1, for as long as it lives. The page sees nothing of all this.
+//   tables  { bits: { role: bits } }: how a snapshot treats each role (made by columns.py)
+// Each walk calls `kit` with a function that returns the facts of Chrome's tree about a custom element
+// (walk_internals.js). It returns the replacement of computedRole and computedName, { roleOf(element),
+// nameOf(element) }.
+//
+// It returns an array that holds the document, so the reply to the installation also identifies the document.
+// The engine keeps the array by its remote object id. Its `walk` is one function that takes one request; its
+// `element` returns the element with a number, for actions. The world's global scope holds nothing but the
+// data of secret_field.js and, in documents that were created with it, `cdpengineWalk`, which makes the walk
+// (see walk.py).
+//
+// The requests:
+//   { do: "walk", milliseconds, after, boxes, clickables, pointer, mark, known, held, plain, waited },
+//   element
+//       Reads the element, or the document, and returns JSON: see the end of walk(). With `held`, the number
+//       of the last walk, unchanged parts are only named; with null, no part is kept. With `mark`, elements
+//       without known ids are marked (walk_marks.js), and the answer has `marks`. Other answers:
+//       { number, same: true, last } if the result equals that of walk `held`
+//       { bare: true, last } if Chrome has not laid out the document, unless `waited`
+//       { notPlain: true, last } with `plain`, if the document is not plain (walk_plain.js)
+//       { lacking: true, last } if it needs the kit of "help" and has none
+//   { do: "clickables", milliseconds, after, known }, element
+//       Returns the numbers of clickables in document order, as a string.
+//   { do: "hear", numbers, ids, captures, gone, refuted }, element, ...
+//       Updates the elements that listen to presses: those with the numbers, then the given elements, each
+//       with its id; `gone` are the ids of ended listeners, `refuted` the numbers of elements wrongly
+//       presumed to listen. Returns the number of elements that changed.
+//   { do: "internals", numbers, told, wrong }
+//       Stores the facts of Chrome's tree about custom elements (walk_internals.js). The last walk was wrong
+//       about those with the numbers `wrong`.
+//   { do: "places", numbers }
+//       Returns the places of these elements, as a string: see placesOf.
+//   { do: "take", ranges: [from, to, ...] }
+//       Returns the elements with these numbers; null for one that is gone. They are kept until "forget".
+//   { do: "forget", known }
+//       Reports that the ids of the numbers up to `known` are known.
+//   { do: "hosts" }
+//       Returns [number, element, ...] of the kept elements that may have a closed shadow root.
+//   { do: "help" }, kit
+//       Sets a kit for content that content-visibility: auto skips, if the first kit is null.
+//   { do: "wait", milliseconds }
+//       Returns a promise that resolves when the document is laid out, or after this time.
+//   { do: "frames" }
+//       Returns the number of child frames.
+//   { do: "adopt", hosts: [number, ...] }, root, ...
+//       Makes the walk treat closed shadow roots like open ones.
+//
+// Each element with a line has a number from 1 up, for its whole lifetime. The page can observe none of this.
 (function (
   kit, tables, makeSecret, makeDom, makeElements, makeClickables, makeColumns, makeDetails, makeLabels, makeStyles,
   makeSteady, makeReuse, makeMarks, makePlain, makeBeyond, makeInternals, makeOwners,
 ) {
   "use strict";
 
-  const INLINE = 1; // folded, and its text goes on in the sentence around it
-  const FOLDED = 2; // folded unless it has a name or can take the focus
+  const INLINE = 1; // folded, and its text continues the surrounding sentence
+  const FOLDED = 2; // folded unless it has a name or is focusable
   const INTERACTIVE = 4;
   const BY_ATTRIBUTE = 32; // its name comes from attributes only
   const DROPPED = 64;
   const CAPTION = 128;
   const LAYOUT = 512; // folded even with a name
-  const REPEATED = 256; // named by its content: text inside that says just the name is left out
+  const REPEATED = 256; // named by its content: text inside that repeats the name is omitted
 
-  const REUSED = -4; // a part that says the same as before
-  const OPENED = -5; // a part that may be reused begins, and ends
-  const CLOSED = -6;
+  const REUSED = -4; // an unchanged part
+  const OPENED = -5; // the start of a reusable part
+  const CLOSED = -6; // its end
 
-  const DEEPEST = 1000; // Chrome's parser nests 512 deep at most; at twice as much the stack gets short
+  const DEEPEST = 1000; // Chrome's parser nests at most 512 deep; twice that nears the stack's limit
 
-  // Fields whose values Chrome's names of what they are in hold.
+  // Fields whose values are part of Chrome's names of enclosing elements.
   const TELLING_FIELDS = "input:not([type=checkbox i],[type=radio i]),select,textarea";
-  const PUSHED = new Set(["button", "reset", "submit"]); // what is drawn on these is their value
+  const PUSHED = new Set(["button", "reset", "submit"]); // buttons whose label is their value
   const FRAMING = new Set(["embed", "fencedframe", "frame", "iframe", "object"]);
   const WITH_BOX = { contentVisibilityAuto: true };
   const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
-  const SAYING = /[^\s\p{Co}]/u; // more than letters of icon fonts
+  const SAYING = /[^\s\p{Co}]/u; // a character that is not white space or a letter of an icon font
   const KEPT_SPACES = new Set(["preserve", "break-spaces"]);
   const NOT_HIDDEN = { visibilityProperty: true };
   const MATHML = "http://www.w3.org/1998/Math/MathML";
@@ -70,14 +86,14 @@
   const SEMANTIC = /^(?:id|role|title|aria-.*)$/;
 
   const owner = document;
-  let help = null; // a kit for what Chrome has no roles and names of
+  let help = null; // a kit for elements without Chrome's roles and names
   const { checkVisibility, querySelectorAll } = Element.prototype;
   const isSkipped = (at) => !checkVisibility.call(at, WITH_BOX) && checkVisibility.call(at);
-  const frameCount = () => Number(Reflect.get(globalThis, "length")); // of any process, in shadow trees too
+  const frameCount = () => Number(Reflect.get(globalThis, "length")); // frames of any process, in shadow trees too
   const bits = new Map(Object.entries(tables.bits));
   const numbers = new WeakMap();
-  const kept = new Map(); // number -> element, until its number is known by other means
-  const numbered = new Map(); // number -> a reference to the element, once it is not kept any more
+  const kept = new Map(); // number -> element, until the engine knows its id
+  const numbered = new Map(); // number -> a reference to the element, afterwards
   let last = 0;
 
   const dom = makeDom();
@@ -94,8 +110,9 @@
   const labelsFor = makeLabels(dom, elements);
   const styles = makeStyles(dom);
   const plain = makePlain(dom, styles);
-  const worded = new WeakSet(); // elements of which it was read how their text is written
-  const looked = new WeakSet(); // elements that depend on more than themselves: labels of hidden controls, aria-hidden
+  const worded = new WeakSet(); // elements whose text style (white space, transform) was read
+  // Elements whose line depends on other elements: labels of hidden controls, aria-hidden.
+  const looked = new WeakSet();
   const ways = { isNative, isWorded: (at) => worded.has(at), isLooked: (at) => looked.has(at) };
   const reuse = makeReuse(dom, makeSteady(dom), ways);
   const internals = makeInternals(reuse, dom);
@@ -116,7 +133,7 @@
   const elementCount = (start) => (start instanceof Element ? querySelectorAll.call(start, "*") : query(document, "*")).length;
   const elementOf = (number) => kept.get(number) || numbered.get(number)?.deref();
 
-  // Takes note of who listens to presses, and of who does no more.
+  // Updates the listeners to presses.
   function listen(request, objects) {
     const changed = [];
     request.ids.forEach((id, index) => {
@@ -145,7 +162,8 @@
     }
   }
 
-  // A frame of another process in what content-visibility: auto skips is not laid out at first, and then it is.
+  // Whether Chrome has laid out the document. A frame of another process that content-visibility: auto skips
+  // is laid out late.
   function isLaidOut() {
     const root = ofDocument("documentElement");
     return root === null || root.checkVisibility() || getComputedStyle(root).display === "none";
@@ -156,19 +174,21 @@
     else setTimeout(() => whenLaidOut(until, resolve), 5);
   }
 
-  // With `request.found`, a list, no more is done than to put the numbers of what is clickable there.
+  // With the list `request.found`, the walk only adds the numbers of clickables to it.
   function walk(request, start) {
     forget(request.known);
     const began = performance.now();
     const deadline = began + request.milliseconds;
-    // What is new has to be numbered afterwards, which takes `request.after` times as long as to read it.
+    // Each new element must also be numbered later, which takes `request.after` times as long as reading it.
     const isLate = () => {
       const now = performance.now();
       return now + (request.after * (now - began) * kept.size) / (seen || 1) > deadline;
     };
     const globals = () => `${ofDocument("baseURI")} ${ofDocument("designMode")} ${request.clickables}`;
     const only = request.found;
-    const beyond = []; // with `only`: numbers of what Chrome's tree lacks, each with that of what is in its place there
+    // With `only`: numbers of elements that Chrome's tree lacks, each with the number of the element at its
+    // place there.
+    const beyond = [];
     if (!only && !request.waited && start === null && !isLaidOut()) return `{"bare":true,"last":${last}}`;
     const state = () => `${ofDocument("URL")} ${ofDocument("title")} ${innerWidth} ${innerHeight} ${globals()}`;
     if (request.held !== null && kit === null && presumed.size === 0) {
@@ -178,23 +198,23 @@
     }
     if (only) {
       if (presumed.size > 0) reuse.forgetAll();
-      presumeNothing(); // what listens was told before
+      presumeNothing(); // the engine has sent the listeners already
     } else if (request.clickables && (start !== null || request.held === null || kit !== null || reuse.mayHandle())) {
       reuse.spoilAround(presume(start === null ? document : getRootNode.call(start)));
     }
     const names = kit === null ? null : kit(internals.ofElement);
-    const secrets = []; // fields, and their values: Chrome's names of what they are in hold these
-    const isPlain = request.plain && names === null; // and roles and names need not be asked for
+    const secrets = []; // secret fields and their values, which Chrome includes in names of enclosing elements
+    const isPlain = request.plain && names === null; // roles and names come from walk_plain.js
     const roleOf = names !== null ? names.roleOf : isPlain ? plain.roleOf : (element) => element.computedRole;
     const chromeName = isPlain ? (element) => plain.nameOf(element, decorated) : (element) => element.computedName;
     const ownName = names === null ? chromeName : names.nameOf;
-    const isVeiling = names === null || internals.mayName(); // these names are Chrome's, which has secret values
+    const isVeiling = names === null || internals.mayName(); // Chrome's names can contain secret values
     const nameOf = isVeiling ? (element) => veil(element, ownName(element)) : ownName;
     const near = { roleOf, nameOf, textIn: names?.textIn };
-    let far = null; // those of what content-visibility: auto skips
-    let lacking = false; // there is such a thing, and nobody to ask
-    let skippedCount = 0; // what it skips, with `only`
-    let skippedActing = 0; // what of that can be acted on
+    let far = null; // the kit for content that content-visibility: auto skips
+    let lacking = false; // such content exists, and no kit for it
+    let skippedCount = 0; // elements that it skips, with `only`
+    let skippedActing = 0; // interactive ones among them
 
     function farNames() {
       if (names !== null) return near;
@@ -204,7 +224,7 @@
       return far || near;
     }
 
-    // Whether the name of what is not skipped itself comes from what is: Chrome leaves that part out.
+    // Whether the name of a rendered element comes from skipped content, which Chrome leaves out of the name.
     function isNamedFromAfar(at, attributed, what, name) {
       if (attributed && at.hasAttribute("aria-labelledby")) {
         const root = getRootNode.call(at);
@@ -219,8 +239,8 @@
       return getComputedStyle(at).contentVisibility === "auto" || Array.from(query(at, "*")).some(isSkipped);
     }
 
-    // Whether content-visibility: auto skips what has no box of its own: display: contents, an option. Of what is
-    // right in an element that may skip it Chrome has neither role nor name then, or says just that.
+    // Whether content-visibility: auto skips an element without a box (display: contents, an option). If the
+    // parent may skip it, the element is skipped when Chrome has neither role nor name for the parent.
     function isSkippedWithoutBox(at) {
       for (let above = flatParent(at); above !== null; above = flatParent(above)) {
         if (isSkipped(above)) return true;
@@ -237,34 +257,35 @@
     const { labels, captionOf, controls, captionNumber, noteLabels, nameCaptions } = labelsFor();
     let seen = 0;
     let cut = false;
-    let deep = false; // it was cut for that, and not for want of time
-    let framed = false; // there is what may hold a document of its own
+    let deep = false; // the reason is depth, not time
+    let framed = false; // whether any element may contain a document
 
-    let styled = null; // whose style the next four are of
+    let styled = null; // the element whose style the next four describe
     let transform = "none";
-    let spaces = "collapse"; // what becomes of white space
+    let spaces = "collapse"; // white-space-collapse
     let veiled = false;
     let skipped = false;
     let decorated = styles.hasDecorations(document);
-    let scrolling = styles.hasCarousels(document); // there may be carousels
-    let carousels = 0; // rows that stand for their buttons and markers
+    let scrolling = styles.hasCarousels(document); // whether there may be carousels
+    let carousels = 0; // rows for their buttons and markers
     let disabling = internals.mayDisable() || query(document, "[aria-disabled]").length > 0;
 
-    let pointing = false; // the cursor is a pointer over what is being read
-    let within = false; // what is being read is in a native control
+    let pointing = false; // whether the cursor is a pointer over the current element
+    let within = false; // whether the current element is in a native control
     if (request.clickables && start instanceof Element) {
       const above = flatParent(start);
       pointing = above !== null && isPointing(above);
       for (let at = above; at !== null && !within; at = flatParent(at)) within = isNative(at, at.localName);
     }
 
-    let bare = false; // what is being read is in something to act on that has no name
-    let holder = null; // the custom element without a line that what is being read is in
-    const customs = new Set(); // numbers of custom elements of which Chrome's tree may say what no script can read
-    const leaves = []; // numbers of custom elements that are asked for only whether they are hidden
-    const around = []; // numbers of custom elements that these are in
-    let texts = 0; // texts with more than white space that were read
-    let covering = 0; // how many of all these would also say that what they are in is hidden
+    let bare = false; // whether the current element is in an interactive element without a name
+    let holder = null; // the nearest custom element around the current one, if it has no line
+    // Numbers of custom elements about which Chrome's tree may have facts that no script can read.
+    const customs = new Set();
+    const leaves = []; // numbers of custom elements to query only for being hidden
+    const around = []; // numbers of the custom elements around these
+    let texts = 0; // text nodes read that are not only white space
+    let covering = 0; // how many of all these would also reveal a hidden ancestor
     const isCustom = isPlain ? () => false : internals.isCustom;
 
     const focused = deepFocus();
@@ -273,33 +294,35 @@
       request.held === null || kit !== null || modal !== null
         ? null
         : reuse.begin(request.held, globals(), focused);
-    let disturbed = false; // by a modal dialog in a shadow root: all else in the document may have lost its name
-    let about = ""; // what the trunk's element that is being read is: what is in it may depend on it
+    // By a modal dialog in a shadow root: Chrome may have dropped the names of the rest of the document.
+    let disturbed = false;
+    let about = ""; // the trunk's current element, in words, as its content may depend on it
     const told = internals.ofElement;
     const textIn = (at) => farNames().textIn?.(at) ?? "";
     const { details, descriptionOf } = detailsFor({ extra, focused, told, isDisabling: () => disabling, textIn });
     const scripted = new Map(); // element -> the hidden control that it names
-    const behind = new Set(); // hidden controls that have their line
-    let beneath = false; // what is being read is under aria-hidden, and counts
+    const behind = new Set(); // hidden controls that already have a line
+    let beneath = false; // whether the current element is visible content under aria-hidden
     const { ownerOf, ownedBy, ownedWithin, areMoved, note: noteOwners, areSeen: areOwnersSeen } = ownersFor();
 
     function noteSecrets(root) {
       if (!isVeiling) return;
       for (const each of query(root, TELLING_FIELDS)) {
-        if (each.type === "hidden" || each.type === "password" || !isSecret(each)) continue; // Chrome hides these itself
+        // Chrome masks these itself.
+        if (each.type === "hidden" || each.type === "password" || !isSecret(each)) continue;
         const isSelect = each.localName === "select";
         const held = isSelect ? Array.from(each.selectedOptions, (option) => option.label).join(" ") : each.value;
         if (held.trim() !== "") secrets.push(each, held.replace(/\s+/g, " ").trim());
       }
     }
 
-    // A name without the values of the secret fields that it is made of.
+    // Masks the values of secret fields in a name.
     function veil(at, name) {
       for (let i = 0; i < secrets.length; i += 2) {
         const [field, value] = [secrets[i], secrets[i + 1]];
         if (at === field || !name.includes(value)) continue;
         const labelled = getAttribute.call(at, "aria-labelledby") !== null || (at.labels && at.labels.length > 0) ||
-          isCustom(at, at.localName); // its internals may name it
+          isCustom(at, at.localName); // its internals may refer to the field
         if (labelled || contains.call(at, field)) name = name.replaceAll(value, "\u2022".repeat(value.length));
       }
       return name;
@@ -330,7 +353,8 @@
         noteOwners(root);
         noteSecrets(root);
         findScripted(root, scripted);
-        if (request.clickables) handling(root).forEach(numberOf); // they will be told to listen: by number that is cheap
+        // A number makes their later "hear" request cheap.
+        if (request.clickables) handling(root).forEach(numberOf);
         decorated = decorated || styles.hasDecorations(root);
         scrolling = scrolling || styles.hasCarousels(root);
         disabling = disabling || query(root, "[aria-disabled]").length > 0;
@@ -379,7 +403,8 @@
           skipped = style.contentVisibility === "hidden";
         }
         if (skipped) return;
-        if (veiled && solid) return addText(depth, "\u2022".repeat(data.length)); // as it is drawn, and as Chrome tells it
+        // As drawn, and as in Chrome's tree.
+        if (veiled && solid) return addText(depth, "\u2022".repeat(data.length));
         const drawn = transform === "none" ? data : styles.transformed(data, transform);
         if (KEPT_SPACES.has(spaces)) return addPreformatted(depth, drawn);
         if (spaces !== "preserve-breaks") return addText(depth, drawn);
@@ -408,7 +433,7 @@
       }
     }
 
-    // Reads an element of the trunk, or a part unless it says the same as before.
+    // Reads an element of the trunk, or a part unless it is unchanged.
     function part(at, depth, level, read) {
       if (parts === null || parts.inside || areMoved()) return read(at, depth, level);
       about = "";
@@ -462,7 +487,7 @@
     const isShown = (at) => at.checkVisibility(VISIBLE) && !isHider(at) &&
       !at.inert && (modal === null || insideModal(at));
 
-    // Stands for a carousel's pseudo elements, of which no script knows more: see carousels.py.
+    // Adds a row for a carousel's pseudo elements, whose details no script can read: see carousels.py.
     function carouselRow(at, what, depth) {
       carousels++;
       const line = row(depth, roleNumber(what) * 2 + 1, numberOf(at), "");
@@ -478,8 +503,8 @@
       if (UNSEEN.has(tag)) return;
       if (FRAMING.has(tag)) framed = true;
       let visible = true;
-      let boxless = false; // display: contents, which cannot take the focus
-      let away = false; // skipped by content-visibility: auto, for which Chrome knows neither role nor name
+      let boxless = false; // display: contents, which is not focusable
+      let away = false; // skipped by content-visibility: auto; Chrome has neither role nor name for it
       if (!at.checkVisibility(VISIBLE)) {
         if (!at.checkVisibility(WITH_BOX)) {
           if (at.checkVisibility()) away = true;
@@ -488,13 +513,13 @@
           boxless = !away && styleOf(at).display === "contents";
         }
         const { visibility } = styleOf(at);
-        visible = visibility === "visible" || visibility === ""; // "": the options of a closed list have no style
+        visible = visibility === "visible" || visibility === ""; // the options of a closed list have the style ""
       }
       const attributed = at.hasAttributes();
-      let unhidden = false; // it is the outermost one under aria-hidden
+      let unhidden = false; // the outermost shown element under aria-hidden
       const custom = isCustom(at, tag);
       if ((attributed || custom) && isHider(at) && tag !== "body" && tag !== "html") {
-        if (custom) customs.add(numberOf(at)); // to be asked whether it still is
+        if (custom) customs.add(numberOf(at)); // so that Chrome is asked whether it is still hidden
         if (!unhide(at, visible)) return;
         unhidden = !beneath;
         beneath = true;
@@ -535,12 +560,12 @@
         if (!EMPTY.has(tag)) inside(at, custom, depth, level);
         return;
       }
-      const strange = away || beneath; // for Chrome, which has neither role nor name of it
+      const strange = away || beneath; // Chrome has neither role nor name for it
       const replaced = !EMPTY.has(tag) && styles.isReplaced(styleOf(at));
       if (replaced && isPlain) plain.giveUp();
       let role = replaced ? undefined : sureRole(at, tag, attributed);
       if (role === undefined) role = (strange ? farNames() : near).roleOf(at);
-      // Chrome has a paragraph without a box only where its attributes say more.
+      // Chrome has a paragraph without a box only if it has semantic attributes.
       if (boxless && tag === "p" && !at.getAttributeNames().some((name) => SEMANTIC.test(name))) role = "generic";
       if (replaced && role === "generic") role = "image";
       if (tag === "foreignObject") role = "generic";
@@ -560,14 +585,14 @@
       }
       if (parts !== null && !parts.inside) about = `${role} ${focusable} ${name}`;
       const fullName = name;
-      // Chrome's name of a file input ends with what was chosen, which is its value in the tree.
+      // Chrome's name of a file input ends with the chosen files, which are its value in the tree.
       if (tag === "input" && at.type === "file") {
         const end = at.files.length === 1 ? name.lastIndexOf(": " + at.files[0].name) : name.lastIndexOf(": ");
         if (end >= 0) name = name.slice(0, end);
       }
       const marked = clickable || (request.pointer && isPointer(at));
       if (replaced && role === "image" && name === "" && !focusable && !marked) return;
-      // Items of a list that is something else: Chrome shows none of them, whatever they can do.
+      // Items of a list with another role: Chrome shows none of them, even interactive ones.
       const unlisted = tag === "li" && role === "none" && !marked;
       const areas = tag === "img" && attributed && at.hasAttribute("usemap") ? areasOf(at) : [];
       if (!unhidden && !areas.length && ((!focusable && !marked) || unlisted) && (what & (INLINE | LAYOUT) || (what & FOLDED && name === ""))) {
@@ -589,7 +614,7 @@
         }
         return;
       }
-      if (role === "none") role = tag === "img" ? "image" : "generic"; // it can be acted on all the same
+      if (role === "none") role = tag === "img" ? "image" : "generic"; // it is interactive despite its role
       const uid = numberOf(at);
       const line = row(depth, roleNumber(role) * 2 + (focusable ? 1 : 0), uid, name);
       if (custom) {
@@ -604,7 +629,7 @@
       if (name !== "" && (attributed || tag !== "a")) noteLabels(at, tag, name, attributed);
       const interactive = focusable || clickable || (what & INTERACTIVE) !== 0;
       if (interactive) bare = !SAYING.test(name);
-      if (interactive && holder !== null) ask(holder); // it may be disabled with the whole of that
+      if (interactive && holder !== null) ask(holder); // disabling the holder disables this too
       details(at, tag, role, what, interactive, name, line, attributed, fullName);
       if (tag === "input" && PUSHED.has(at.type) && at.value) addText(depth + 1, at.value);
       for (const each of areas) area(each, at, depth + 1);
@@ -613,13 +638,13 @@
       inside(at, custom, depth + 1, level);
     }
 
-    // Reads what aria-owns moves into an element that is hidden or inert.
+    // Reads elements that aria-owns moves into a hidden or inert element.
     function movedOut(at, depth, level) {
       if (!areMoved()) return;
       for (const [target, owner] of ownedWithin(at)) visit(target, depth, level + 1, true, owner);
     }
 
-    // Notes a custom element to be asked for. The answer also says whether it is in one that hides itself.
+    // Adds a custom element to the queries. The answer also reveals whether it is in one that hides itself.
     function ask(at) {
       customs.add(numberOf(at));
       if (!beneath) covering++;
@@ -630,13 +655,13 @@
       children(at, depth, level + 1, true);
       if (!custom) return;
       around.push(numberOf(at));
-      if (names !== null && !only) return ask(at); // its role and name are not known without
+      if (names !== null && !only) return ask(at); // its role and name come from the answer only
       if (covering > before || (!only && columns.kinds.length + texts === rows)) return;
       leaves.push(numberOf(at));
       if (!beneath) covering++;
     }
 
-    // Whether an element that is aria-hidden is shown all the same.
+    // Whether an element with aria-hidden is shown anyway.
     function unhide(at, visible) {
       if (!visible || !mayCount(at)) return false;
       looked.add(at);
@@ -647,7 +672,7 @@
       return true;
     }
 
-    // Gives a control that is hidden behind a label its line, once; what the label says comes below it.
+    // Gives a control hidden behind a label its line, once. The label's content follows below it.
     function hiddenControl(at, label, depth) {
       looked.add(label);
       if (behind.has(at)) return false;
@@ -680,7 +705,7 @@
       details(at, "area", role, bits.get(role) || 0, true, name, line, true, name);
     }
 
-    // A form, whose own properties are the page's to name.
+    // Reads a form, whose properties the page may shadow.
     function form(at, depth, level) {
       seen++;
       const own = (key) => read(at, HTMLFormElement.prototype, key);
@@ -757,7 +782,7 @@
         return `{"notPlain":true,"last":${last}}`;
       }
       if (!(error instanceof RangeError)) throw error;
-      cut = deep = true; // out of stack: what is whole so far stands
+      cut = deep = true; // out of stack: keep the complete rows
       shorten();
     }
     if (only) return JSON.stringify({ numbers: only, customs: Array.from(customs).concat(leaves), around, last, cut, skipped: skippedCount, acting: skippedActing, beyond, ...kindOfDocument() });
@@ -787,7 +812,7 @@
       leaves,
       around,
     });
-    const number = parts === null ? 0 : parts.end(cut); // that it is kept under; 0 when it is not
+    const number = parts === null ? 0 : parts.end(cut); // the number under which the walk is kept; 0 if it is not
     if (number === 0) return `{${marking.slice(1)}${marking && ","}${said.slice(1)}`;
     if (reuse.saidBefore(request.held, number, said) && !framed && !unsure.length) {
       parts.rest(state(), decorated, areOwnersSeen());
@@ -796,7 +821,7 @@
     return `{"number":${number}${marking},${said.slice(1)}`;
   }
 
-  // What the document is if it is no page: its MIME type, and the size of a picture.
+  // The document's kind if it is not an HTML page: its MIME type, and the size of a picture.
   function kindOfDocument() {
     const type = ofDocument("contentType");
     if (type === "text/html") return {};
@@ -814,7 +839,7 @@
   }
 
   function answerTo(request, objects) {
-    if (document !== owner) return null; // this world has another document now
+    if (document !== owner) return null; // the world has another document now
     switch (request.do) {
       case "walk":
         return walk(request, objects[0] || null);
@@ -852,7 +877,7 @@
       case "hosts":
         return Array.from(kept).filter(([, element]) => mayHost(element)).flat();
       default:
-        throw new Error(`there is no ${request.do}`);
+        throw new Error(`unknown request ${request.do}`);
     }
   }
 

@@ -1,12 +1,14 @@
-// What a person sees or uses, and Chrome's accessibility tree leaves out: controls that are hidden behind their labels,
-// the areas of image maps, and visible content under aria-hidden. A part of walk.js, which calls it once with its ways to
-// read the document, `dom`, what it knows of `elements`, and `listens`, which says whether an element listens to presses.
+// Content that a person can see or use and that Chrome's accessibility tree lacks: controls hidden behind
+// their labels, areas of image maps, and visible content under aria-hidden. A part of walk.js, which calls it
+// once with `dom`, its document readers, `elements`, and `listens`, a function that returns whether an
+// element listens to presses.
 //
-// Under aria-hidden, text with a letter or digit counts, and what can be acted on. These do not:
+// Under aria-hidden, text with a letter or digit counts, and so do elements that can be acted on. Not
+// counted:
 // - pictures, icons, letters of icon fonts, punctuation;
-// - text that what is around it says, too;
-// - links without text that the Tab key passes over, or that lead to a place in the page;
-// - what nobody sees: transparent, clipped, without a size, off the page, behind an open dialog.
+// - text that repeats the text around it;
+// - links without text that the Tab key skips, or that lead to a place in the page;
+// - invisible content: transparent, clipped, without a size, off the page, behind an open dialog.
 (function (dom, elements, listens) {
   "use strict";
 
@@ -26,9 +28,9 @@
   const DIALOGS = "dialog, [role=dialog], [role=alertdialog], [aria-modal=true]";
   const SILENT = new Set(["script", "style", "template", "noscript", "svg", "canvas", "img", "video", "audio", "datalist"]);
   const INLINE = /^(?:inline|contents)/;
-  const MOST = 400; // nodes that are looked at
-  const MOST_POINTS = 5; // that have to be behind a dialog
-  const LONGEST = 300; // characters that are compared with what is around them
+  const MOST = 400; // nodes per root that are checked
+  const MOST_POINTS = 5; // boxes to test against a dialog
+  const LONGEST = 300; // characters that are compared with the text around them
   const LONGEST_AROUND = 3000;
   const SEEN = { opacityProperty: true, visibilityProperty: true };
 
@@ -46,14 +48,14 @@
 
   const isHidden = (control) => !checkVisibility.call(control, { visibilityProperty: true });
 
-  // The control that is hidden behind a label; null for none.
+  // The control that is hidden behind a label; null if there is none.
   function controlOf(label) {
     const { control } = label;
     if (control === null || localName.call(control) !== "input" || !HIDEABLE.has(control.type)) return null;
     return isHidden(control) ? control : null;
   }
 
-  // Of a root, element -> the hidden control that takes its name from it, and has no label.
+  // Collects from a root element -> the hidden control without a label that takes its name from the element.
   function findScripted(root, found) {
     for (const control of query(root, SCRIPTED)) {
       if (!HIDEABLE.has(control.type) || !isHidden(control) || control.labels.length) continue;
@@ -77,7 +79,8 @@
     return first === image && map ? Array.from(query(map, "area")) : [];
   }
 
-  // The upright box around an area's shape in its image. Transforms of the image other than scaling are not followed.
+  // The bounding box of an area in its image. Only scaling of the image is taken into account, no other
+  // transforms.
   function boxOfArea(area, image) {
     const outer = getBoundingClientRect.call(image);
     const numbers = (area.coords.match(/-?[\d.]+/g) ?? []).map(Number);
@@ -113,7 +116,7 @@
     return { left, top, right, bottom };
   }
 
-  // The part of an element's box that can be seen, at least by scrolling; null for none.
+  // The part of an element's box that is visible, possibly after scrolling; null if no part is.
   function seenBox(at) {
     if (!checkVisibility.call(at, SEEN)) return null;
     let box = getBoundingClientRect.call(at);
@@ -135,7 +138,7 @@
     return box;
   }
 
-  // Of an inline element whose text is not in its own box.
+  // The box of an inline element's text, if it lies outside the element's own box.
   function boxOfText(at) {
     const range = new Range();
     range.selectNodeContents(at);
@@ -146,7 +149,7 @@
   const isIcon = (at, text) => ICON_NAME.test(text) && ICON_FONT.test(getComputedStyle(at).fontFamily);
   const plainWords = (text) => text.replace(UNWORDY, "").toLowerCase();
 
-  // Whether it can be acted on, and is more than the second way to what stands beside it.
+  // Whether the element can be acted on and is not a duplicate of the link next to it.
   function acts(at, tag) {
     if (!matches.call(at, ACTING)) return listens(at);
     if (tag !== "a" || WORDY.test(textContent.call(at))) return true;
@@ -154,7 +157,7 @@
     return !(passed !== null && passed.startsWith("-")) && !getAttribute.call(at, "href").startsWith("#");
   }
 
-  // Whether the text around an element says the words, too.
+  // Whether the text around an element contains the same words.
   function isSaidAround(root, words) {
     let around = flatParent(root);
     for (let level = 0; around !== null && level < 4; level++) {
@@ -174,7 +177,7 @@
     return plainWords(said).includes(words);
   }
 
-  // Whether an open dialog, or what darkens the page behind it, is in front of all these boxes.
+  // Whether an open dialog, or its backdrop, covers all these boxes.
   function isBehindDialog(root, boxes) {
     const hit = ofDocument("elementFromPoint");
     let behind = 0;
@@ -192,7 +195,7 @@
     return behind > 0;
   }
 
-  // As they are drawn: through shadow trees and slots.
+  // The children as drawn: through shadow trees and slots.
   function childrenOf(node) {
     const children = node instanceof HTMLSlotElement ? assignedNodes.call(node) : [];
     if (children.length) return children;
@@ -201,7 +204,7 @@
     return children;
   }
 
-  // Of what is in a root: the elements that can be acted on, and those with text; see above.
+  // Yields the descendants of a root that can be acted on or have text, by the rules above.
   function* telling(root) {
     const waiting = [root];
     for (let looked = 0; waiting.length && looked < MOST; looked++) {
@@ -219,7 +222,8 @@
     }
   }
 
-  // Whether what is in a root may count: its own looks decide, and what is around it. Most roots are icons.
+  // Whether a root contains any candidate. Its own looks and its surroundings then decide. Most roots are
+  // icons.
   const mayCount = (root) => !telling(root).next().done;
 
   function isCounted(root) {

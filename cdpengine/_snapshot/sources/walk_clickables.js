@@ -1,17 +1,17 @@
-// Which elements a page made clickable without saying so. A part of walk.js, which calls it once with its ways to read
-// the document, `dom`.
+// Finds the elements that a page made clickable without a role that shows it. A part of walk.js, which calls
+// it once with `dom`, its document readers.
 //
-// An element is clickable by its own doing, not by what is around it. These are own signs:
-// - it listens to presses itself (`hear` says which elements do). One that does nothing else to invite a press may
-//   listen on behalf of what is in it, as a list, a document or the root of an application does (`listensForOthers`);
-// - its cursor is a pointer and that of what it is in is not. Inside of a link or button that is a part of it, and
-//   where all text belongs to links and buttons inside, it is only their surroundings.
-// Links, buttons and fields say themselves what they are; `html`, `body` and options never are clickables, and labels
-// only where they listen themselves.
+// An element is clickable because of its own signs, not because of its surroundings. The signs are:
+// - It listens to presses itself (see `hear`). Without another sign it may listen on behalf of its
+//   descendants, as a list, a document or an application root does (see `listensForOthers`).
+// - Its cursor is a pointer and its parent's is not. Inside a link or button it is part of that control. If
+//   links and buttons inside it hold all its text, it only surrounds them.
+// Links, buttons and fields are interactive already. `html`, `body` and options are never clickables. Labels
+// are clickables only if they listen themselves.
 (function (dom) {
   "use strict";
 
-  const MOST_INSIDE = 20; // what listens, and holds more elements than this, listens for them
+  const MOST_INSIDE = 20; // a listener with more elements inside listens on their behalf
   const MOST_LOOKED_AT = 500;
 
   const NEVER = new Set(["body", "frame", "head", "html", "iframe", "optgroup", "option"]);
@@ -33,12 +33,12 @@
   const isConnected = getter(Node.prototype, "isConnected");
   const { hasAttribute, getAttribute, checkVisibility } = Element.prototype;
 
-  const listening = new WeakMap(); // element -> whether it listens to presses on their way down, too
-  const told = new Map(); // the number under which it was told -> a reference to the element
-  const presumed = new Set(); // elements that seem to listen, and of which Chrome has not said so yet
-  const refuted = new WeakSet(); // what has such an attribute, and does not listen
+  const listening = new WeakMap(); // element -> whether it also listens in the capture phase
+  const told = new Map(); // listener id -> a reference to the element
+  const presumed = new Set(); // elements that seem to listen, not yet confirmed by Chrome
+  const refuted = new WeakSet(); // elements with a handler attribute that do not listen
 
-  // Takes note that the element listens; returns whether that is new.
+  // Records that the element listens. Returns whether that is new.
   function hear(id, element, captures) {
     presumed.delete(element);
     refuted.delete(element);
@@ -48,7 +48,7 @@
     return true;
   }
 
-  // Returns the element that listens no more; undefined when it is gone, from the document at least.
+  // Forgets a listener. Returns its element; undefined if the element is gone, at least from the document.
   function unhear(id) {
     const element = told.get(id)?.deref();
     told.delete(id);
@@ -57,8 +57,8 @@
     return isConnected.call(element) ? element : undefined;
   }
 
-  // Takes what has an attribute for presses for something that listens, until Chrome says which elements do: the list
-  // of these comes after the walk. Returns those of which that was not known.
+  // Presumes that elements with a press attribute listen, until Chrome confirms it: its list of listeners
+  // arrives after the walk. Returns the elements for which that is new.
   function presume(root) {
     const found = [];
     for (const at of query(root, HANDLING)) {
@@ -70,8 +70,8 @@
     return found;
   }
 
-  // The element does not listen, whatever its attribute says: that is no function, or was taken back. Returns whether
-  // it was presumed to.
+  // Records that the element does not listen despite its attribute, which is not a function or was revoked.
+  // Returns whether it was presumed to listen.
   function refute(element) {
     if (!presumed.delete(element)) return false;
     refuted.add(element);
@@ -96,7 +96,7 @@
 
   const isPointing = (at) => styleOf(at).cursor === "pointer";
 
-  // What is right inside of a node in the flat tree.
+  // The children of a node in the flat tree.
   function flatChildren(node) {
     if (nodeType.call(node) !== 1) return [];
     const root = shadowRoot.call(node) || closedRootOf(node);
@@ -109,8 +109,9 @@
     return children;
   }
 
-  // Counts what is drawn in the element: elements, those of them to press (`controls` are native ones), and whether
-  // there is text that belongs to no native one. No more than `most` elements are looked at.
+  // Counts what is drawn in the element: `elements`, `signs` (elements with a sign of their own), `controls`
+  // (native ones). `loose` is whether text lies outside native controls. Looks at no more than `most`
+  // elements.
   function inside(element, most) {
     const found = { elements: 0, signs: 0, controls: 0, loose: false };
     const waiting = flatChildren(element).map((node) => [node, false]);
@@ -133,7 +134,7 @@
     return found;
   }
 
-  // As the rows of a list or table do, each for itself.
+  // Whether siblings listen separately, as rows of a list or table do.
   function siblingListens(element) {
     const parent = parentNode.call(element);
     const tag = localName.call(element);
@@ -147,13 +148,13 @@
   function listensForOthers(element) {
     const found = inside(element, MOST_INSIDE);
     if (found.elements > MOST_INSIDE) return true;
-    if (found.elements > 0 && listening.get(element)) return true; // so do the roots of React, and what traps presses
+    if (found.elements > 0 && listening.get(element)) return true; // as React's roots and focus traps do
     if (found.controls > 0 && !found.loose) return true;
     return found.signs > 1 && !siblingListens(element);
   }
 
-  // `points` says that the cursor is a pointer over it, `around` that it is one over what the element is in, and
-  // `within` that it is in a native control.
+  // `points` is whether the cursor is a pointer over the element, `around` whether it is one over the parent,
+  // and `within` whether the element is in a native control.
   function isClickable(at, tag, points, around, within) {
     if (NEVER.has(tag)) return false;
     if (tag === "label") return listening.has(at) && (hasHandler(at) || !listensForOthers(at));
@@ -166,7 +167,7 @@
     return found.controls === 0 || found.loose;
   }
 
-  // What calls itself an option where no list box is around it: Chrome gives it no such role.
+  // Whether the element has the role option outside a list box, where Chrome does not give it that role.
   function isLooseOption(at, tag, roleOf) {
     if (NEVER.has(tag) || tag === "label") return false;
     const given = getAttribute.call(at, "role");
@@ -174,8 +175,8 @@
     return !OPTIONS.has(roleOf(at));
   }
 
-  // Where in the flat tree nodes are: for each element, the numbers of what is in it, of what it is in from the inside
-  // out, and of what comes after it.
+  // The places of elements in the flat tree: the numbers of their descendants, of their ancestors from the
+  // inside out, and of the elements after them.
   function placesOf(found, numberOf) {
     return found.map((element) => {
       const place = { inside: [], above: [], after: [] };

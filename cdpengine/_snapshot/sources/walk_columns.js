@@ -1,4 +1,4 @@
-// The columns of one walk: what is found goes into them row by row. A part of walk.js, which calls it for each walk.
+// The columns of one walk, filled row by row. A part of walk.js, which calls it for each walk.
 (function () {
   "use strict";
 
@@ -40,14 +40,14 @@
     else row(depth, kind, 0, text);
   }
 
-  // The kind of text that a further one on this depth would go on with; 0 for none.
+  // The kind of text that more text at this depth would continue; 0 if it would start a run.
   function runningText(depth) {
     const end = kinds.length - 1;
     if (end < 0 || depths[end] !== depth) return 0;
     return kinds[end] === TEXT || kinds[end] === PREFORMATTED || kinds[end] === BREAK ? kinds[end] : 0;
   }
 
-  // What is drawn with the line breaks and spaces that the page wrote.
+  // Text drawn with the line breaks and spaces of the page's source.
   const addPreformatted = (depth, text) => addText(depth, text, PREFORMATTED);
   const isPreformatted = (depth) => runningText(depth) === PREFORMATTED;
   const addBreak = (depth) => addText(depth, "\n", isPreformatted(depth) ? PREFORMATTED : BREAK);
@@ -71,7 +71,7 @@
     return Math.round(pixels * 100) / 100;
   }
 
-  // Leaves out what is not whole, after an error in the middle of a row.
+  // Drops an incomplete row after an error.
   function shorten() {
     for (const column of [depths, uids, texts]) column.length = kinds.length;
     extras.length -= extras.length % 3;
@@ -80,10 +80,10 @@
 
   const columns = {
     roles,
-    depths, // of each row: how many shown elements it is in
-    kinds, // twice its role's number, plus 1 when it can take the focus; below 0: text, edges of blocks, parts
+    depths, // per row: the number of shown elements around it
+    kinds, // twice the number of the role, plus 1 if focusable; below 0: text, edges of blocks, parts
     uids,
-    texts, // the name of an element, or the text
+    texts, // the name of an element, or its text
     extras,
     boxes,
   };

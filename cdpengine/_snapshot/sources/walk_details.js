@@ -1,16 +1,17 @@
-// Says what there is to say of one element besides role and name: states in the order in which they are shown, its
-// value (never a secret field's), address, description, placeholder. A part of walk.js, which calls it once with its
-// ways to read the document, `dom`, and what secret_field.js makes, and then once for each walk with
-//   extra(line, key, value)  takes what was found
-//   focused                  the element that has the focus, or null
-//   told(element)            what Chrome's tree says of a custom element (walk_internals.js), or undefined
-//   textIn(element)          its text, as Chrome makes names of it
-//   isDisabling()            whether something in the document may have aria-disabled
+// Adds the details of one element besides role and name: states in display order, value (never a secret
+// field's), address, description, placeholder. A part of walk.js, which calls it once with `dom`, its
+// document readers, and the result of secret_field.js. The result is called once for each walk with
+//   extra(line, key, value)  a function that stores a detail
+//   focused                  the focused element, or null
+//   told(element)            the facts of Chrome's tree about a custom element (walk_internals.js), or
+//   undefined
+//   textIn(element)          the element's text, as Chrome uses it in names
+//   isDisabling()            whether any element of the document may have aria-disabled
 (function (dom, isSecret) {
   "use strict";
 
   const INTERACTIVE = 4; // as in columns.py
-  const VALUED = 8; // shown with its value though it may not be interactive
+  const VALUED = 8; // shown with its value even if it is not interactive
   const HINTED = 16; // may have a placeholder
 
   const NATIVE = new Set([
@@ -23,7 +24,7 @@
     "checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "option", "treeitem",
   ]);
   const EDITABLE = new Set(["generic", "paragraph", "group", "Details"]);
-  // Where Chrome's tree says these states.
+  // Roles for which Chrome's tree has these states.
   const READONLY = new Set(["textbox", "gridcell", "columnheader", "rowheader"]);
   const REQUIRED = new Set([
     "textbox", "combobox", "listbox", "spinbutton", "radiogroup", "tree", "treegrid", "gridcell", "columnheader",
@@ -34,8 +35,8 @@
     "menuitemcheckbox", "menuitemradio", "row", "rowheader", "switch", "tab", "treeitem",
   ]);
   const SELECTABLE = new Set(["columnheader", "gridcell", "option", "row", "rowheader", "tab", "treeitem"]);
-  const EDITED = new Set(["searchbox", "textbox"]); // what is said of these by aria-placeholder
-  const OF_A_GRID = new Set(["columnheader", "row", "rowheader"]); // where these are, they can be selected
+  const EDITED = new Set(["searchbox", "textbox"]); // roles that support aria-placeholder
+  const OF_A_GRID = new Set(["columnheader", "row", "rowheader"]); // selectable only inside a grid
   const RANGES = new Set(["meter", "progressbar", "scrollbar", "separator", "slider", "spinbutton"]);
 
   const { flatParent, read, byId, ofDocument, getAttribute, isEditingHost } = dom;
@@ -69,7 +70,7 @@
       if (interactive) describe(at, role, what, name, line, attributed);
     }
 
-    // What Chrome's tree says. It has a bound of 0 also where a field for numbers has none.
+    // Adds the facts of Chrome's tree. That tree has a bound of 0 even for a number field without a bound.
     function asTold(at, role, line, pairs) {
       if (at === focused) extra(line, "focused", true);
       for (let i = 0; i < pairs.length; i += 2) {
@@ -215,7 +216,7 @@
       if (value !== "") extra(line, "value", value);
     }
 
-    // The choice that a combobox shows that is no field. Without the focus, it is a group of a field and a list in Chrome.
+    // The choice of a custom combobox. Without the focus, Chrome treats it as a group of a field and a list.
     function textOfChoice(at) {
       if (at.tabIndex < 0 && !at.hasAttribute("tabindex")) return "";
       if (at.firstElementChild !== null || at.shadowRoot || at.hasAttribute("aria-owns")) return textIn(at);
@@ -226,7 +227,7 @@
       return at.files.length === 1 ? at.files[0].name : fullName.slice(fullName.lastIndexOf(": ") + 2);
     }
 
-    // A slider always has bounds (ARIA 1.2, slider); a field for numbers has those that the page gave it.
+    // A slider always has bounds (ARIA 1.2, slider). A number field has only the bounds that the page sets.
     function ranged(at, type, line, role) {
       const always = role === "slider" || type === "range";
       if (role !== "slider" && role !== "spinbutton") return;
@@ -238,7 +239,7 @@
       if (most !== null) extra(line, "valuemax", type === "range" ? Math.max(least, most) : most);
     }
 
-    // What Chrome takes for the value of a range.
+    // The value of a range, as Chrome computes it.
     function valueInRange(at, role) {
       const given = at.getAttribute("aria-valuenow");
       if (given) {
@@ -257,7 +258,8 @@
       return least + (number(at.getAttribute("aria-valuemax"), 100) - least) / 2;
     }
 
-    // A text field is not called invalid for being required and empty; what has to be chosen is.
+    // Whether the field is invalid only because it is required and empty. Text fields are not shown as
+    // invalid then; controls with choices are.
     function isOnlyEmpty(at, tag, type) {
       return (tag === "textarea" || TEXTUAL.has(type)) && at.validity.valueMissing;
     }
@@ -274,12 +276,12 @@
         const root = at.getRootNode();
         text = by.split(/\s+/).map((id) => byId(root, id)).filter(Boolean).map(textOf).join(" ");
       } else if (by !== null && at.ariaDescribedByElements?.length) {
-        text = at.ariaDescribedByElements.map(textOf).join(" "); // given as a property
+        text = at.ariaDescribedByElements.map(textOf).join(" "); // set as a property
       } else if (at.hasAttribute("aria-description")) {
         text = at.getAttribute("aria-description");
       } else if (at.hasAttribute("title")) {
         text = at.getAttribute("title");
-        if (text.trim() === read(at, Node.prototype, "textContent").trim()) text = ""; // Chrome says it once
+        if (text.trim() === read(at, Node.prototype, "textContent").trim()) text = ""; // Chrome does not repeat it
       }
       return text;
     }
@@ -289,7 +291,7 @@
       const text = descriptionOf(at);
       if (text) extra(line, "description", text);
       if (what & HINTED) {
-        const given = at.getAttribute("placeholder"); // of one line, as HTML wants it
+        const given = at.getAttribute("placeholder"); // HTML forbids line breaks in it
         const spoken = EDITED.has(role) ? at.getAttribute("aria-placeholder") : null;
         const hint = (given && given.replace(/[\r\n]+/g, "")) || spoken;
         if (hint) extra(line, "placeholder", hint);

@@ -1,10 +1,10 @@
-// The ways in which the walk's parts read a document, so that no name of the page's is in the way. A part of walk.js,
-// which calls it once.
+// Document readers for the parts of the walk that the page's names cannot shadow. A part of walk.js, which
+// calls it once.
 (function () {
   "use strict";
 
-  // A page's names reach into this world: <input name=firstChild> is its form's firstChild here as well, and
-  // <img name=title> the document's title. So what may be a form or the document is read through prototypes.
+  // A page's names reach into this world: <input name=firstChild> is its form's firstChild here too, and <img
+  // name=title> the document's title. So forms and the document are read through prototypes.
   const getter = (prototype, key) => Object.getOwnPropertyDescriptor(prototype, key).get;
   const nextSibling = getter(Node.prototype, "nextSibling");
   const parentNode = getter(Node.prototype, "parentNode");
@@ -13,9 +13,10 @@
   const getRootNode = Node.prototype.getRootNode;
   const contains = Node.prototype.contains;
   const isEditable = getter(HTMLElement.prototype, "isContentEditable");
-  const closedRoots = new WeakMap(); // host -> root, as far as they were told
+  const closedRoots = new WeakMap(); // host -> root, for the known closed roots
 
-  // What the page can give a shadow root, of HTML's own (DOM standard, attachShadow), beside custom elements.
+  // HTML elements to which a page can attach a shadow root (DOM standard, attachShadow). Custom elements can
+  // have one too.
   const HOSTS = new Set([
     "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
     "nav", "p", "section", "span",
@@ -51,7 +52,7 @@
     return at.isContentEditable && !(above instanceof HTMLElement && isEditable.call(above));
   }
 
-  // What has the focus, shadow trees included; null where it is nowhere in particular.
+  // The focused element, through shadow trees; null if no particular element has the focus.
   function deepFocus() {
     let at = ofDocument("activeElement");
     if (at === ofDocument("body") && !ofDocument("hasFocus")()) return null;
@@ -73,7 +74,8 @@
   let styled = null;
   let style = null;
 
-  // The computed style of an element: what is asked one after the other is mostly of the same one.
+  // The computed style of an element. Cached for one element, as consecutive calls mostly ask for the same
+  // one.
   function styleOf(element) {
     if (element !== styled) {
       style = getComputedStyle(element);
@@ -82,7 +84,7 @@
     return style;
   }
 
-  // No element is kept for it between walks.
+  // Drops the cached element, so that none is kept alive between walks.
   function forgetStyle() {
     styled = style = null;
   }

@@ -1,9 +1,10 @@
-// What an element is by itself, as far as Chrome need not be asked, or would not tell: its role, whether it can take
-// the focus, has a box, begins a line. A part of walk.js, which calls it once with its ways to read the document, `dom`.
+// Facts about an element that need no query to Chrome, or that Chrome does not provide: its role, whether it
+// is focusable, has a box, or begins a line. A part of walk.js, which calls it once with `dom`, its document
+// readers.
 (function (dom) {
   "use strict";
 
-  // Nothing below these is shown; of the first ones, not even they are.
+  // Elements whose descendants are never shown.
   const UNSEEN = new Set([
     "head", "script", "style", "template", "noscript", "link", "meta", "datalist", "title", "rt", "rp",
   ]);
@@ -28,7 +29,7 @@
     color: "ColorWell", date: "Date", "datetime-local": "DateTime", month: "DateTime", time: "InputTime",
     week: "DateTime",
   };
-  // Without a role attribute their role is always the same one, which Chrome need not be asked for.
+  // Roles that are fixed unless the element has a role attribute. Chrome is not asked for them.
   const SURE = {
     span: "generic", div: "generic", b: "generic", i: "generic", u: "generic", label: "LabelText", p: "paragraph",
     h1: "heading", h2: "heading", h3: "heading", h4: "heading", h5: "heading", h6: "heading",
@@ -38,14 +39,15 @@
 
   const { flatParent, isEditingHost, styleOf } = dom;
 
-  // A closed shadow root cannot be seen from scripts: an element that may have one gets a number, and with its id comes
-  // what it has. Asked once: a root that is attached later is not found.
+  // Scripts cannot see closed shadow roots. An element that may have one gets a number, and the reply with
+  // its id includes its shadow root. Each element is asked for once: a root that is attached later is not
+  // found.
   function mayHideShadow(element) {
     const tag = element.localName;
     return tag === "div" || tag.includes("-") || (element.firstChild === null && SHADOWABLE.has(tag));
   }
 
-  // The role that an element of this kind always has; undefined where Chrome has to be asked.
+  // The fixed role of this kind of element; undefined if Chrome must be asked.
   function sureRole(at, tag, attributed) {
     if (!attributed) return tag === "li" ? itemRole(at) : SURE[tag];
     if (at.hasAttribute("role") || at.hasAttribute("popover")) return undefined;
@@ -60,7 +62,7 @@
     return list && !parent.hasAttribute("role") ? "listitem" : undefined;
   }
 
-  // Off the list of boxes, but not hidden: display: contents, what a canvas falls back to, options.
+  // Whether an element without a box is shown: display: contents, fallback content of a canvas, options.
   function shownWithoutBox(at, tag) {
     if (!at.isConnected) return false;
     if (tag === "option" || tag === "optgroup") return at.closest("select") !== null && !at.hidden;
@@ -68,7 +70,8 @@
     return getComputedStyle(at).display === "contents" && !isLocked(at);
   }
 
-  // Whether an element of display: contents is in one that draws none of its contents (content-visibility: hidden).
+  // Whether an element of display: contents is in an ancestor that draws no contents (content-visibility:
+  // hidden).
   function isLocked(at) {
     for (let above = flatParent(at); above !== null; above = flatParent(above)) {
       const { contentVisibility, display } = getComputedStyle(above);
@@ -91,7 +94,7 @@
   function isFocusable(at, attributed) {
     if (at.tabIndex >= 0 && (at.localName !== "a" || at.hasAttribute("href"))) return !at.matches(":disabled");
     if (at.localName === "dialog") return true;
-    if (at.localName === "body" && at.isContentEditable) return true; // also by designMode
+    if (at.localName === "body" && at.isContentEditable) return true; // also because of designMode
     if (!attributed) return false;
     if (at.hasAttribute("contenteditable") && isEditingHost(at)) return true;
     return at.hasAttribute("tabindex") && !Number.isNaN(parseInt(at.getAttribute("tabindex"), 10));
@@ -107,7 +110,7 @@
     return above === null || getComputedStyle(above).cursor !== "pointer";
   }
 
-  // What Chrome calls an element that it gives no role to.
+  // Chrome's internal role for an element without an ARIA role.
   function namelessRole(at, tag) {
     return (tag === "input" ? ROLE_OF_INPUT[at.type] : ROLE_OF_TAG[tag]) || "generic";
   }

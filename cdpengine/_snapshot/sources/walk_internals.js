@@ -1,20 +1,21 @@
-// The roles, names, states and aria-hidden that custom elements set through their ElementInternals. No other script can
-// read these. Chrome's tree has them, and the engine tells the walk. A part of walk.js, which calls it once, with its
-// `reuse` of parts and its ways to read the document, `dom`.
+// The roles, names, states and aria-hidden that custom elements set through their ElementInternals. No other
+// script can read these. The engine reads them from Chrome's tree and passes them to the walk. A part of
+// walk.js, which calls it once with its `reuse` of parts and `dom`, its document readers.
 (function (reuse, dom) {
   "use strict";
 
   const { matches } = Element.prototype;
-  // custom element -> { told: [key, value, ...] or null, role, name, by, hidden, disabled }; see `Told` in internals.py
+  // custom element -> { told: [key, value, ...] or null, role, name, by, hidden, disabled }; see `Internals`
+  // in columns.py
   const known = new WeakMap();
-  let someDisabled = false; // one of them was at some time
+  let someDisabled = false; // whether any of them was ever disabled
   let someHidden = false;
   let someNamed = false;
 
   const ofElement = (at) => known.get(at);
 
   return {
-    // What Chrome's tree says of an element; undefined where nothing is known.
+    // The facts of Chrome's tree about an element; undefined if it has none.
     ofElement,
 
     mayDisable: () => someDisabled,
@@ -26,9 +27,10 @@
 
     isCustom: (at, tag) => tag.includes("-") && at instanceof HTMLElement && matches.call(at, ":defined"),
 
-    // Keeps what Chrome's tree says of elements. The last walk said something else of those that are `wrong`.
+    // Stores the facts of Chrome's tree about elements. The last walk was wrong about the elements in
+    // `wrong`.
     note(elements, told, wrong) {
-      let spread = false; // to what is in them
+      let spread = false; // whether descendants are affected
       elements.forEach((element, index) => {
         if (!(element instanceof Element)) return;
         const [hidden, role, name, by, says] = told[index];

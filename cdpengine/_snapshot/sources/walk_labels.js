@@ -1,6 +1,6 @@
-// Which captions give their text to what as its name, so that the text need not be shown once more. A part of walk.js,
-// which calls it once with its ways to read the document, `dom`, and what it knows of `elements`. It returns a function
-// that makes what one walk notes; captions keep their numbers from walk to walk.
+// Finds the captions whose text is the name of another element, so that the text is not shown twice. A part
+// of walk.js, which calls it once with `dom`, its document readers, and `elements`. It returns a function
+// that makes the notes of one walk. Captions keep their numbers from walk to walk.
 (function (dom, elements) {
   "use strict";
 
@@ -15,7 +15,7 @@
 
   return function () {
     const labels = []; // caption number, name, ...
-    const captionOf = []; // label, control, ...: asked of the label, for a control looks through the whole document
+    const captionOf = []; // label, control, ...; `control.labels` would search the whole document
     const controls = new Map(); // control -> name
 
     function captionNumber(element) {
@@ -42,7 +42,7 @@
       }
     }
 
-    // Gives the captions of controls their numbers and names, at the end of the walk.
+    // Assigns names to the captions of controls, at the end of the walk.
     function nameCaptions() {
       for (let i = 0; i < captionOf.length; i += 2) {
         const name = controls.get(captionOf[i + 1]);

@@ -1,8 +1,8 @@
-// Marks elements so that Chrome says their backend node ids together with who listens to presses: with a listener, of this
-// world, of a type that is the element's number behind random letters. Such an event never comes, the page cannot see
-// the listener, and Chrome lists it at a fifth of what it takes to serialize an element. What may hide a closed shadow
-// root is not marked: only what is serialized says so. A part of walk.js, which calls it once with its ways to read the
-// document, `dom`.
+// Marks elements so that Chrome reports their backend node ids together with the listeners to presses. A mark
+// is a listener in this world; its type is a random prefix followed by the element's number. No such event
+// ever occurs, and the page cannot see the listener. Chrome lists it in a fifth of the time that serializing
+// the element takes. Elements that may have a closed shadow root are not marked, as only serialization
+// reveals the root. A part of walk.js, which calls it once with `dom`, its document readers.
 (function (dom) {
   "use strict";
 
@@ -15,7 +15,7 @@
   let prefix = "";
   while (prefix.length < LETTERS) prefix += Math.random().toString(36).slice(2, 2 + LETTERS - prefix.length);
   prefix += ":";
-  let marked = false; // whether there may be marks
+  let marked = false; // whether marks may exist
   const never = { handleEvent() {} };
 
   const mayHost = (element) => element instanceof Element && dom.mayHost(localName.call(element));
@@ -23,7 +23,7 @@
   return {
     mayHost,
 
-    // Marks those of number -> element that can be, and returns what their types begin with.
+    // Marks the elements of number -> element that can be marked. Returns the prefix of their types.
     mark(numbered) {
       marked = true;
       let count = 0;

@@ -1,6 +1,6 @@
-// Which elements aria-owns moves, by Chrome's rules. A part of walk.js, which calls it once with its ways to read the
-// document, `dom`, what it knows of `elements`, and `isHider`, which tells whether an element has aria-hidden, and then
-// once for each walk.
+// Finds the elements that aria-owns moves, by Chrome's rules. A part of walk.js, which calls it once with
+// `dom`, its document readers, `elements`, and `isHider`, which returns whether an element has aria-hidden.
+// The result is called once for each walk.
 (function (dom, elements, isHider) {
   "use strict";
 
@@ -14,7 +14,8 @@
   const CHILDLESS = /^(?:img|image|textbox|searchbox)$/; // roles that own nothing
   const UNMOVED = new Set(["area", "option", "optgroup"]);
 
-  // Whether Chrome has no node of what is in an element: it is drawn neither now nor by a change of its own style.
+  // Whether Chrome has no node for the content of an element: it is not drawn, and its own style cannot
+  // change that.
   function isLocked(above, child) {
     const tag = localName.call(above);
     if (UNSEEN.has(tag)) return true;
@@ -38,11 +39,11 @@
     !UNMOVED.has(localName.call(at)) && !isHider(at) && checkVisibility.call(at) && getComputedStyle(at).display !== "contents";
 
   return function () {
-    const owned = new Map(); // element -> the one that it is moved to
-    const owners = new Map(); // owner -> what is moved there
-    let seen = false; // there is an aria-owns, with effect or without
+    const owned = new Map(); // element -> its new parent
+    const owners = new Map(); // owner -> the elements moved to it
+    let seen = false; // whether the document has any aria-owns
 
-    // Whether what is above an element, once others were moved, is the target.
+    // Whether the target is an ancestor of an element, after earlier moves.
     function isIn(at, target) {
       for (let above = at; above !== null; above = owned.get(above) ?? flatParent(above)) {
         if (above === target) return true;
@@ -54,12 +55,12 @@
     return {
       ownerOf: (at) => owned.get(at) ?? null,
       ownedBy: (at) => owners.get(at) ?? [],
-      // What is moved to owners in an element that is not shown: these have the element's place.
+      // The elements moved to owners inside an element that is not shown. They take that element's place.
       ownedWithin: (at) => Array.from(owners).flatMap(([owner, moved]) => (contains.call(at, owner) ? moved.map((each) => [each, owner]) : [])),
       areMoved: () => owned.size > 0,
       areSeen: () => seen,
 
-      // Takes note of the owners in a root.
+      // Records the owners in a root.
       note(root) {
         for (const each of query(root, "[aria-owns]")) {
           seen = true;

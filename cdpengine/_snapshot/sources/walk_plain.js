@@ -1,13 +1,13 @@
-// The roles and names of plain documents, as Chrome would say them, without Chrome's accessibility tree: to make that takes
-// longer than all the rest of a first look. A part of walk.js, which calls it once with its ways to read the document,
-// `dom`, and with `styles`. Where Chrome might say something else than is plain from the page, it throws `NOT_PLAIN`, and
-// the whole document is read with Chrome's own roles and names. So each rule here is one without exceptions:
+// Computes Chrome's roles and names of plain documents without its accessibility tree, which takes longer to
+// build than the rest of a first walk. A part of walk.js, which calls it once with `dom`, its document
+// readers, and `styles`. If Chrome's result might differ from the page's source, it throws `NOT_PLAIN`, and
+// the whole document is read with Chrome's own roles and names. So each rule here has no exceptions:
 //
-// - only elements of PLAIN_TAGS, of HTML's namespace, without shadow trees, with no attributes but PLAIN_ATTRIBUTES, and
-//   drawn in ways that make no list items or tables of them;
-// - a name is text as it is written: no styles that draw it otherwise, nothing generated before or after it, no characters
-//   that Chrome may treat in ways of its own;
-// - labels hold text and their control, and a control has one of them at most.
+// - Only elements of PLAIN_TAGS in HTML's namespace count, without shadow trees, with PLAIN_ATTRIBUTES only,
+//   and with no style that makes list items or tables of them.
+// - A name is the text of the source: no styles change it, nothing is generated before or after it, and it
+//   has no characters that Chrome may treat specially.
+// - Labels hold text and their control, and a control has at most one label.
 (function (dom, styles) {
   "use strict";
 
@@ -34,13 +34,13 @@
     /^(?:accept-charset|action|autocomplete|autofocus|checked|class|data-.*|disabled|enctype|for|href|hreflang|id|lang|max|maxlength|method|min|minlength|multiple|name|novalidate|on[a-z]+|pattern|placeholder|readonly|rel|required|rows|cols|selected|size|spellcheck|start|step|style|tabindex|target|type|value|wrap)$/;
   const PLAIN_INSIDE = new Set(["b", "code", "em", "i", "small", "span", "strong", "u"]);
   const DISPLAYS = new Set(["block", "flex", "grid", "inline", "inline-block", "inline-flex", "inline-grid"]);
-  // Latin, Greek, Cyrillic, Japanese, Chinese and Korean letters, with their marks of punctuation.
+  // Latin, Greek, Cyrillic, Japanese, Chinese and Korean letters with their punctuation.
   const PLAIN_TEXT =
     /^[\t\n\r\x20-\x7e\xa1-\xac\xae-\u0233\u0386-\u03ce\u0400-\u0481\u048a-\u0527\u2013\u2014\u2018-\u201e\u2022\u2026\u20ac\u2190-\u2193\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3]*$/;
   const LONGEST = 1000;
-  const MOST = 10; // nodes inside of a name
-  const FEW = 50; // controls for which not all labels of the document are looked for
-  const MOST_NAMES = 1000; // of attributes, that are kept
+  const MOST = 10; // nodes inside a name
+  const FEW = 50; // controls that look up their labels separately, before all labels are collected
+  const MOST_NAMES = 1000; // attribute names that are cached
 
   const { getter, query, ofDocument, read, closedRootOf, styleOf } = dom;
   const localName = getter(Element.prototype, "localName");
@@ -59,8 +59,8 @@
     throw NOT_PLAIN;
   }
 
-  let labelsOf = null; // control -> its labels: asked of a control, Chrome looks through the whole document
-  let askedFor = 0; // controls whose labels were asked for before all were found
+  let labelsOf = null; // control -> its labels; `control.labels` makes Chrome search the whole document
+  let askedFor = 0; // controls whose labels were looked up before `labelsOf` was filled
 
   function end() {
     labelsOf = null;
@@ -68,7 +68,8 @@
     checked = null;
   }
 
-  // Begins a walk. Throws where the document as a whole is not plain; `known`: its structure is that of one that was.
+  // Begins a walk. Throws if the document as a whole is not plain. `known`: its structure equals that of a
+  // plain one.
   function begin(known) {
     if (ofDocument("contentType") !== "text/html" || ofDocument("designMode") !== "off") giveUp();
     if (!known && read(document, Document.prototype, "querySelector")(`${NOT_PLAIN_ANYWHERE},${OTHERS}`) !== null) giveUp();
@@ -86,7 +87,7 @@
     return found;
   }
 
-  // Without an id only a label around a control is its label.
+  // A control without an id can have a label only around it.
   function labelsAround(at) {
     let labels;
     for (let above = parentNode.call(at); above instanceof Element; above = parentNode.call(above)) {
@@ -101,7 +102,7 @@
     return labelsOf.get(at);
   }
 
-  const plainNames = new Set(); // attributes that were found to be plain: a document has few different ones
+  const plainNames = new Set(); // attributes that were found to be plain; a document has few different ones
 
   function checkAttributes(at) {
     const names = getAttributeNames.call(at);
@@ -113,7 +114,7 @@
     }
   }
 
-  let checked = null; // what was asked for its role last
+  let checked = null; // the element whose role was requested last
 
   function roleOf(at) {
     checked = at;
@@ -135,7 +136,7 @@
     return ROLES[tag] === undefined ? giveUp() : ROLES[tag];
   }
 
-  // Whether text in it is drawn as it is written.
+  // Whether the element's text is drawn unchanged.
   function isDrawnPlainly(at, decorated) {
     const style = styleOf(at);
     if (style.textTransform !== "none" || style.whiteSpaceCollapse !== "collapse") return false;
@@ -144,7 +145,7 @@
     return !decorated || (!styles.decoration(at, "::before") && !styles.decoration(at, "::after"));
   }
 
-  // The text of what holds nothing else, but for what runs on in it, and for `control`, in the place of which is "\0".
+  // The text of an element that holds only text, inline elements, and `control`, which "\0" represents.
   function textOf(at, decorated, control) {
     if (!isDrawnPlainly(at, decorated)) giveUp();
     let text = "";
@@ -176,7 +177,7 @@
     return tidy(textOf(at, decorated, null)) || giveUp();
   }
 
-  // What its label says; "" where it has none.
+  // The text of the control's label; "" if it has none.
   function nameFromLabel(at, decorated) {
     const labels = labelsFor(at);
     if (labels === undefined) return "";
@@ -208,7 +209,7 @@
     return giveUp();
   }
 
-  // A form's, whose own properties are the page's to name.
+  // Checks a form, whose properties the page may shadow.
   function checkForm(at) {
     if (hasTree(at)) giveUp();
     checkAttributes(at);

@@ -1,46 +1,48 @@
-// Knows which parts of a document say the same as at the last walk, so that they need not be read again. A part of
-// walk.js, which calls it once with its ways to read the document, `dom`, and `steady`
-// of walk_steady.js.
+// Finds the parts of a document that are unchanged since the last walk, so that they are not read again. A
+// part of walk.js, which calls it once with `dom`, its document readers, and `steady`, the result of
+// walk_steady.js.
 //
-// A part is an element with at most MOST_IN_A_PART elements in it, inside of one with more; all elements that are in
-// no part are the trunk, and are read at every walk. What a part says depends on its nodes, which a MutationObserver
-// watches; on what no observer reports (styles, the states of controls), which is compared, element by element; on the
-// trunk above it (`context`); and on what refers to it or what it refers to: such a part is read at every walk.
-// Whatever is not known to be harmless makes the walk read all of it.
+// A part is an element with at most MOST_IN_A_PART elements in it, inside an element with more. The elements
+// outside parts are the trunk, and every walk reads them. The result of a part depends on:
+// - its nodes, which a MutationObserver watches;
+// - facts that no observer reports (styles, states of controls), which are compared element by element;
+// - the trunk above it (`context`);
+// - references from it and to it. Every walk reads a part that has any.
+// Any change that is not known to be harmless makes the walk read everything.
 //
-// Where a walk said what the one before it said, the trunk is compared like a part from then on, and as long as no
-// mutation is observed, and nothing that is compared differs, the page is still, and nothing is walked (`isStill`).
+// After a walk with the same result as the one before, the trunk is compared like a part. As long as no
+// mutation is observed and nothing differs, the page is still, and no walk is needed (`isStill`).
 (function (dom, steady, ways) {
   "use strict";
 
   const MOST_IN_A_PART = 32;
-  const MOST_ELEMENTS = 60_000; // of a document with more, nothing is kept
-  const MOST_RECORDS = 5_000; // after so many changes nothing is known any more, and the page is left in peace
+  const MOST_ELEMENTS = 60_000; // larger documents are not kept
+  const MOST_RECORDS = 5_000; // after so many changes, stop observing until the next walk
   const MOST_CONTEXTS = 20_000;
-  const LONGEST_SAID = 4_000_000; // characters of an answer that are kept to be compared with the next one
-  const LONGEST = 600_000; // milliseconds for which a page that nobody looks at is watched
+  const LONGEST_SAID = 4_000_000; // characters of an answer that are kept for comparison with the next one
+  const LONGEST = 600_000; // milliseconds after which an unread page is no longer observed
 
   const WATCHED = { subtree: true, childList: true, attributes: true, characterData: true };
   const REFERRING =
     "[aria-labelledby],[aria-labeledby],[aria-describedby],[aria-owns],[aria-activedescendant],[popovertarget]," +
     "[commandfor],[list],[usemap],[form],label[for]";
-  // What these are can change without a trace, or depends on their neighbours.
+  // Elements that can change without a mutation, or whose result depends on their neighbours.
   const RESTLESS = new Set([
     "audio", "canvas", "embed", "fencedframe", "frame", "iframe", "map", "object", "slot", "svg", "table", "th", "use",
     "video",
   ]);
-  // By these, elements refer to others, or become what others refer to.
+  // Attributes by which elements refer to others or become targets of references.
   const REFERENCES = new Set([
     "aria-labelledby", "aria-labeledby", "aria-describedby", "aria-owns", "aria-activedescendant", "popovertarget",
     "commandfor", "list", "usemap", "form", "for", "id", "type",
   ]);
-  // What makes the roles and names of a whole document other than plain: see walk_plain.js.
+  // Attributes that make the roles and names of a whole document not plain: see walk_plain.js.
   const SHAPING = new Set([
     "aria-modal", "aria-owns", "contenteditable", "inert", "is", "open", "popover", "slot",
   ]);
   const RULING = new Set(["base", "link", "meta", "style"]);
   const RULES = "base,link,meta,style";
-  // Where one child more or less changes nothing about the others but their styles.
+  // Elements in which adding or removing a child changes only the styles of the others.
   const PLAIN = new Set([
     "address", "article", "aside", "blockquote", "body", "div", "footer", "form", "header", "li", "main", "nav", "ol",
     "p", "section", "span", "tbody", "td", "ul",
@@ -62,20 +64,21 @@
   let watching = false;
   let partOf = new WeakMap(); // the outermost element of a part -> the part
   let trunk = new WeakSet();
-  let number = 0; // of the latest walk that was kept
+  let number = 0; // of the latest kept walk
   let records = 0;
   let since = 0;
-  let distrusted = ""; // why nothing of the last walk may be used
-  let handling = true; // there may be elements that began to have a handler in an attribute
-  let restructured = true; // there may be elements that the last walk did not see, or one of the SHAPING changed
+  let distrusted = ""; // the reason not to use the last walk
+  let handling = true; // whether elements may have gained a handler attribute
+  // Whether there may be elements that the last walk did not see, or one of SHAPING changed.
+  let restructured = true;
   let globals = "";
-  let contexts = new Map(); // what is above, in words -> a number
+  let contexts = new Map(); // description of the elements above -> a number
   let lastContext = 0;
   let lastPart = 0;
-  let pinned = new WeakSet(); // what refers to others, or is referred to
-  let looked = new WeakSet(); // the roots that were searched for these, since something about that changed
+  let pinned = new WeakSet(); // elements with references from or to them
+  let looked = new WeakSet(); // roots that were searched for references since the last related change
   let lastSaid = { number: 0, said: "" };
-  let still = null; // what a page that is still is compared by
+  let still = null; // the data to compare a still page with
 
   function forgetAll() {
     lookAgain();
@@ -105,7 +108,7 @@
 
   function noteAll(list) {
     if (list.length) still = null;
-    records += 4 + list.length; // to be called costs as much as some records
+    records += 4 + list.length; // a call costs as much as a few records
     if (records > MOST_RECORDS || performance.now() - since > LONGEST) return forgetAll();
     for (const record of list) {
       if (distrusted) return;
@@ -113,9 +116,9 @@
     }
   }
 
-  // The part that a node is in; null for one of the trunk. What can be compared holds no shadow trees and no slots, so
-  // a part is its outermost element with all that is below it. Further in there may be elements that began a part
-  // before; further out there are none, as what becomes the trunk's is forgotten.
+  // The part that contains a node; null for the trunk. Comparable parts have no shadow trees and no slots, so
+  // a part is its outermost element with all its descendants. Elements further in may have begun an earlier
+  // part. None further out can, because elements that join the trunk are removed from `partOf`.
   function find(node) {
     let found = null;
     for (let at = node; at !== null; ) {
@@ -159,7 +162,7 @@
   }
 
   function distrust(why) {
-    handling = true; // what is observed after this is not looked at
+    handling = true; // later mutations are not inspected
     distrusted = distrusted || why;
   }
 
@@ -168,7 +171,8 @@
     return parent instanceof DocumentFragment ? firstInRoot.call(parent) : ofDocument("firstElementChild");
   }
 
-  // All elements from this one on, shadow trees and what is slotted included; null when they are more than a part has.
+  // All elements from this one on, including shadow trees and slotted elements; null if they exceed the size
+  // of a part.
   function small(at) {
     const elements = [at];
     for (let i = 0; i < elements.length; i++) {
@@ -189,7 +193,7 @@
   return {
     forgetAll,
 
-    // Whether elements may have handlers in attributes that they did not have when this was asked last.
+    // Whether elements may have gained handler attributes since the last call.
     mayHandle() {
       const list = watching ? observer.takeRecords() : [];
       if (list.length) noteAll(list);
@@ -198,11 +202,11 @@
       return may;
     },
 
-    // Whether the document has the elements that the walk before this one saw, with the same SHAPING attributes. To be
-    // asked after `begin`.
+    // Whether the document has the elements of the walk before this one, with the same SHAPING attributes.
+    // Call it after `begin`.
     hasSameStructure: () => !restructured,
 
-    // These elements, and whatever is said of their siblings, is not what it was, though no mutation tells.
+    // Invalidates these elements and their siblings after a change that no mutation reports.
     spoilAround(elements) {
       if (elements.length) still = null;
       if (elements.length > MOST_RECORDS) return forgetAll();
@@ -220,15 +224,15 @@
       }
     },
 
-    // Whether the walk `held` said the same as this one, which is going to be kept under `number`.
+    // Whether the walk `held` had the same result as this one, which is going to be kept under `number`.
     saidBefore(held, number, said) {
       const same = held !== 0 && lastSaid.number === held && lastSaid.said === said;
       lastSaid = said.length > LONGEST_SAID ? { number: 0, said: "" } : { number, said: same ? lastSaid.said : said };
       return same;
     },
 
-    // Whether a walk would say what the walk `held` said, which is the last one. `decorates` is asked only where that
-    // was not so before: whether style sheets write something before or after elements.
+    // Whether a walk would have the result of the last walk, `held`. `decorates` is called only if style
+    // sheets had no decorations before; it returns whether they may have some now.
     isStill(held, state, focused, deadline, decorates) {
       if (still === null || still.number !== held || held !== number) return false;
       const list = observer.takeRecords();
@@ -247,8 +251,8 @@
       return true;
     },
 
-    // Begins a walk: `held` is the number of the walk whose parts the asking side has. `state` is all that counts
-    // for the whole document; any difference makes the walk read everything. Null where nothing is to be kept.
+    // Begins a walk. `held` is the number of the walk whose parts the engine has. `state` describes the whole
+    // document; any difference makes the walk read everything. Returns null if nothing is to be kept.
     begin(held, state, focused) {
       if (ofDocument("getElementsByTagName")("*").length > MOST_ELEMENTS) {
         forgetAll();
@@ -286,14 +290,14 @@
         return hasAttribute.call(at, "popover") || hasAttribute.call(at, "contenteditable") || hasAttribute.call(at, "is");
       }
 
-      const partsRead = []; // all parts of this walk, read or not, and the trunk
+      const partsRead = []; // all parts of this walk, unchanged or not
       const trunkRead = [];
 
       const walk = {
-        context: 0, // of what is being read: all that it may depend on above
-        inside: false, // within a part that is being read
+        context: 0, // everything above the current element that it may depend on
+        inside: false, // whether a part is being read
 
-        // A document or shadow root that is going to be read.
+        // Observes a document or shadow root before it is read.
         watch(root) {
           observer.observe(root, WATCHED);
           if (looked.has(root)) return;
@@ -304,8 +308,8 @@
           }
         },
 
-        // What the element is: a part that says the same as before; one to be read, with `inside` set, and then to be
-        // given to `close`; or null, of the trunk.
+        // Returns an unchanged part; or a new part to be read, with `inside` set, and then passed to `close`;
+        // or null for an element of the trunk.
         open(at, decorated, disabling) {
           const known = partOf.get(at);
           if (known !== undefined && known.root === at && !known.stale && known.used === held) {
@@ -346,7 +350,7 @@
           partsRead.push(part);
         },
 
-        // Ends the walk; the number that it is kept under, 0 when it is not.
+        // Ends the walk. Returns the number under which it is kept; 0 if it is not.
         end(cut) {
           if (cut || count > MOST_ELEMENTS) {
             forgetAll();
@@ -356,8 +360,9 @@
           return used;
         },
 
-        // Says that this walk, kept under its number, said what the one before it did. `state` is all that counts
-        // besides the elements; `owning` whether some own others, which are in no part then.
+        // Records that this walk, kept under its number, had the result of the one before. `state` describes
+        // the document apart from its elements. `owning` is whether aria-owns moves elements; these are in no
+        // part.
         rest(state, decorated, owning) {
           if (owning || partsRead.some((part) => part.stale)) return;
           for (const at of trunkRead) {
@@ -367,14 +372,14 @@
           const whole = { root: trunkRead[0], stale: false, elements: trunkRead, decorated };
           if (trunkRead.length) takeDown(whole, isRestless, ways);
           const all = trunkRead.length ? [whole, ...partsRead] : partsRead;
-          // The trunk, which is plain then, is compared first. What hosts shadow trees or slots is never in it.
+          // The trunk is compared first and is plain then. It never contains hosts of shadow trees, or slots.
           const inBoxes = trunkRead.length > 0 && whole.plain;
           if (!whole.stale) still = { number: used, state, focused, decorated, parts: all, inBoxes };
         },
 
-        // The context of what is right in an element of the trunk.
+        // The context of an element's children in the trunk.
         below(tag, about) {
-          if (tag === "label") return ++lastContext; // what is in it has its name from all of it
+          if (tag === "label") return ++lastContext; // the whole content may give names to its parts
           const path = `${walk.context} ${tag} ${about}`;
           let context = contexts.get(path);
           if (context === undefined) contexts.set(path, (context = ++lastContext));

@@ -1,20 +1,22 @@
-// What can only be compared, because no observer reports it: styles and the states of controls. A part of walk.js,
-// which calls it once with its ways to read the document, `dom`.
+// Facts that must be compared because no observer reports them: styles and the states of controls. A part of
+// walk.js, which calls it once with `dom`, its document readers.
 //
-// `takeDown` notes all of it of the elements of a part (see walk_reuse.js), `isSteady` says whether it still holds.
+// `takeDown` records these facts for the elements of a part (see walk_reuse.js). `isSteady` returns whether
+// they still hold.
 (function (dom) {
   "use strict";
 
   const WITH_BOX = { contentVisibilityAuto: true };
   const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
-  // Whether what is in these has a box is not told by `display` alone.
+  // Elements in which `display` alone does not reveal whether descendants have a box.
   const BOXLESS = new Set(["details", "meter", "noscript", "optgroup", "option", "progress", "select", "summary"]);
   const UNTYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
   const CONTROLS = new Set(["button", "fieldset", "input", "option", "output", "select", "textarea"]);
 
   const [STYLE, DISPLAY, SIGHT, CURSOR, TRANSFORM, SPACES, LENGTH] = [1, 2, 3, 4, 5, 6, 7];
 
-  // What is read nowhere is not compared: the cursor in native controls, and how text is written where there is none.
+  // Mark of facts that were not read and are not compared: the cursor in native controls, the text style of
+  // elements without text.
   const UNREAD = "";
 
   const { getter, mayHost } = dom;
@@ -26,7 +28,7 @@
   const parentNode = getter(Node.prototype, "parentNode");
   const { checkVisibility } = Element.prototype;
 
-  // What can be compared only by looking. Passwords are not kept.
+  // The state of a control. Passwords are not kept.
   function stateOf(at, tag, style) {
     let state = `${at.matches(":disabled")} ${at.matches(":invalid")} `;
     if (tag === "input") {
@@ -46,14 +48,14 @@
     return state;
   }
 
-  // The options of a closed list have no box, and are shown all the same unless their visibility says otherwise.
+  // The options of a closed list have no box. They are shown unless their visibility hides them.
   function sight(at, style) {
     if (checkVisibility.call(at, VISIBLE)) return "shown";
     return `${checkVisibility.call(at, WITH_BOX)} ${style.visibility}`;
   }
 
-  // `checks` has LENGTH entries for each element, side by side: most of the time goes into fetching memory. With
-  // `inBoxes` it is known that all that the part is in has boxes: its root has one then, if its own style says so.
+  // `checks` has LENGTH consecutive entries for each element, because memory access dominates the time.
+  // `inBoxes`: everything around the part has boxes, so its root has one if its own style allows it.
   function isSteady(part, inBoxes = false) {
     const { checks, plain, holders, controls, pseudos, hosts } = part;
     if (plain && !inBoxes && !checkVisibility.call(part.root, VISIBLE)) return false;
@@ -66,7 +68,7 @@
       const cursor = checks[i + CURSOR];
       if (cursor !== UNREAD && style.cursor !== cursor) return false;
       const transform = checks[i + TRANSFORM];
-      if (transform === null) continue; // nothing is in it
+      if (transform === null) continue; // it has no content
       if (skips(style)) return false;
       if (transform === UNREAD) continue;
       if (style.textTransform !== transform || style.whiteSpaceCollapse !== checks[i + SPACES]) return false;
@@ -93,7 +95,7 @@
     return skipping !== "visible" && skipping !== "";
   }
 
-  // Whether it says something of its own, or `isWorded` that its blanks do.
+  // Whether the element has text of its own, or `isWorded` that its white space counts.
   function hasText(at, isWorded) {
     if (isWorded(at)) return true;
     for (let child = firstChild.call(at); child !== null; child = nextSibling.call(child)) {
@@ -103,19 +105,19 @@
   }
 
   // Adds to the part, which has a root, elements and whether it is decorated:
-  //   plain     it has boxes as its root has them and `display` says
+  //   plain     whether `display` and the root's box determine which elements have boxes
   //   checks    element, style, display, visibility or sight, cursor, text-transform, white-space-collapse, ...
   //   hosts     elements that the page can give a shadow root
-  //   holders   the styles of what holds other elements
-  //   controls  place among the checks, tag, state, ...
+  //   holders   the styles of elements with child elements
+  //   controls  index in checks, tag, state, ...
   //   pseudos   style, content and display, ...
-  // The part is stale when it can't be compared, or `isRestless` says so of an element. The last three may be null.
-  // `ways` are those of the walk to say whether an element is a native control, and whether it read how its text is
-  // written.
+  // The part becomes stale if it can't be compared, or if `isRestless` is true for an element. The last three
+  // may be null. `ways` are the walk's tests: whether an element is a native control, and whether its text
+  // style was read.
   function takeDown(part, isRestless, { isNative, isWorded }) {
     const { elements, root, decorated } = part;
     const [checks, hosts, holders, controls, pseudos] = [[], [], [], [], []];
-    let controlled = null; // native controls, and what is in them
+    let controlled = null; // native controls and their descendants
     const plain = checkVisibility.call(root, VISIBLE) && elements.every((at) => !BOXLESS.has(localName.call(at)));
     for (const at of elements) {
       const tag = localName.call(at);
@@ -144,7 +146,7 @@
         pseudos.push(pseudo, `${content} ${pseudo.display}`);
       }
     }
-    part.elements = []; // `checks` has them
+    part.elements = []; // `checks` has the rest
     part.plain = plain;
     part.checks = checks;
     part.hosts = hosts;

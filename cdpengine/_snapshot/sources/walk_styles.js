@@ -1,5 +1,5 @@
-// What style sheets do to the text of a document: written before and after elements, changed in case, or skipped for
-// being far off the screen. A part of walk.js, which calls it once with its ways to read the document, `dom`.
+// The effects of style sheets on the text of a document: generated content, changed case, content skipped
+// because it is far off the screen. A part of walk.js, which calls it once with `dom`, its document readers.
 (function (dom) {
   "use strict";
 
@@ -8,26 +8,26 @@
 
   const { ofRoot, query, styleOf } = dom;
 
-  // Whether the element is so far from the viewport that content-visibility: auto skips what is in it. Only a guess: an
-  // element that is skipped knows it, and nobody else.
+  // Whether the element is so far from the viewport that content-visibility: auto skips its content. Only a
+  // guess: no script can read it except through a skipped element.
   function isFarOff(element) {
     const box = element.getBoundingClientRect();
     return box.top > innerHeight * 2.5 || box.bottom < innerHeight * -1.5;
   }
 
-  // Whether a picture is drawn in place of an element's contents, by content: url() and the like.
+  // Whether a picture replaces an element's content, by content: url() and the like.
   const isReplaced = ({ content }) =>
     content !== "normal" && content[0] !== '"' && /^(?:url|image|-webkit-image-set|[a-z-]*(?:gradient|cross-fade))[a-z-]*\(/.test(content);
 
-  // Whether closed details hide what is in them: a style sheet can show it all the same.
+  // Whether closed details hide their content. A style sheet can show it anyway.
   const isClosed = (details) => getComputedStyle(details, "::details-content").contentVisibility === "hidden";
 
-  // Whether style sheets may write something before or after elements; when in doubt, yes.
+  // Whether style sheets may generate content before or after elements; true if unknown.
   function hasDecorations(root) {
     return query(root, "q").length > 0 || sheetsDecorate(root);
   }
 
-  // Whether a rule's selector is like `pattern`; when in doubt, yes.
+  // Whether any rule's selector matches `pattern`; true if unknown.
   function sheetsDecorate(root, pattern = /:(?:before|after)/i) {
     const waiting = [...ofRoot(root, "styleSheets"), ...ofRoot(root, "adoptedStyleSheets")];
     for (let looked = 0; waiting.length; ) {
@@ -49,7 +49,7 @@
     return false;
   }
 
-  const carousels = new WeakMap(); // style sheet -> the number of its rules, and whether they make buttons or markers
+  const carousels = new WeakMap(); // style sheet -> its number of rules, and whether they make buttons or markers
   const DIRECTIONS = ["inline-start", "inline-end", "block-start", "block-end"];
 
   function makesCarousels(rules, budget) {
@@ -61,7 +61,7 @@
     return false;
   }
 
-  // Whether style sheets may give scrollers buttons or markers; when in doubt, yes.
+  // Whether style sheets may give scrollers buttons or markers; true if unknown.
   function hasCarousels(root) {
     for (const sheet of [...ofRoot(root, "styleSheets"), ...ofRoot(root, "adoptedStyleSheets")]) {
       let rules;
@@ -80,7 +80,7 @@
     return false;
   }
 
-  // What a scroller has of a carousel: whether there are buttons, and where its markers are ("before", "after" or "").
+  // A scroller's carousel: whether it has buttons, and the place of its markers ("before", "after" or "").
   function carouselOf(element) {
     const style = styleOf(element);
     if (style.overflowX === "visible" && style.overflowY === "visible") return null;
@@ -90,7 +90,7 @@
     return group === null && !buttons ? null : { buttons, markers: group === null ? "" : group[0] };
   }
 
-  // What a style sheet writes before or after an element's own contents.
+  // The content that style sheets generate before or after an element's content.
   function decoration(element, which) {
     const content = getComputedStyle(element, which).content;
     if (content === "none" || content === "normal" || content === "") return null;
@@ -103,7 +103,7 @@
       else if (part === "open-quote" || part === "close-quote") text += quoteMark(element, part);
     }
     if (text === "" || getComputedStyle(element, which).display === "none") return null;
-    return { text, apart: slash < 0 }; // what is spoken instead of it goes on in the text beside it
+    return { text, apart: slash < 0 }; // alternative text continues the text next to it
   }
 
   function quoteMark(element, which) {
