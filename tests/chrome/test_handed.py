@@ -161,5 +161,5 @@ async def test_a_page_that_replaced_what_is_needed_is_shown_all_the_same(page: c
         snapshot = await page.snapshot(source=source)
         assert marked(snapshot) == ["Own"]
         [frame] = snapshot.stats.sources.values()
-        reason = "what frameworks hand clicks to is not known: a function in the page threw: Error: mine"
+        reason = "click targets of frameworks are unknown: a function in the page threw: Error: mine"
         assert reason in frame.reason

@@ -333,7 +333,7 @@ async def test_a_page_that_is_replaced_all_the_time_ends_at_the_deadline(
     ("way", "reason"),
     [
         (Refusal(-32603, "Internal error"), "ax failed: .*Internal error"),
-        (SILENCE, r"ax did not come within 5\.9 s"),
+        (SILENCE, r"ax did not finish within 5\.9 s"),
     ],
 )
 async def test_where_the_accessibility_tree_fails_the_dom_is_read(
@@ -355,8 +355,8 @@ async def test_where_the_accessibility_tree_fails_the_dom_is_read(
 @pytest.mark.parametrize(
     ("way", "reason"),
     [
-        (Refusal(-32000, "Not now"), "is not known: .*Not now"),
-        (SILENCE, "there was no time to see what else"),
+        (Refusal(-32000, "Not now"), "are unknown: .*Not now"),
+        (SILENCE, "no time was left to find further clickable"),
     ],
 )
 async def test_what_would_be_added_is_never_worth_the_document(

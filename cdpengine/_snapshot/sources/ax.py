@@ -1,15 +1,14 @@
-"""The source `ax`: one frame's document out of Chrome's accessibility tree, with what the page made clickable.
+"""The source `ax`: one frame's document from Chrome's accessibility tree, with its clickable elements.
 
-Rule: one call on the frame's own session, decoded once; the rest is pure (`ax_nodes.fold`). A part of a document
-is asked for as a part: the tree of one list item comes in 2 ms where the whole takes 1.5 s. Chrome reports 0 for a
-bound of a number field that is missing, so the element's own attributes decide. They are asked for only where a
-bound is 0; of an element that is gone, or beyond the first `MOST_ASKED`, a bound of 0 is not shown.
+Rule: one call on the frame's own session, decoded once; the rest is pure (`ax_nodes.fold`). For a part of a
+document, only that part is requested: the tree of one list item takes 2 ms, the whole tree 1.5 s. Chrome reports 0
+for a missing bound of a number field, so the element's attributes decide. They are requested only if a bound is 0.
+A bound of 0 is not shown for an element that is gone, or beyond the first `MOST_ASKED`.
 
-What a page made clickable without saying so is found by the walk that also reads documents
-(_snapshot/sources/walk_clickables.js), without names. Each such element is known by its backend node id, in the
-order of the page, and on request by its place in the flat tree. One that Chrome's accessibility tree leaves out is
-put into it by that place alone: what is inside the element goes below it, and nothing else moves. What a person
-sees and the tree leaves out comes from the DOM (_snapshot/sources/ax_grafts.py).
+The walk that also reads documents finds the clickables (_snapshot/sources/walk_clickables.js), without names. It
+returns their backend node ids in document order and, on request, their places in the flat tree. A clickable that
+Chrome's accessibility tree lacks is inserted by that place: the elements inside it move below it, and nothing else
+moves. Visible content that the tree lacks comes from the DOM (_snapshot/sources/ax_grafts.py).
 """
 
 from __future__ import annotations
@@ -49,19 +48,20 @@ from cdpengine._snapshot.sources.walk import (
 from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
 
 _LOOKING = 0.8
-"""The part of the frame's time after which clickables are not waited for."""
+"""Fraction of the frame's time to spend on clickables."""
 
 _LONGEST_QUERY = 1.0
-"""Seconds in which a part is answered for, at most a quarter of the frame's time.
+"""Maximum time for a part, in seconds; also limited to a quarter of the frame's time.
 
-In a frame of another origin Chrome answers once that is drawn, which may be never; the whole tree it has at once.
+In a frame of another origin, Chrome answers only after drawing, which may never happen. The whole tree is
+available immediately.
 """
 
 
 async def read_ax(request: FrameRequest) -> Document:
-    """Return the frame's document as Chrome's accessibility tree has it. Closed shadow roots are in it.
+    """Return the frame's document from Chrome's accessibility tree, including closed shadow roots.
 
-    Raises as `Session.request` does; a reply is refused only when it is not JSON.
+    Raises the errors of `Session.request`. A reply is refused only if it is not JSON.
     """
     started = time.perf_counter()
     keep_warm(request.session)
@@ -81,8 +81,8 @@ async def read_ax(request: FrameRequest) -> Document:
         call.abandon()
     within: frozenset[int] | None = None
     if reply is None or (request.root is not None and not _holds(reply, request.root)):
-        # Chrome answers with nothing for an element that has no node of its own in the tree (a `span`, what is
-        # hidden), and never in a frame that is not drawn; what is in it is found in the whole tree.
+        # Chrome returns nothing for an element without a node in the tree (a `span`, a hidden element), and
+        # never answers in a frame that is not drawn. The whole tree then has the element's content.
         params = {"backendNodeId": request.root, "depth": -1, "pierce": True}
         described = await request.session.request("DOM.describeNode", params, DescribeNodeReply)
         within = _backend_ids(described.node)
@@ -123,16 +123,16 @@ async def read_ax(request: FrameRequest) -> Document:
 
 
 MOST_ASKED = 200
-"""Elements of one document that are asked."""
+"""Maximum number of elements of one document whose attributes are requested."""
 
 _ATTRIBUTES = {"min": ("min", "aria-valuemin"), "max": ("max", "aria-valuemax")}
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
 
 async def check_bounds(session: Session, nodes: Sequence[Node]) -> None:
-    """Remove from the nodes the bounds of 0 that no attribute gives. One round trip.
+    """Remove bounds of 0 that no attribute sets. Takes one round trip.
 
-    Raises as `Session.call` does, but for elements that are gone.
+    Raises the errors of `Session.call`, except for elements that are gone.
     """
     calls = [
         session.post("DOM.describeNode", backendNodeId=node.backend_node_id) for node in nodes[:MOST_ASKED]
@@ -142,7 +142,7 @@ async def check_bounds(session: Session, nodes: Sequence[Node]) -> None:
             try:
                 given = (await call.decoded(DescribeNodeReply)).node.attributes
             except RemoteError:
-                given = []  # gone meanwhile
+                given = []  # the element is gone
             keep_given(node, dict(zip(given[::2], given[1::2], strict=False)))
     finally:
         for call in calls:
@@ -152,7 +152,7 @@ async def check_bounds(session: Session, nodes: Sequence[Node]) -> None:
 
 
 def keep_given(node: Node, attributes: Mapping[str, str]) -> None:
-    """Remove the bounds of 0 for which the element has no attribute with a number. Pure."""
+    """Remove bounds of 0 for which the element has no attribute with a number. Pure."""
     node.states = tuple(
         (state, value)
         for state, value in node.states
@@ -163,7 +163,7 @@ def keep_given(node: Node, attributes: Mapping[str, str]) -> None:
 
 
 def _frame(request: FrameRequest) -> dict[str, Any]:
-    # Without a frame it is the root document of the session's target, also where that is in another process.
+    # The default is the root document of the session's target, even if that is in another process.
     return {} if request.frame_id == request.session.frame_id else {"frameId": request.frame_id}
 
 
@@ -172,22 +172,22 @@ def _holds(reply: msgspec.Raw | bytes, number: int) -> bool:
 
 
 async def _clickables(request: FrameRequest) -> tuple[Clickables | None, str]:
-    """Look for what the page made clickable; a failure is said in the reason, and never loses the document."""
+    """Find clickable elements. On failure return the reason instead of raising."""
     if not request.clickables:
         return None, ""
     with trio.move_on_after(request.seconds * _LOOKING) as time_left:
         try:
             found = await find_clickables(request)
         except (RemoteError, ProtocolError) as refused:
-            return None, f"what else is clickable is not known: {refused}"
+            return None, f"further clickable elements are unknown: {refused}"
         else:
             return found, found.refusal
     assert time_left.cancelled_caught
-    return None, "there was no time to see what else is clickable"
+    return None, "no time was left to find further clickable elements"
 
 
 def _find_missing(document: Document, clickables: Clickables | None, reply: msgspec.Raw | bytes) -> list[int]:
-    """Return what is clickable and has no node in the tree, outer ones first."""
+    """Return the clickables without a node in the tree, outer ones first."""
     if clickables is None or not clickables.ids:
         return []
     shown = {node.backend_node_id for node in walk(document.roots)}
@@ -206,7 +206,7 @@ def _make_document(
     missing: Sequence[Place] = (),
     grafts: Sequence[Graft] = (),
 ) -> Document:
-    """Make the document of a reply. The whole tree is held in memory only where it is asked for."""
+    """Make the document of a reply. Decodes the whole tree into memory only if needed."""
     frame_id, owners = request.frame_id, request.owners
     if within is None and not request.raw and not missing and not grafts:
         return fold(
@@ -237,7 +237,7 @@ def _make_document(
 
 
 def _part(tree: AXTree, within: frozenset[int]) -> AXTree:
-    """Return the nodes that are within, and what is below them."""
+    """Return the nodes in `within` and their descendants."""
     by_id = {node.node_id: node for node in tree.nodes}
     waiting = [node.node_id for node in reversed(tree.nodes) if node.backend_node_id in within]
     taken: dict[str, AXNode] = {}
@@ -250,7 +250,7 @@ def _part(tree: AXTree, within: frozenset[int]) -> AXTree:
 
 
 def _backend_ids(node: DescribedNode) -> frozenset[int]:
-    """Return the ids of a described node and of all in it; documents of frames are documents of their own."""
+    """Return the ids of a described node and its descendants, without the documents of frames."""
     found: set[int] = set()
     waiting = [node]
     while waiting:
@@ -264,9 +264,9 @@ def _backend_ids(node: DescribedNode) -> frozenset[int]:
 
 
 async def find_clickables(request: FrameRequest) -> Clickables:
-    """Return what the frame's page made clickable without saying so.
+    """Return the elements of the frame's page that are clickable without a role that shows it.
 
-    Raises as `read_dom` does.
+    Raises the errors of `read_dom`.
     """
     kit = role_and_name_source()
     for remaining in reversed(range(TRIES)):
@@ -296,7 +296,7 @@ async def find_clickables(request: FrameRequest) -> Clickables:
     raise RemoteError(
         method="Runtime.callFunctionOn",
         code=0,
-        message="the frame got a new document each time its clickables were looked for",
+        message="the frame loaded a new document during each search for clickables",
     )
 
 
@@ -328,11 +328,11 @@ _decode_places = _json.Decoder(_Places).decode
 
 
 class Clickables:
-    """What was found clickable in a document: `ids`, backend node ids, in the order of the page.
+    """The clickables of a document: `ids` are their backend node ids in document order.
 
-    `refusal` says what could not be asked, "" when all could. `skipped` counts what `content-visibility:
-    auto` skips, so that the accessibility tree does not have it, and how much of that can be acted on.
-    `kind` is what the document is, and its MIME type, where it is no page of HTML.
+    `refusal` describes the queries that failed, "" if none did. `skipped` counts the elements that
+    `content-visibility: auto` skips and the accessibility tree lacks, and the interactive ones among them. `kind`
+    is the description and MIME type of a document that is not an HTML page.
     """
 
     def __init__(
@@ -358,9 +358,9 @@ class Clickables:
         self.kind = kind
 
     async def find_hidden(self, reply: msgspec.Raw | bytes) -> bool:
-        """Return whether custom elements turn out to hide themselves, so that this has to be looked for once more.
+        """Return whether custom elements turn out to hide themselves, so that the search must be repeated.
 
-        Those that Chrome's tree has, and does not ignore, are not hidden, nor is one that they are in.
+        An element with a node in Chrome's tree that is not ignored is visible, and so are its ancestors.
         """
         if not self._customs:
             return False
@@ -374,7 +374,7 @@ class Clickables:
         return found
 
     async def grafts(self) -> list[Graft]:
-        """Return what Chrome's tree lacks, with its places, from the DOM. Raises as `read_dom` does."""
+        """Return grafts from the DOM for content that Chrome's tree lacks. Raises the errors of `read_dom`."""
         if not self._beyond:
             return []
         ids = self._installed.ids
@@ -386,7 +386,7 @@ class Clickables:
         return [Graft(node, place) for (node, _), place in zip(found, places, strict=False)]
 
     async def places(self, ids: Sequence[int]) -> list[Place]:
-        """Return where these of them are in the flat tree. Raises as `Session.call` does."""
+        """Return the places of these elements in the flat tree. Raises the errors of `Session.call`."""
         return await self._ask_places([self._numbers[each] for each in ids])
 
     async def _ask_places(self, numbers: Sequence[int]) -> list[Place]:

@@ -1,8 +1,8 @@
-"""Grafts: what a person sees and Chrome's accessibility tree leaves out, put into that tree. Pure.
+"""Grafts: visible content that Chrome's accessibility tree lacks, inserted into that tree. Pure.
 
-Rule: the page's walk finds it (_snapshot/sources/walk_beyond.js): controls that are hidden behind their labels,
-and visible content under `aria-hidden`. Its nodes are those of the source `dom`. A control takes the place of its
-label in the tree, with all that is in it. Content under `aria-hidden` has the place that it has in the flat tree.
+Rule: the page's walk finds the content (_snapshot/sources/walk_beyond.js): controls hidden behind their labels,
+and visible content under `aria-hidden`. The source `dom` makes its nodes. A control replaces its label in the
+tree, with all the label's content. Content under `aria-hidden` keeps its place in the flat tree.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from cdpengine._snapshot.node import Node, walk
 
 @attrs.frozen
 class Place:
-    """Where an element is in the flat tree, in backend node ids.
+    """An element's place in the flat tree, in backend node ids.
 
-    `inside` has what is in it, `above` what it is in, from the inside out, `after` what comes after it.
+    `inside` are its descendants, `above` its ancestors from the inside out, `after` the elements after it.
     """
 
     backend_node_id: int
@@ -39,20 +39,20 @@ class Place:
 
 @attrs.frozen
 class Graft:
-    """A node with all that is in it, and the place in which it stands: its own, or that of its label."""
+    """A node with its descendants, and its place in the tree: its own, or its label's."""
 
     node: Node
     place: Place
 
     @property
     def ids(self) -> frozenset[int]:
-        """The backend node ids of what it stands for."""
+        """The backend node ids of the elements that it represents."""
         found = (node.backend_node_id for node in walk([self.node]))
         return frozenset(each for each in found if each is not None) | {self.place.backend_node_id}
 
 
 class _Tree:
-    """An accessibility tree that is changed: `nodes` by their ids, copies of those of the tree."""
+    """An editable accessibility tree: `nodes` are copies of the tree's nodes, by id."""
 
     def __init__(self, tree: AXTree) -> None:
         self.nodes = {node.node_id: msgspec.structs.replace(node) for node in tree.nodes}
@@ -63,7 +63,7 @@ class _Tree:
         self.parents = {child: node for node in self.nodes.values() for child in node.child_ids}
 
     def insert(self, new: AXNode, place: Place, *, instead: bool = False) -> None:
-        """Put a node into its place, with what is `inside` of that below it, or `instead` of all that."""
+        """Insert a node at its place: above the nodes `inside` it or, with `instead`, replacing the node there."""
         standing = self.by_backend.get(place.backend_node_id) if instead else None
         holder = self.parents.get(standing.node_id) if standing is not None else None
         taken: tuple[str, ...]
@@ -90,7 +90,7 @@ class _Tree:
             self.by_backend[new.backend_node_id] = new
 
     def drop(self, numbers: AbstractSet[int]) -> None:
-        """Take away the nodes with these backend node ids, with all that is below them."""
+        """Remove the nodes with these backend node ids, and their descendants."""
         waiting = [node.node_id for node in self.nodes.values() if node.backend_node_id in numbers]
         while waiting:
             gone = self.nodes.pop(waiting.pop(), None)
@@ -103,7 +103,7 @@ class _Tree:
 
 
 def add_missing(tree: AXTree, places: Iterable[Place]) -> AXTree:
-    """Return the tree with a node `generic` for each of these that it has none for; outer ones come first."""
+    """Return the tree with a `generic` node for each place that has none. Outer places must come first."""
     changed = _Tree(tree)
     for place in places:
         number = place.backend_node_id
@@ -114,7 +114,7 @@ def add_missing(tree: AXTree, places: Iterable[Place]) -> AXTree:
 
 
 def add_grafts(tree: AXTree, grafts: Sequence[Graft]) -> tuple[AXTree, Mapping[str, Node]]:
-    """Return the tree with the grafts in it, and their nodes by the ids that they have there."""
+    """Return the tree with the grafts inserted, and their nodes by their ids in the tree."""
     changed = _Tree(tree)
     ready: dict[str, Node] = {}
     inner: list[AXNode] = []
@@ -132,7 +132,7 @@ def add_grafts(tree: AXTree, grafts: Sequence[Graft]) -> tuple[AXTree, Mapping[s
 
 
 def _ax_nodes(root: Node, name: str) -> list[AXNode]:
-    """Return a node, and all that is in it, in the shape of an accessibility tree."""
+    """Return a node and its descendants as nodes of an accessibility tree."""
     ids = {node: f"{name}.{number}" if number else name for number, node in enumerate(walk([root]))}
     return [
         AXNode(

@@ -1,8 +1,8 @@
-"""From Chrome's accessibility tree to the nodes that are shown.
+"""Conversion of Chrome's accessibility tree to the nodes that are shown.
 
-Rule: pure, linear in the number of nodes, and never surprised. Downwards, without recursion, each AX node is
-shown, folded into the nearest shown ancestor, or left out, by what it is itself; `finish` does the rest. A node
-is visited once, so neither cycles nor ids that lead nowhere do any harm.
+Rule: pure, linear in the number of nodes, and safe for any input. Downwards, without recursion, each AX node is
+shown, folded into the nearest shown ancestor, or left out, depending only on itself; `finish` does the rest. Each
+node is visited once, so cycles and dangling ids are harmless.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def fold(
     clickables: AbstractSet[int] = frozenset(),
     ready: Mapping[str, Node] | None = None,
 ) -> Document:
-    """Return the shown nodes of a reply: a whole tree, or its nodes a few at a time, which are released at once.
+    """Return the shown nodes of a reply, given as a whole tree or in chunks, which are released after use.
 
-    `frame_id` is given to each; by default the one that the root names. `owners` are the backend node ids of what
-    owns a frame, `clickables` of what the page made clickable: both are always shown, whatever role they have.
-    `doubtful` is filled with the nodes that have a bound of 0, which Chrome reports also where there is none.
-    `ready` are nodes that are made already, with all that is in them, by the ids of their nodes in the tree.
+    `frame_id` is set on each node; the default is the root's frame. `owners` are the backend node ids of frame
+    owners, `clickables` those of clickable elements; both are shown whatever their role. `doubtful` collects the
+    nodes with a bound of 0, which Chrome also reports for a missing bound. `ready` are finished nodes with their
+    descendants, by their ids in the tree.
     """
     folding = _Folding(frame_id, owners, clickables, doubtful, ready)
     for chunk in (nodes.nodes,) if isinstance(nodes, AXTree) else nodes:
@@ -58,9 +58,9 @@ def fold_within(
     clickables: AbstractSet[int] = frozenset(),
     ready: Mapping[str, Node] | None = None,
 ) -> Document:
-    """Return the shown nodes of a reply as far as their backend node ids are `within`.
+    """Return the shown nodes whose backend node ids are `within`, and all their descendants.
 
-    Below such a node all is taken, as it is there in the accessibility tree (`aria-owns` moves nodes).
+    Descendants follow the accessibility tree, in which `aria-owns` moves nodes.
     """
     inside = [ax for ax in tree.nodes if ax.backend_node_id in within]
     below = {child_id for ax in inside for child_id in ax.child_ids}
@@ -70,17 +70,18 @@ def fold_within(
 
 
 def node_of(ax: AXNode, *, frame_id: str, clickables: AbstractSet[int] = frozenset()) -> Node | None:
-    """Return the node of one element, without what is in it; None where it has no line."""
+    """Return the node of one element without its descendants; None if it has no line."""
     return _Folding(frame_id, frozenset(), clickables)._node(ax, _string(ax.role))  # noqa: SLF001 - of this module
 
 
 _Content = str | Edge | Node | None
-"""What an AX node is by itself: a piece of text, the border of a folded block, a shown node, or None for one
-whose children take its place."""
+"""The conversion of one AX node: a piece of text, the border of a folded block, a shown node, or None if its
+children take its place.
+"""
 
 
 class _Folding:
-    """The nodes by their ids, as what each is by itself; and then, from the roots downwards, as the tree."""
+    """The nodes of a tree: first converted one by one, then assembled from the roots downwards."""
 
     def __init__(
         self,
@@ -95,10 +96,10 @@ class _Folding:
         self._clickables = clickables
         self._doubtful = [] if doubtful is None else doubtful
         self._ready = ready or {}
-        # By node id; a bare content has nothing inside of it.
+        # By node id; content without a tuple has no children.
         self._unvisited: dict[str, _Content | tuple[_Content, tuple[str, ...]]] = {}
         self._first_id: str | None = None
-        self._left_out: set[str] = set()  # what is below texts and the like; never shown
+        self._left_out: set[str] = set()  # children of text and the like; never shown
         self._seen = 0
         self._documents: dict[str, AXNode] = {}
         self._valued: set[Node] = set()
@@ -106,10 +107,10 @@ class _Folding:
         self._hints: dict[str, Hint] = {}  # by the ids of folded nodes
         self._known_roles: dict[str, tuple[str, Kind]] = {}
 
-    # --- each by itself ------------------------------------------------------------------------------------
+    # --- conversion of each node ----------------------------------------------------------------------------
 
     def take_in(self, nodes: Sequence[AXNode]) -> None:
-        """Take some nodes of the tree. Of several with one id, the first counts."""
+        """Convert nodes of the tree. If several have the same id, the first counts."""
         known, left_out = self._unvisited, self._left_out
         self._seen += len(nodes)
         if self._first_id is None and nodes:
@@ -128,13 +129,13 @@ class _Folding:
             role = "generic" if ax.ignored else _string(ax.role)
             if role in roles.DROPPED_ROLES:
                 left_out.update(child_ids)
-                left_out.discard(node_id)  # it is not looked for any more
+                left_out.discard(node_id)  # no longer a root candidate
             elif role in roles.TEXT_ROLES:
                 left_out.update(child_ids)
                 text = _string(ax.name)
                 shown = ax.backend_node_id is not None or text.strip() not in roles.MARKER_TEXTS
                 if "\n" in text or "  " in text or text[:1] == " ":
-                    # Chrome reports a text as it is laid out: such white space is drawn.
+                    # Chrome reports text as laid out, so this white space is visible.
                     text = Preformatted(text)
                 known[node_id] = text if shown else None
             elif role in roles.BREAK_ROLES:
@@ -148,7 +149,7 @@ class _Folding:
                     child_ids = ()
                 known[node_id] = (node, child_ids) if child_ids else node
             elif not child_ids:
-                # Chrome leaves out white space beside what is empty: the words must not run together.
+                # Chrome omits white space next to an empty element. The words must stay separate.
                 known[node_id] = " "
                 self._note_hint(ax)
             elif role in roles.INLINE_ROLES:
@@ -164,7 +165,7 @@ class _Folding:
                 self._documents[node_id] = ax
 
     def outermost(self) -> list[str]:
-        """Return the ids of the nodes that are below no other one; should there be none, that of the first."""
+        """Return the ids of the root nodes. If every node is below another, return the first id."""
         below = self._left_out
         for entry in self._unvisited.values():
             if isinstance(entry, tuple):
@@ -175,7 +176,7 @@ class _Folding:
     # --- downwards -----------------------------------------------------------------------------------------
 
     def document(self, root_ids: Sequence[str]) -> Document:
-        """Make the document of what is in these roots."""
+        """Make the document from these roots."""
         url = title = ""
         frame_id = self._frame_id
         for node_id in root_ids:
@@ -191,7 +192,7 @@ class _Folding:
         return Document(finish(top, shown, self._labels, frame_id), url, title, frame_id, self._seen)
 
     def _descend(self, root_ids: Sequence[str], top: list[Child]) -> list[Shown]:
-        """Put what is shown below what it is in, and return the shown nodes in the order of the page."""
+        """Assign the children of each node, and return the shown nodes in document order."""
         take, valued, hints = self._unvisited.pop, self._valued, self._hints
         shown: list[Shown] = []
         children, ids, closes = top, iter(root_ids), False
@@ -226,7 +227,7 @@ class _Folding:
                 children, said, ids, closes = outside.pop()
 
     def _node(self, ax: AXNode, chrome_role: str) -> Node | None:
-        """Return the node to show, or None when its children go to its parent."""
+        """Return the node to show; None if its children take its place."""
         if chrome_role in roles.ROOT_ROLES:
             return None
         role, kind = self._role(chrome_role)
@@ -272,7 +273,7 @@ class _Folding:
         if ax.value is not None and (kind == "interactive" or role in roles.ALWAYS_SHOWN):
             value = spoken or _string(ax.value)
             if role == "combobox" and not editable:
-                value = collapse_space(value)  # it is the text in it
+                value = collapse_space(value)  # the value equals the content
             if _is_masked(value):
                 states["value"] = "hidden"
             elif value:
@@ -311,7 +312,7 @@ _STATES = roles.FLAG_STATES.union(roles.TOKEN_STATES, roles.NUMBER_STATES)
 
 
 def _state(key: str, value: object, role: str) -> tuple[str, str | int | float | bool] | None:
-    """Return the pair to show for a property that is not false."""
+    """Return the state to show for a property that is not false."""
     only_for = roles.STATE_ROLES.get(key)
     if only_for is not None and role not in only_for:
         return None
@@ -325,7 +326,7 @@ def _state(key: str, value: object, role: str) -> tuple[str, str | int | float |
 
 
 def _string(given: AXValue | AXName | AXPropertyValue | None) -> str:
-    """Return a value as text: numbers without the noise of 32-bit floats, other types as nothing."""
+    """Return a value as a string: numbers without the noise of 32-bit floats, "" for other types."""
     if given is None:
         return ""
     value = given.value
@@ -341,7 +342,7 @@ def _property(ax: AXNode, key: str) -> str:
 
 
 def _is_masked(value: str) -> bool:
-    """Say whether the value is a masked one; the last character may be shown for a moment after it is typed."""
+    """Return whether the value is masked. The last character may be visible for a moment after it is typed."""
     return value != "" and (
         roles.MASKS.issuperset(value) or (len(value) > 1 and roles.MASKS.issuperset(value[:-1]))
     )

@@ -1,8 +1,8 @@
 """The accessibility tree, decoded from the reply of `Accessibility.getFullAXTree`.
 
-Rule: a node with an odd shape is left out; a reply that is JSON is never refused. msgspec decodes it in one pass;
-the slow way below is taken only for what msgspec refuses. Chrome is asked once for each session to keep its trees
-from one question to the next, before anything else of its accessibility engine.
+Rule: a malformed node is left out; any JSON reply is accepted. msgspec decodes it in one pass. Only replies that
+msgspec refuses take the slow path below. Once per session, before other accessibility calls, Chrome receives the
+command to keep its trees between queries.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _decode_sources = _json.Decoder(list[AXNameSource]).decode
 
 
 def decode_ax_tree(raw: bytes | memoryview | msgspec.Raw) -> AXTree:
-    """Decode the JSON of a reply. Raises ValueError when it is not JSON, or nested too deeply.
+    """Decode the JSON of a reply. Raises ValueError if it is not JSON or is nested too deeply.
 
     msgspec refuses numbers beyond a float's range, which `aria-valuemax` can have.
     """
@@ -46,13 +46,13 @@ def decode_ax_tree(raw: bytes | memoryview | msgspec.Raw) -> AXTree:
 
 
 _CHUNK = 256
-"""Nodes that are decoded at a time: enough for msgspec to be at full speed, too few to take much memory."""
+"""Nodes to decode at a time: enough for msgspec's full speed, few enough to save memory."""
 
 
 def ax_nodes(raw: bytes | memoryview | msgspec.Raw) -> Iterator[Sequence[AXNode]]:
-    """Decode the nodes of a reply, a few at a time: a caller that releases them never holds the whole tree.
+    """Decode the nodes of a reply in chunks. A caller that releases them never holds the whole tree.
 
-    Raises as `decode_ax_tree`, before the first nodes.
+    Raises the errors of `decode_ax_tree`, before the first chunk.
     """
     try:
         waiting = _decode_raw(raw).nodes
@@ -71,7 +71,7 @@ def ax_nodes(raw: bytes | memoryview | msgspec.Raw) -> Iterator[Sequence[AXNode]
 
 
 def placeholder(name: AXName | None) -> str:
-    """Return a text field's placeholder, which the protocol has only among the sources of its name."""
+    """Return a text field's placeholder, which the protocol reports only as a source of its name."""
     if name is None or not bytes(name.sources):
         return ""
     try:
@@ -85,7 +85,7 @@ def placeholder(name: AXName | None) -> str:
 
 
 def ignored_reasons(node: AXNode) -> list[str]:
-    """Return why Chrome does not show the node, in the protocol's words, such as "notRendered"."""
+    """Return Chrome's reasons for not showing the node, in protocol terms such as "notRendered"."""
     if not bytes(node.ignored_reasons):
         return []
     try:
@@ -94,7 +94,7 @@ def ignored_reasons(node: AXNode) -> list[str]:
         return []
 
 
-# --- the slow way: whatever JSON there is, taken field by field ----------------------------------------------
+# --- the slow path: any JSON, field by field ----------------------------------------------
 
 
 def _tree(reply: object) -> AXTree:
@@ -151,7 +151,7 @@ def _list(item: object) -> list[Any]:
 
 
 def _text(item: object) -> str | None:
-    """Take an id that is a string, or a number from another implementation of the protocol."""
+    """Return an id that is a string, or a number from another implementation of the protocol."""
     if isinstance(item, str):
         return item
     return str(item) if isinstance(item, int) and not isinstance(item, bool) else None
@@ -165,10 +165,10 @@ _warm: WeakSet[Session] = WeakSet()
 
 
 def keep_warm(session: Session) -> None:
-    """Have Chrome keep the session's accessibility trees from one snapshot to the next, from now on.
+    """Make Chrome keep the session's accessibility trees between snapshots from now on.
 
-    `Accessibility.enable` is sent once for each session and not waited for; Chrome obeys in order. It stays on:
-    without it, each snapshot makes the whole tree anew.
+    Sends `Accessibility.enable` once per session without waiting, as Chrome processes commands in order. It stays
+    enabled: otherwise each snapshot rebuilds the whole tree.
     """
     if session not in _warm:
         if session._hold_domain("Accessibility"):

@@ -1,8 +1,8 @@
 """Carousels: the buttons and markers that style sheets give to scrollers, as nodes.
 
-Rule: these are pseudo elements (`::scroll-button`, `::scroll-marker`), of which no script in the page knows roles,
-names or states. The walk says where they are, by rows of the roles below with the scroller's number. What they are
-comes from Chrome's accessibility tree. A page without carousels costs nothing.
+Rule: these are pseudo elements (`::scroll-button`, `::scroll-marker`), whose roles, names and states no script in
+the page can read. The walk marks their places with rows of the roles below, which have the scroller's number.
+Their details come from Chrome's accessibility tree. A page without carousels costs nothing.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from cdpengine.errors import RemoteError
 _BUTTONS, _MARKERS = "scrollbuttons", "scrollmarkers"
 
 _MOST = 200
-"""Pseudo elements of one scroller that are asked for."""
+"""Maximum number of pseudo elements of one scroller that are requested."""
 
 
 async def fill_carousels(request: FrameRequest, document: Document) -> None:
-    """Put the buttons and markers into the places that stand for them. Two round trips.
+    """Replace the placeholders by the buttons and markers. Takes two round trips.
 
-    Raises as `Session.call` does, but for what Chrome refuses to say: then nothing stands there.
+    Raises the errors of `Session.call`. If Chrome refuses the details, the placeholder is removed.
     """
     session = request.session
     places = list(_places(document.roots))
@@ -53,7 +53,7 @@ async def fill_carousels(request: FrameRequest, document: Document) -> None:
 
 
 def _places(children: list[Node]) -> Iterator[tuple[list[Node], Node]]:
-    """Go through the nodes that stand for parts of carousels, each with the list that it is in."""
+    """Yield the placeholder nodes, each with the list that contains it."""
     waiting = [children]
     while waiting:
         nodes = waiting.pop()
@@ -65,7 +65,7 @@ def _places(children: list[Node]) -> Iterator[tuple[list[Node], Node]]:
 
 
 def _find_parts(scroller: DescribedNode, what: str) -> Sequence[int]:
-    """Return the backend node ids of a scroller's buttons, or of its group of markers and these."""
+    """Return the backend node ids of a scroller's buttons, or of its marker group and markers."""
     if what == _BUTTONS:
         return [
             each.backend_node_id for each in scroller.pseudo_elements if each.pseudo_type == "scroll-button"
@@ -77,7 +77,7 @@ def _find_parts(scroller: DescribedNode, what: str) -> Sequence[int]:
         kinds = {each.pseudo_type: each for each in node.pseudo_elements}
         if "scroll-marker" in kinds:
             found.append(kinds["scroll-marker"])
-        if "scroll-marker-group" not in kinds:  # one in another takes the markers in it
+        if "scroll-marker-group" not in kinds:  # a nested group takes the markers in it
             waiting.extend(reversed([*node.shadow_roots, *node.children]))
     return [each.backend_node_id for each in found]
 

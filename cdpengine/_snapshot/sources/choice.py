@@ -1,19 +1,19 @@
-"""Choice of the source for a frame's document: what is tried when it fails, and the reason why.
+"""Choice of the source for a frame's document, with its reason and its fallback.
 
-Rule: a source that the caller names is the only one that is tried. Otherwise the best one has the first part of
-the time; where it fails, the document is read from the DOM alone in the rest. Additions to the nodes (clickables,
-boxes) never cost the document: where they fail, it is there without them, and the reason says so.
+Rule: a source that the caller names is the only one that is tried. Otherwise the best source has the first part of
+the time; if it fails, the document is read from the DOM alone in the rest. Additions to the nodes (clickables,
+boxes) never cost the document: if they fail, it is returned without them, and the reason mentions it.
 
-The choice is made before the accessibility tree is asked for: once asked, the renderer works on it to the end. A
-probe of milliseconds in the frame's isolated world counts what the cost depends on. The constants were measured
-with Chromium 156 on two slow cores: `Accessibility.getFullAXTree` of documents of 1,000 to 20,000 links and
-paragraphs, from the command to the last byte of the reply, cold. 4,000 links to other pages 313 ms, 16,000
-paragraphs 920 ms; links to fragments without a target: 1,000 233 ms, 2,000 304, 4,000 746, 8,000 2,188, 20,000
-16,000; 4,000 of them beside 8,000 paragraphs 1,433 ms. Links to fragments that an id names, and `href="#"`, cost
-what other links do.
+The choice precedes any request for the accessibility tree: once requested, the renderer builds the tree to the
+end. A probe in the frame's isolated world, which takes milliseconds, counts the factors of the cost. The constants
+were measured with Chromium 156 on two slow cores: `Accessibility.getFullAXTree` of documents of 1,000 to 20,000
+links and paragraphs, from the command to the last byte of the reply, cold. 4,000 links to other pages took 313 ms,
+16,000 paragraphs 920 ms. Links to fragments without a target: 1,000 took 233 ms, 2,000 304, 4,000 746, 8,000
+2,188, 20,000 16,000; 4,000 of them with 8,000 paragraphs 1,433 ms. Links to a fragment that an id matches, and
+`href="#"`, cost as much as other links.
 
-Boxes come from one capture of the session's process (`DOMSnapshot.captureSnapshot`), which has all its frames; no
-element is asked for by itself.
+Boxes come from one capture of the session's process (`DOMSnapshot.captureSnapshot`), which has all its frames. No
+element is requested separately.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from cdpengine.errors import (
 )
 
 FIRST_PART = 0.6
-"""The part of a frame's time in which the first source has to be done."""
+"""Fraction of a frame's time in which the first source has to finish."""
 
 _WITH_ADDITIONS = 0.8
-"""The part of it after which nothing is added any more."""
+"""Fraction of it after which nothing is added any more."""
 
 _Plain = Literal["ax", "computed", "dom"]
 _Reader = Callable[[FrameRequest], Awaitable[Document]]
@@ -55,21 +55,21 @@ READERS: Mapping[_Plain, _Reader] = {
     "computed": read_computed,
     "dom": read_dom,
 }
-"""What reads a document by itself, by the source's name."""
+"""Functions that read a document, by the source's name."""
 
 _offer_computed: WeakSet[Connection] = WeakSet()
-"""Connections to browsers that were seen to tell pages computed roles: that does not change while one runs."""
+"""Connections to browsers that offer computed roles to pages. That does not change while a browser runs."""
 
 
 @attrs.define(eq=False)
 class SharedCaptures:
-    """`DOMSnapshot` captures while frames are read together: one holds all frames of a process."""
+    """`DOMSnapshot` captures that frames share while they are read together: one has all frames of a process."""
 
     _captures: dict[Session, tuple[float, Capture]] = attrs.field(factory=dict, init=False)
     _locks: dict[Session, trio.Lock] = attrs.field(factory=dict, init=False)
 
     async def of(self, session: Session, since: float) -> Capture:
-        """Return a capture of the session's process that was begun at `since` (trio's clock) or later."""
+        """Return a capture of the session's process that began at `since` (trio's clock) or later."""
         async with self._locks.setdefault(session, trio.Lock()):
             known = self._captures.get(session)
             if known is None or known[0] < since:
@@ -79,16 +79,19 @@ class SharedCaptures:
 
 
 async def read_document(request: FrameRequest, wanted: Source | None, captures: SharedCaptures) -> Document:
-    """Read one document from the source that is `wanted`, None for the best there is; the result says which.
+    """Read one document from the source `wanted`, or from the best one if None. `Document.source` names it.
 
-    Raises as `Session.call` does when it was refused, at last by the DOM; InvalidArgumentError for a source that
-    this browser does not have.
+    Raises the errors of `Session.call` if even the DOM cannot be read; InvalidArgumentError for a source that this
+    browser does not have.
     """
     began = trio.current_time()
     if wanted is None or wanted == "hybrid":
         document = await _read_best(request)
         if wanted == "hybrid":
-            document.source, document.reason = "hybrid", f"asked for, on what is best: {document.reason}"
+            document.source, document.reason = (
+                "hybrid",
+                f"requested, based on the best source: {document.reason}",
+            )
     else:
         document = await READERS[wanted](request)
         document.reason = "asked for"
@@ -100,23 +103,24 @@ async def read_document(request: FrameRequest, wanted: Source | None, captures: 
 
 
 SECONDS_PER_ELEMENT = 80e-6
-"""One element with its text: made, serialized, sent, read."""
+"""Time to make, serialize, send and read one element with its text."""
 
 SECONDS_PER_FRAGMENT_AND_LINK = 36e-9
 SECONDS_PER_FRAGMENT_AND_ELEMENT = 15e-9
-"""For each link to a fragment that no id names, Chrome goes through the document; links take it longer."""
+"""Chrome searches the document for each link to a fragment that no id matches. Links slow the search more."""
 
 SECONDS_AT_LEAST = 5e-3
 
 WORST_SHARE = 0.7
-"""The part of the time that the tree may take by the forecast; the rest is for slower machines."""
+"""Fraction of the time that the forecast for the tree may take. The rest is for slower machines."""
 
 
 @attrs.frozen(kw_only=True)
 class Probe:
-    """What _snapshot/sources/probe.js counted in one document. `fragments` are links whose fragment no id names.
+    """The counts of _snapshot/sources/probe.js for one document.
 
-    `computed` says whether elements have Chrome's own computedRole and computedName.
+    `fragments` are links whose fragment no id matches. `computed` is whether elements have Chrome's computedRole
+    and computedName.
     """
 
     elements: int
@@ -126,19 +130,19 @@ class Probe:
 
 
 def forecast_ax(probe: Probe) -> float:
-    """Return the seconds that `Accessibility.getFullAXTree` of this document would take."""
+    """Return the expected duration of `Accessibility.getFullAXTree` for this document, in seconds."""
     others = max(0, probe.elements - probe.links)
     search = probe.links * SECONDS_PER_FRAGMENT_AND_LINK + others * SECONDS_PER_FRAGMENT_AND_ELEMENT
     return SECONDS_AT_LEAST + probe.elements * SECONDS_PER_ELEMENT + probe.fragments * search
 
 
 def choose(probe: Probe, seconds: float) -> tuple[Literal["ax", "computed", "dom"], str]:
-    """Return the source for a document that has `seconds` of time, and the reason in words."""
+    """Return the source for a document that has `seconds` of time, and a readable reason."""
     if probe.computed:
-        return "computed", "the browser gives roles and names inside the page"
+        return "computed", "the browser offers roles and names inside the page"
     expected = forecast_ax(probe)
     if expected <= seconds * WORST_SHARE:
-        return "ax", "the browser does not give roles and names inside the page"
+        return "ax", "the browser does not offer roles and names inside the page"
     why = f"{probe.elements} elements"
     if probe.fragments * SECONDS_PER_FRAGMENT_AND_LINK * probe.links > expected / 2:
         why = f"{probe.fragments} links to fragments"
@@ -154,9 +158,9 @@ def _source() -> str:
 
 
 async def probe(request: FrameRequest) -> Probe:
-    """Count what the cost of the frame's accessibility tree depends on. Two round trips.
+    """Count the factors of the cost of the frame's accessibility tree. Takes two round trips.
 
-    Raises as `ExecutionContext.call` does: RemoteError when the frame or its document is gone.
+    Raises the errors of `ExecutionContext.call`: RemoteError if the frame or its document is gone.
     """
     context = await request.worlds.context(request.session, request.frame_id)
     return await context.evaluate(_source(), returns=Probe, how=VALUE | {"silent": True})
@@ -168,8 +172,8 @@ _VIEWPORT = own("[innerWidth, innerHeight]")
 async def add_boxes(request: FrameRequest, document: Document, capture: Capture | None = None) -> None:
     """Fill `Node.box` of the document's nodes, and `Document.viewport`.
 
-    One capture of the session's process, unless the caller has one, and one evaluation in the frame's isolated
-    world. Raises as `Session.request` does, and then the document is as it was.
+    Captures the session's process unless the caller passes a capture, and evaluates once in the frame's isolated
+    world. Raises the errors of `Session.request`; the document is unchanged then.
     """
     if capture is None:
         capture = await fetch_capture(request.session)
@@ -180,7 +184,7 @@ async def add_boxes(request: FrameRequest, document: Document, capture: Capture 
 
 
 def fill_boxes(document: Document, capture: Capture, frame_id: str) -> None:
-    """Give each node of the document that has layout its box in the frame's viewport. Pure."""
+    """Set the box of each node with layout, in the frame's viewport. Pure."""
     captured = capture.document(frame_id)
     if captured is None:
         return
@@ -199,7 +203,7 @@ def fill_boxes(document: Document, capture: Capture, frame_id: str) -> None:
 async def fetch_capture(session: Session) -> Capture:
     """Capture all documents of the session's process, in one call.
 
-    Raises as `Session.request` does.
+    Raises the errors of `Session.request`.
     """
     params = {"computedStyles": [], "includePaintOrder": False, "includeDOMRects": False}
     return await session.request("DOMSnapshot.captureSnapshot", params, Capture)
@@ -208,16 +212,16 @@ async def fetch_capture(session: Session) -> Capture:
 async def _add_boxes(
     request: FrameRequest, document: Document, captures: SharedCaptures, began: float
 ) -> None:
-    """Add the boxes, in the time that there is for it."""
+    """Add the boxes within the time that is left for them."""
     with trio.move_on_after(
         max(0.0, began + request.seconds * _WITH_ADDITIONS - trio.current_time())
     ) as time:
         try:
             await add_boxes(request, document, await captures.of(request.session, began))
         except (RemoteError, ProtocolError) as refused:
-            document.reason += f"; its boxes are not known: {refused}"
+            document.reason += f"; boxes are unknown: {refused}"
     if time.cancelled_caught:
-        document.reason += "; there was no time to ask for its boxes"
+        document.reason += "; no time was left for boxes"
 
 
 async def _read_best(request: FrameRequest) -> Document:
@@ -235,7 +239,7 @@ async def _read_best(request: FrameRequest) -> Document:
                 document.reason = reason
                 return await _with_skipped(request, document, began) if document.skipped else document
         if time.cancelled_caught:
-            reason = f"{source} did not come within {seconds:.1f} s"
+            reason = f"{source} did not finish within {seconds:.1f} s"
         request = request.within(request.seconds - seconds)
     document = await read_dom(request)
     document.reason = reason
@@ -243,7 +247,7 @@ async def _read_best(request: FrameRequest) -> Document:
 
 
 async def _with_skipped(request: FrameRequest, document: Document, began: float) -> Document:
-    """Return what the DOM says where the source could not say all of it; the document itself where that fails."""
+    """Return the document read from the DOM if the source lacks content; on failure, the document itself."""
     seconds = request.seconds - (trio.current_time() - began)
     with trio.move_on_after(max(0.0, seconds * _WITH_ADDITIONS)):
         try:
@@ -261,11 +265,11 @@ async def _with_skipped(request: FrameRequest, document: Document, began: float)
 async def _choose_source(request: FrameRequest) -> tuple[_Plain, str]:
     connection = request.session.connection
     if connection in _offer_computed:
-        return "computed", "the browser gives roles and names inside the page"
+        return "computed", "the browser offers roles and names inside the page"
     try:
         seen = await probe(request)
     except (RemoteError, ProtocolError, EvaluationFailedError) as refused:
-        return "ax", f"the document could not be looked at before: {refused}"
+        return "ax", f"the document could not be probed: {refused}"
     if seen.computed:
         _offer_computed.add(connection)
     return choose(seen, request.seconds * FIRST_PART)

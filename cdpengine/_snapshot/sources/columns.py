@@ -1,10 +1,10 @@
-"""Columns: from what the walk in the page (_snapshot/sources/walk.js) returns to the nodes that are shown. Pure.
+"""Columns: conversion of the walk's result (_snapshot/sources/walk.js) to the nodes that are shown. Pure.
 
-Rule: the page's part says what there is, in order; the name of each role, and what is shown of a node, is decided
-here, by the tables of roles.py, as for Chrome's accessibility tree. The result equals what `fold` makes of that
-tree. Parts that say the same as when they were last read keep their nodes. The page decides which parts it only
-names; checked here is what the page cannot see: that a part's surroundings make the same of it. The nodes of a
-part then belong to several documents, and must not be changed.
+Rule: the script in the page reports facts in document order. The name of each role, and the details that a node
+shows, are decided here, by the tables of roles.py, as for Chrome's accessibility tree. `fold` gives the same
+result for that tree. Unchanged parts keep their nodes. The page decides which parts it only names. This module
+checks the condition that the page cannot: that a part still means the same in its surroundings. A part's nodes
+then belong to several documents and must not be changed.
 """
 
 from __future__ import annotations
@@ -37,28 +37,32 @@ from cdpengine._snapshot.text import LineBreak, Preformatted, collapse_space
 Scalar = str | int | float | bool | None
 
 TEXT, BLOCK_EDGE, CAPTION_EDGE, REUSED, OPENED, CLOSED, PREFORMATTED, BREAK, HINT = range(-1, -10, -1)
-"""The kinds of rows that are no element; walk.js has the same numbers."""
+"""The kinds of rows without an element; walk.js has the same numbers."""
 
 
 class Walk(msgspec.Struct, gc=False):
     """The columns: one row for each element with a line, each run of text, each border of a folded block.
 
-    `depths` says how many rows' elements a row is in; `kinds` is twice the number of the element's role in
-    `roles`, plus 1 when it can take the focus, or a kind of row below 0. `uids` are the walk's own numbers of
-    elements, and of captions in rows that are their borders; `texts` names and texts. `extras` are (row, key,
-    value) one after the other, `boxes` (row, x, y, width, height), `labels` (caption, name that it gave).
-    `presumed` are the numbers of what seems to listen to presses, to be confirmed (see computed.py).
-    `last` is the greatest number given so far. Parts of the document (see `Parts`) stand between rows OPENED and
-    CLOSED, or are one row REUSED, with their numbers for uids; `number` is that of the walk, 0 when no part is
-    kept. `same` stands for all the rest: it is what the walk before said. `lacking` stands for all the rest, too:
-    the walk was given no source for roles and names that Chrome does not have; and so does `bare`: Chrome has not
-    laid the document out; and `not_plain`: its roles and names have to be Chrome's own
-    (_snapshot/sources/walk_plain.js). `customs` are the numbers of custom elements of which Chrome's tree may say
-    more (_snapshot/sources/internals.py), `leaves` those of which it may say that they are hidden, and `around`
-    those of the custom elements that all these are in. `marks` is what the types of the listeners begin with that
-    were put on new elements, "" for none (_snapshot/sources/walk_marks.js). `type` is the document's MIME type
-    where that is not HTML's, `size` that of a picture. `carousels` counts the rows that stand for parts of
-    carousels (carousels.py).
+    `depths` counts the shown elements around a row. `kinds` is twice the index of the element's role in `roles`,
+    plus 1 if it is focusable, or a kind of row below 0. `uids` are the walk's numbers of elements, and of captions
+    in rows that are their borders; `texts` are names and text. `extras` is a sequence of (row, key, value),
+    `boxes` of (row, x, y, width, height), `labels` of (caption, name that it gave). `presumed` are the numbers of
+    elements that seem to listen to presses, to be confirmed (see computed.py). `last` is the greatest number so
+    far.
+
+    Parts of the document (see `Parts`) are enclosed by rows OPENED and CLOSED, or are one row REUSED, with their
+    numbers as uids. `number` is the walk's, 0 if no part is kept.
+
+    Four flags replace all the rest. `same`: the result has not changed since the previous walk. `lacking`: the
+    walk needs a source for roles and names that Chrome does not have. `bare`: Chrome has not laid out the
+    document. `not_plain`: roles and names must come from Chrome (_snapshot/sources/walk_plain.js).
+
+    `customs` are the numbers of custom elements about which Chrome's tree may have more facts
+    (_snapshot/sources/internals.py), `leaves` the numbers of elements that it may report as hidden, and `around`
+    those of the custom elements around these. `marks` is the prefix of the types of the listeners that mark new
+    elements, "" if there are none (_snapshot/sources/walk_marks.js). `type` is the document's MIME type unless
+    that is HTML's, `size` the size of a picture. `carousels` counts the rows for parts of carousels
+    (carousels.py).
     """
 
     depths: tuple[int, ...] = ()
@@ -93,19 +97,19 @@ class Walk(msgspec.Struct, gc=False):
 
 
 decode_walk = _json.Decoder(Walk).decode
-"""Decode the walk's answer. Raises msgspec.DecodeError, a ValueError, for any other text."""
+"""Decode the walk's answer. Raises msgspec.DecodeError, a ValueError, for any other string."""
 
 
 Pairs = tuple[str | int | float | bool | None, ...]
-"""Keys and values by turns: states, value, description and placeholder of a custom element."""
+"""Alternating keys and values: states, value, description and placeholder of a custom element."""
 
 
 @attrs.frozen
 class Told:
-    """What the walk is told of a custom element.
+    """The facts about a custom element that the walk receives.
 
-    `pairs` is None where Chrome's tree does not have the element. Role and name are for the source `dom`, "" for
-    others; `by` is the attribute that the name stands for ("aria-label", "aria-labelledby"), "" for others.
+    `pairs` is None if Chrome's tree lacks the element. Role and name are "" except for the source `dom`. `by` is
+    the attribute that provides the name ("aria-label", "aria-labelledby"), "" for others.
     """
 
     pairs: Pairs | None = None
@@ -115,7 +119,7 @@ class Told:
     by: str = ""
 
     def listed(self) -> list[Any]:
-        """Return it as walk_internals.js takes it."""
+        """Return the facts in the format of walk_internals.js."""
         return [self.hidden, self.role, self.name, self.by, self.pairs]
 
 
@@ -124,9 +128,9 @@ NOTHING_KNOWN = Told()
 
 @attrs.frozen(eq=False)
 class Custom:
-    """A custom element: its node in the walk that read it last, None without a line; what the walk was told.
+    """A custom element: its node in the last walk, None without a line, and the facts that the walk has.
 
-    Of a `leaf` it matters only whether it is hidden; `look` is the look in which Chrome was asked last.
+    For a `leaf`, only whether it is hidden matters. `look` is the look in which Chrome was last asked.
     """
 
     node: Node | None = None
@@ -135,7 +139,7 @@ class Custom:
     look: int = 0
 
 
-# What walk.js needs to know of a role: it has the same bits.
+# A role's properties for walk.js, which has the same bits.
 _INLINE, _FOLDED, _INTERACTIVE, _VALUED, _HINTED, _BY_ATTRIBUTE, _DROPPED, _CAPTION, _REPEATED, _LAYOUT = (
     1 << place for place in range(10)
 )
@@ -143,11 +147,11 @@ _INLINE, _FOLDED, _INTERACTIVE, _VALUED, _HINTED, _BY_ATTRIBUTE, _DROPPED, _CAPT
 _NAMED_BY_ATTRIBUTE_ONLY = frozenset(
     {"DescriptionList", "definition", "directory", "list", "listitem", "paragraph", "row", "rowgroup"}
 )
-"""Roles whose names never come from what is inside; asking Chrome for them costs time."""
+"""Roles whose names never come from their content. Asking Chrome for them costs time."""
 
 
 def role_bits() -> dict[str, int]:
-    """Return the tables of roles.py as walk.js takes them: for each of Chrome's roles, what a snapshot does."""
+    """Return the tables of roles.py in the format of walk.js: the treatment of each of Chrome's roles."""
     in_tables = {
         role
         for table in (
@@ -187,10 +191,10 @@ def role_bits() -> dict[str, int]:
 
 
 Unnumbered = list[tuple["Node", int]]
-"""Nodes whose ids were not known yet, and their numbers."""
+"""Nodes without ids yet, and their numbers."""
 
 Customs = dict[int, Node | None]
-"""The nodes of custom elements, by number; None for those without a line."""
+"""The nodes of custom elements by number; None for those without a line."""
 
 
 def nodes_of(
@@ -204,12 +208,12 @@ def nodes_of(
 ) -> Document:
     """Return the shown nodes.
 
-    `ids` maps the walk's numbers to backend node ids; 0 where there is none. Nodes whose numbers are not there yet
-    are put into `unnumbered`, for `give_ids`, and those of custom elements into `customs`. `parts` has those that
-    rows may reuse, and gets those of this walk.
+    `ids` maps the walk's numbers to backend node ids, 0 if there is none. Nodes whose numbers it lacks are added
+    to `unnumbered`, for `give_ids`, and nodes of custom elements to `customs`. `parts` has the parts that rows may
+    reuse, and receives this walk's parts.
 
-    Rows that contradict one another (a depth without the row that would be above it) are put one level up.
-    Raises PartChanged when a part that is reused would read differently now.
+    Contradictory rows (a depth without a row above it) move up one level. Raises PartChanged if a reused part
+    would read differently now.
     """
     later: Unnumbered = [] if unnumbered is None else unnumbered
     found: Customs = {} if customs is None else customs
@@ -222,7 +226,7 @@ def nodes_of(
 
 
 def give_ids(unnumbered: Unnumbered, ids: Sequence[int]) -> None:
-    """Give the nodes their ids, which are known by now."""
+    """Set the nodes' ids, which are known by now."""
     for node, number in unnumbered:
         node.backend_node_id = ids[number] or None
 
@@ -231,13 +235,13 @@ _SHOWN_AS = roles.TOKEN_STATES | roles.NUMBER_STATES
 
 
 class PartChanged(Exception):
-    """A part that the walk only named is not known, or what is around it makes something else of it now."""
+    """A part that the walk only named is unknown, or its surroundings now change its meaning."""
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
-    """What stands right inside of the part's place. `said` is what is said above it, which its texts may repeat.
+    """The children at the part's place. `said` is the enclosing name, which the part's texts may repeat.
 
-    `captions` are the captions in it, with what each one gave its name to, if anything.
+    `captions` are the captions in it, with the name that each one gave, if any.
     """
 
     top: tuple[Child, ...]
@@ -255,7 +259,7 @@ class _Opened(msgspec.Struct, eq=False):
 
 
 class Parts:
-    """The parts of one walk, while its nodes are made: `kept` are of the walk before, `found` of this one."""
+    """The parts of one walk while its nodes are made: `kept` has the previous walk's, `found` this walk's."""
 
     def __init__(self, kept: Mapping[int, Part] | None = None) -> None:
         self._kept: Mapping[int, Part] = {} if kept is None else kept
@@ -265,7 +269,7 @@ class Parts:
         self._current: _Opened | None = None
 
     def reuse(self, number: int, said: str | None, labels: Mapping[int, str]) -> Sequence[Child]:
-        """Return what stands in the part's place. Raises PartChanged."""
+        """Return the children at the part's place. Raises PartChanged."""
         part = self._kept.get(number)
         if part is None or part.said != said:
             raise PartChanged
@@ -277,31 +281,31 @@ class Parts:
         return part.top
 
     def open(self, number: int, children: list[Child], said: str | None) -> None:
-        """Begin a part, at the end of the `children` so far."""
+        """Begin a part at the current end of `children`."""
         self._current = _Opened(number, children, len(children), said)
 
     def caption(self, number: int) -> None:
-        """Take note of a caption."""
+        """Record a caption."""
         if self._current is not None:
             self._current.captions.append(number)
 
     def close(self, number: int) -> None:
-        """End the part that was begun last."""
+        """End the current part."""
         opened, self._current = self._current, None
         if opened is not None and opened.number == number:
             opened.end = len(opened.children)
             self._opened.append(opened)
 
     def tops(self) -> AbstractSet[Node]:
-        """Return the outermost nodes of the parts that were found."""
+        """Return the outermost nodes of the parts in `found`."""
         return {each for part in self.found.values() for each in part.top if isinstance(each, Node)}
 
     def finish(
         self, gone: AbstractSet[Node], labels: Mapping[int, str], wrappers: AbstractSet[Node] = frozenset()
     ) -> None:
-        """Keep the parts that were read, now that their nodes are whole, but for the nodes that are `gone`.
+        """Keep the parts that were read, now that their nodes are complete, without the nodes that are `gone`.
 
-        In the place of one of the `wrappers` stand its children.
+        Each of the `wrappers` is replaced by its children.
         """
         for opened in self._opened:
             top = opened.children[opened.start : opened.end]
@@ -408,7 +412,7 @@ def _nodes_of(
 
 
 def _extras(flat: Sequence[Scalar]) -> dict[int, list[tuple[str, Scalar]]]:
-    """Return what else is said of each row: its number -> pairs, in the order in which they are shown."""
+    """Return the extra pairs of each row, in display order, by the row's index."""
     extras: dict[int, list[tuple[str, Scalar]]] = {}
     triples = iter(flat)
     for row, key, value in zip(triples, triples, triples, strict=True):
@@ -418,7 +422,7 @@ def _extras(flat: Sequence[Scalar]) -> dict[int, list[tuple[str, Scalar]]]:
 
 
 def _add(node: Node, extras: Sequence[tuple[str, Scalar]]) -> None:
-    """Give a node what its row says besides role and name."""
+    """Set the node's details from its row's extra pairs."""
     states: list[tuple[str, str | int | float | bool]] = []
     hint = ""
     for key, value in extras:

@@ -1,14 +1,14 @@
-"""The sources `computed` and `dom`: one walk in the page, with roles and names of Chrome or of the DOM alone.
+"""The sources `computed` and `dom`: one walk in the page, with roles and names from Chrome or from the DOM alone.
 
-Rule: on a page that was read before it costs one round trip, and its result never belongs to another document than
-it names (walk.py). The walk's numbers of elements become backend node ids by what comes with the listeners, and by
-a second call for those of new elements that are not there. Parts that say the same as before are not read again
-(_snapshot/sources/walk_reuse.js): the page names them only where both sides mean the same last walk.
+Rule: a page that was read before takes one round trip, and the result always belongs to the document that it names
+(walk.py). Backend node ids for the walk's numbers come with the listeners; a second call provides the ids of the
+remaining new elements. Unchanged parts are not read again (_snapshot/sources/walk_reuse.js): the page names them
+only if both sides refer to the same last walk.
 
-`dom` asks Chrome's accessibility engine for custom elements alone (internals.py), and does without where there
-is no answer. So it works where that engine fails, is missing, or would take too long: the same walk, with roles
-and names worked out in the page by ARIA's and HTML's rules. docs/snapshot-sources.md says where it differs from
-the accessibility tree.
+`dom` queries Chrome's accessibility engine for custom elements only (internals.py), and does without them if there
+is no answer. So it works if that engine fails, is missing, or would take too long: the same walk, with roles and
+names computed in the page by ARIA's and HTML's rules. docs/snapshot-sources.md lists the differences from the
+accessibility tree.
 """
 
 from __future__ import annotations
@@ -57,30 +57,30 @@ from cdpengine._snapshot.sources.walk import (
 from cdpengine.errors import RemoteError
 
 _FRAMES_WITH_PARTS = 64
-"""Frames of a session whose parts are remembered."""
+"""Maximum number of a session's frames whose parts are kept."""
 
 
 async def read_computed(request: FrameRequest) -> Document:
-    """Return the frame's document as a walk in the page reads it, with Chrome's own roles and names.
+    """Return the frame's document from a walk in the page, with Chrome's own roles and names.
 
-    Raises as `Session.call` does; RemoteError also when the frame is gone, or gets new documents all the time.
-    Raises InvalidArgumentError when the browser does not offer roles and names to pages. `Document.loader_id` is
-    the document that was read, which may be a newer one than was asked for.
+    Raises the errors of `Session.call`; RemoteError also if the frame is gone, or keeps loading new documents;
+    InvalidArgumentError if the browser does not offer roles and names to pages. `Document.loader_id` identifies
+    the document that was read, which may be newer than the requested one.
     """
     return await read_walk(request, None, "computed")
 
 
 async def is_supported(request: FrameRequest) -> bool:
-    """Say whether the browser gives elements their computed role and name. One or two round trips."""
+    """Return whether the browser offers computed roles and names to pages. Takes one or two round trips."""
     context = await request.worlds.context(request.session, request.frame_id)
     return await context.evaluate(OFFERED, returns=object) is True
 
 
 async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> Document:
-    """Return the frame's document as the walk reads it, with roles and names from `kit`.
+    """Return the frame's document from the walk, with roles and names from `kit`.
 
-    `kit` is the source of a function that returns `{ roleOf, nameOf }`, anew for each walk; None for Chrome's own.
-    Raises as `read_computed` does.
+    `kit` is the source of a function that returns a new `{ roleOf, nameOf }` for each walk; None uses Chrome's
+    own. Raises the errors of `read_computed`.
     """
     started = time.perf_counter()
     end = trio.current_time() + request.seconds
@@ -113,22 +113,23 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
                     first_nodes = time.perf_counter() - walked
                     told = await listening.read_marks(walk.marks)
                     if await number_elements(request, installed, walk.last, told):
-                        continue  # closed shadow roots were found: the walk goes through them, too
+                        continue  # the next walk also reads the closed shadow roots that were found
                     numbered = time.perf_counter()
                     if made is None:
                         installed.kept = NOTHING_KEPT
-                        continue  # what was to be used once more cannot be: all of it is read
+                        continue  # a reused part is unknown or has changed: read everything
                     document = made.complete(request, installed)
                     if walk.carousels:
                         await fill_carousels(request, document)
-                        # All of it is read the next time: Chrome changes their states late, and reports no change.
+                        # Chrome changes the states late and reports no change, so the next walk reads
+                        # everything.
                         installed.kept = NOTHING_KEPT
                     others = await customs.have_changed(walk, made.customs)
                     listeners = await listening.has_changed(walk.presumed, still=walk.same)
                     if remaining and (others or listeners):
-                        continue  # what began to listen may be in need of a line
+                        continue  # the new listeners may need a line
                     if listeners:
-                        listening.refusal = "others listened to clicks each time that it was read"
+                        listening.refusal = "click listeners changed during each read"
                     break
         except RemoteError as refused:
             if not context_gone(refused) or not remaining:
@@ -138,7 +139,7 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
         raise RemoteError(
             method="Runtime.callFunctionOn",
             code=0,
-            message="the frame got a new document each time it was read",
+            message="the frame loaded a new document during each read",
         )
     document.unknown = "; ".join(filter(None, (listening.refusal, customs.refusal)))
     document.source = source
@@ -155,17 +156,17 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
 
 
 async def read_dom(request: FrameRequest) -> Document:
-    """Return the frame's document as the DOM has it, without the accessibility engine.
+    """Return the frame's document from the DOM, without the accessibility engine and without closed shadow roots.
 
-    Linear in the size of the document. Closed shadow roots are not in it. Raises as `Session.call` does;
-    RemoteError also when the frame is gone, or gets new documents all the time.
+    Linear in the size of the document. Raises the errors of `Session.call`; RemoteError also if the frame is gone,
+    or keeps loading new documents.
     """
     return await read_walk(request, role_and_name_source(), "dom")
 
 
 @cache
 def role_and_name_source() -> str:
-    """Return the source of a function that returns `{ roleOf, nameOf }`, anew at each call."""
+    """Return the source of a function that returns a new `{ roleOf, nameOf }` at each call."""
     others = ", ".join(
         f"{script(path)}()" for path in ("_snapshot/sources/dom_text", "_page/scripts/secret_field")
     )
@@ -174,15 +175,15 @@ def role_and_name_source() -> str:
 
 
 def _may_reuse(request: FrameRequest) -> bool:
-    """Say whether the nodes may be those of earlier documents, and be kept for later ones."""
+    """Return whether nodes may come from earlier documents and be kept for later ones."""
     return not (request.fresh or request.boxes or request.pointer or request.root is not None)
 
 
 @attrs.define(eq=False)
 class _Made:
-    """The nodes of a walk. `unnumbered` are those whose ids are to come; `kept` is kept once they are there.
+    """The nodes of a walk. `unnumbered` are those without ids yet; `kept` is stored once the ids are known.
 
-    `customs` are those of custom elements, by number.
+    `customs` are the nodes of custom elements, by number.
     """
 
     document: Document
@@ -191,7 +192,7 @@ class _Made:
     kept: Kept | None = None
 
     def complete(self, request: FrameRequest, installed: Installed) -> Document:
-        """Return the document, once the ids are known."""
+        """Set the ids, which are known by now, and return the document."""
         give_ids(self.unnumbered, installed.ids)
         if self.kept is not None:
             _keep(request, installed, self.kept)
@@ -199,7 +200,7 @@ class _Made:
 
 
 def _make_nodes(request: FrameRequest, installed: Installed, walk: Walk, kept: Kept | None) -> _Made | None:
-    """Make the nodes; None when that needs parts that are not known, or are not the same any more."""
+    """Make the nodes; None if a reused part is unknown or has changed."""
     unnumbered: Unnumbered = []
     customs: Customs = {}
     if kept is None:
@@ -236,7 +237,7 @@ def _make_nodes(request: FrameRequest, installed: Installed, walk: Walk, kept: K
 
 
 def _keep(request: FrameRequest, installed: Installed, kept: Kept) -> None:
-    """Keep parts for the next walk. Only the documents of the session that were read last keep theirs."""
+    """Keep parts for the next walk, and drop the parts of the least recently read documents."""
     installed.kept = kept
     keeping = [each for each in list_walks(request.session) if each.kept.number]
     for each in keeping[:-_FRAMES_WITH_PARTS]:
@@ -252,7 +253,7 @@ async def _run_walk(
     *,
     waited: bool,
 ) -> Walk | None:
-    """Run the walk once, and ask who listens behind it. None when its world has another document by now."""
+    """Run the walk once, and queue the query for listeners. None if its world has another document by now."""
     number = None if kept is None else kept.number
     what = _walk_request(request, number, plain=installed.plain, mark=listening.can_ask, waited=waited)
     with pending_group() as post:
@@ -270,7 +271,7 @@ async def _run_walk(
 def _first_request(
     request: FrameRequest, held: bool, waited: bool, plain: bool, mark: bool
 ) -> dict[str, Any]:
-    """Return what the first walk of a document is asked: of no walk before it is anything held."""
+    """Return the request for the first walk of a document, which has no previous walk."""
     return _walk_request(request, 0 if held else None, plain=plain, mark=mark, waited=waited)
 
 

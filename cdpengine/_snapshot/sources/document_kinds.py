@@ -1,6 +1,6 @@
-"""What a document is that is no page of HTML: a PDF, a picture, plain text, and so on. Pure.
+"""The kind of a document that is not an HTML page: a PDF, a picture, plain text, and so on. Pure.
 
-Rule: the words are the engine's own. The document gives its MIME type, and a picture its size.
+Rule: the descriptions are the engine's own. The document provides its MIME type, and a picture its size.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _SCRIPTS = frozenset({"application/javascript", "application/x-javascript", "app
 
 
 def describe_kind(content_type: str, size: tuple[float, float] | None = None) -> str:
-    """Return what a document of this MIME type is; "" for a page of HTML.
+    """Return a description of documents of this MIME type; "" for an HTML page.
 
-    `size` is that of a picture, in pixels.
+    `size` is the size of a picture, in pixels.
     """
     if content_type in _PAGES or _TYPE.fullmatch(content_type) is None:
         return ""

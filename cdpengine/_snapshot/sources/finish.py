@@ -1,8 +1,8 @@
-"""The last step of making nodes, whatever source they come from: upwards, from the innermost to the roots.
+"""The last step of making nodes, for every source: upwards, from the innermost nodes to the roots.
 
-Rule: pure, linear, without recursion. Runs of text are joined, what only repeats a name is left out, and what
-then holds nothing is taken away. A source goes through its document once, in order, and collects `Shown`
-entries; `finish` makes the nodes' children out of them.
+Rule: pure, linear, without recursion. Runs of text are joined, text that repeats a name is left out, and nodes
+that are empty then are removed. A source reads its document once, in order, and collects `Shown` entries. `finish`
+makes the nodes' children from them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from cdpengine._snapshot.text import collapse_space, has_lines, join_run
 
 @attrs.frozen(eq=False)
 class Edge:
-    """The border of a folded block: it ends a run of text.
+    """The border of a folded block, which ends a run of text.
 
-    `caption` is the number (the source's own) of the block's element when the block may label something.
+    `caption` is the source's number of the block's element if the block may label something.
     """
 
     caption: int | None = None
@@ -33,35 +33,36 @@ EDGE = Edge()
 
 @attrs.frozen(eq=False)
 class Hint:
-    """What describes a folded element (a `title`): shown of what can be acted on, if it says nothing else."""
+    """The description of a folded element (a `title`), shown by an interactive element without other labels."""
 
     text: str
 
 
 Child = str | Edge | Hint | Node
-"""What is inside of a node while the tree is built: a piece of running text, the border of a block, what describes
-a folded element, a node."""
+"""A child of a node while the tree is built: a piece of running text, the border of a block, the description of a
+folded element, or a node.
+"""
 
 Shown = tuple[Node, list[Child], str | None]
-"""A node, what is right inside of it, and the name that text inside may repeat (see `find_said_inside`)."""
+"""A node, its direct content, and the name that text inside may repeat (see `find_said_inside`)."""
 
-# A text is not looked for in a name longer than this, so that time stays linear.
+# Maximum length of a name that is searched for repeated text, so that time stays linear.
 _LONGEST_SEARCHED = 2000
 
 
 LONGEST_NAME = 80
-"""A longer text is shown inside of what a page made clickable, and does not name it."""
+"""Maximum length of text that names a clickable. Longer text is shown inside it."""
 
 
 def is_named_by_text(node: Node) -> bool:
-    """Say whether the node is there only because the page made it clickable: its text then names it."""
+    """Return whether the node is shown only because it is clickable. Its text then names it."""
     return node.clickable and node.kind == "structural" and node.role not in roles.STRUCTURAL_ROLES
 
 
 def find_said_inside(node: Node, has_value: bool, said: str | None) -> str | None:
-    """Return what text inside of the node may repeat: its name or, where `said`, what is said outside of it.
+    """Return the string that text inside the node may repeat: its name, or the enclosing name `said`.
 
-    None when such text is the field's value, which is shown already.
+    None if such text is the field's value, which is already shown.
     """
     if node.name and node.role in roles.NAMED_BY_CONTENT:
         return node.name
@@ -82,11 +83,10 @@ def finish(
     gone: set[Node] | None = None,
     wrappers: set[Node] | None = None,
 ) -> list[Node]:
-    """Fill the children of the shown nodes, given in the order of the page, and return the outermost nodes.
+    """Fill the children of the shown nodes, given in document order, and return the outermost nodes.
 
-    `top` is what is outside of every shown node; `labels` says what a caption gave its name to: its number ->
-    that name. `gone` is filled with the nodes that are left out, `wrappers` with those in whose place stand their
-    children.
+    `top` is the content outside all shown nodes. `labels` maps a caption's number to the name that it gave. `gone`
+    collects the removed nodes, `wrappers` the nodes that their children replace.
     """
     gone = set() if gone is None else gone
     wrappers = set() if wrappers is None else wrappers
@@ -138,7 +138,7 @@ def _finish(
     wrappers: AbstractSet[Node],
     noted: list[Hint],
 ) -> list[Node]:
-    """Join runs of text and leave out what `said`, the name above, has said already. `noted` gets the hints."""
+    """Join runs of text, and leave out text that repeats the enclosing name, `said`. `noted` collects hints."""
     children: list[Node] = []
     pieces: list[str] = []
     caption: int | None = None
@@ -158,7 +158,7 @@ def _finish(
             if pieces:
                 end_run()
             if role == "canvas" and _is_silent_canvas(child) and children and _is_silent_canvas(children[-1]):
-                # Of canvases in a row the last one is shown: where they lie upon each other, it is on top.
+                # Of adjacent canvases only the last is shown: if they overlap, it is on top.
                 before = children.pop()
                 gone.add(before)
                 child.states = (("count", _count(before) + 1),)
@@ -177,12 +177,12 @@ def _finish(
 
 
 def _is_mere_image(node: Node) -> bool:
-    """Say whether it is an image that can only be looked at."""
+    """Return whether it is an image without interaction."""
     return node.role == "image" and node.kind != "interactive" and not node.clickable and not node.children
 
 
 def _is_silent_canvas(node: Node) -> bool:
-    """Say whether it is a canvas that says nothing but how many others like it came before it."""
+    """Return whether it is a canvas without any label, except for a count of equal canvases before it."""
     if node.role != "canvas" or node.name or node.children or node.clickable or node.description:
         return False
     return not node.states or node.states[0][0] == "count"
@@ -197,22 +197,22 @@ def _is_text(node: Node, text: str) -> bool:
 
 
 def _repeats(text: str, said: str | None) -> bool:
-    """Say whether the text is, as whole words, part of what was said."""
+    """Return whether `said` contains the string as whole words."""
     if said is None or text == said:
         return True
     return len(text) < len(said) <= _LONGEST_SEARCHED and f" {text} " in f" {said} "
 
 
 def unwrap(node: Node, wrappers: AbstractSet[Node]) -> Sequence[Node]:
-    """Return what stands in the node's place: the node, or of a wrapper its children, which are not wrappers."""
+    """Return the node; for a wrapper its children, which are not wrappers."""
     return node.children if node in wrappers else (node,)
 
 
 def _is_wrapper(node: Node) -> bool:
-    """Say whether a clickable holds controls, and neither holds nor says anything else.
+    """Return whether a clickable contains only controls and has no label.
 
-    A click on such a control reaches its wrapper, so that has no line of its own, unless one of the controls is
-    disabled and takes no click.
+    A click on such a control reaches the wrapper, so the wrapper needs no line, unless a control is disabled and
+    takes no click.
     """
     if node.name or node.description:
         return False
@@ -232,12 +232,12 @@ def _is_wrapper(node: Node) -> bool:
 
 
 def _says_nothing(node: Node) -> bool:
-    """Say whether a node without a name is not worth a line."""
+    """Return whether a node without a name needs no line."""
     return node.role not in roles.ALWAYS_SHOWN and node.kind != "interactive" and not node.clickable
 
 
 def _name_clickable(node: Node) -> None:
-    """Name the node by the text that is all there is inside of it, or else by what describes it."""
+    """Name the node by its text if it has no other content, or else by its description."""
     if not node.children:
         node.name, node.description = node.description, ""
     elif all(child.kind == "text" for child in node.children):
@@ -247,14 +247,14 @@ def _name_clickable(node: Node) -> None:
 
 
 def _says_all(children: list[Node], name: str) -> bool:
-    """Say whether the names of the lines below make up the name."""
+    """Return whether the names of the lines below make up the name."""
     if all(child.kind == "text" for child in children):
         return False
     return "".join("".join(child.name for child in children).split()) == name.replace(" ", "")
 
 
 def _hints(raw: Sequence[Child], of: Mapping[Node, str]) -> str:
-    """Return what describes the folded elements inside, those of nodes that are left out with them."""
+    """Return the descriptions of the folded elements inside, including those of removed nodes."""
     found = [
         child.text if isinstance(child, Hint) else of.get(child, "")
         for child in raw
@@ -264,7 +264,7 @@ def _hints(raw: Sequence[Child], of: Mapping[Node, str]) -> str:
 
 
 def _is_bare(node: Node) -> bool:
-    """Say whether the node shows nothing but letters of icon fonts."""
+    """Return whether the node shows nothing but letters of icon fonts."""
     if node.value is not None or node.placeholder or node.document is not None:
         return False
     if not all(child.kind == "text" for child in node.children):

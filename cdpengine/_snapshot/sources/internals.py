@@ -1,14 +1,13 @@
 """Custom elements: the roles, names, states and aria-hidden that they set through `ElementInternals`.
 
-Rule: no script outside of an element can read its internals, but Chrome's accessibility tree has them. So
-Chrome is asked for the node of each custom element that has a line. It is also asked for each one without a
-line that holds something to act on, which may be disabled with it. The source `dom` needs every one: it knows
-roles and names by internals from the tree alone. The questions go out with the walk; each takes Chrome 0.1 ms.
-The walk is told the answers, and says just that from then on. Where it said something else before, the document
-is walked once more.
+Rule: no script outside an element can read its internals, but Chrome's accessibility tree has them. So Chrome is
+asked for the node of each custom element with a line. It is also asked for each one without a line that contains
+interactive elements, which it may disable. The source `dom` asks for every one, as only the tree has roles and
+names set by internals. The queries are sent with the walk; each takes Chrome 0.1 ms. The walk receives the answers
+and reports them from then on. If its result differed from them, the document is walked again.
 
-Chrome's answer for a hidden element names the nearest element around it that hides it. So an element without a
-line is asked for only if no other one in it is.
+Chrome's answer for a hidden element names the nearest ancestor that hides it. So an element without a line is
+queried only if no other queried element is inside it.
 """
 
 from __future__ import annotations
@@ -32,23 +31,23 @@ from cdpengine._snapshot.text import collapse_space
 from cdpengine.errors import RemoteError
 
 _MOST_ASKED = 2_000
-"""Custom elements of one document that are asked for: a look takes 0.1 s for them."""
+"""Maximum number of custom elements of one document that are queried. So many take 0.1 s per snapshot."""
 
 _MOST_LEAVES = 200
-"""Leaves (see `Custom`) that are asked for once more in one look, those first that were asked longest ago."""
+"""Maximum number of leaves (see `Custom`) that are queried again per snapshot, least recently queried first."""
 
 _LONGEST = 5.0
-"""Seconds in which Chrome has to answer, at most a quarter of the frame's time."""
+"""Maximum time for Chrome's answers, in seconds; also limited to a quarter of the frame's time."""
 
 _NOT_TOLD = frozenset({"focused"})
-"""States that the walk knows better: Chrome's answer may be older than the focus."""
+"""States that the walk reads itself. Chrome's answer may be older than the focus."""
 
 
 @attrs.define(eq=False)
 class CustomElements:
-    """The custom elements of one document, while it is read once: each is asked for once.
+    """The custom elements of one document during one read. Each is queried once.
 
-    With `with_names` the walk is told roles and names, too, as it cannot ask Chrome itself.
+    With `with_names` the walk also receives roles and names, as it cannot ask Chrome itself.
     """
 
     request: FrameRequest
@@ -70,7 +69,7 @@ class CustomElements:
             self._calls.popitem()[1].abandon()
 
     def ask(self) -> None:
-        """Ask for those that are known and were not asked for."""
+        """Query the known custom elements that were not queried yet."""
         customs = self.installed.customs
         if self._later is None:
             leaves = [number for number, custom in customs.items() if custom.leaf]
@@ -86,19 +85,19 @@ class CustomElements:
             if self.refusal:
                 return
             if len(self._read) + len(self._calls) >= _MOST_ASKED:
-                self.refusal = f"states of custom elements beyond the first {_MOST_ASKED} are not known"
+                self.refusal = f"states of custom elements beyond the first {_MOST_ASKED} are unknown"
                 return
             if self.with_names:
-                keep_warm(self.request.session)  # or Chrome makes a tree for each of them
+                keep_warm(self.request.session)  # otherwise Chrome builds a tree for each query
             self._calls[number] = self.request.session.post(
                 "Accessibility.getPartialAXTree", backendNodeId=ids[number], fetchRelatives=False
             )
 
     async def have_changed(self, walk: Walk, nodes: Mapping[int, Node | None]) -> bool:
-        """Return whether the walk said something else of any of them; from now on it says what Chrome does.
+        """Return whether the walk was wrong about any custom element, and pass it the facts.
 
-        `nodes` are those that the walk made of them. An answer that is late is not waited for. Raises as
-        `Session.call` does.
+        `nodes` are the walk's nodes of custom elements. Late answers are dropped. Raises the errors of
+        `Session.call`.
         """
         installed = self.installed
         if not (walk.customs or walk.leaves or installed.customs):
@@ -112,9 +111,9 @@ class CustomElements:
         return await self._tell(await self._answers(), only_hidden=False)
 
     async def find_hidden(self, numbers: Sequence[int], around: Sequence[int]) -> bool:
-        """Return whether others of these are hidden than the walk knew of, which knows them from now on.
+        """Return whether the walk was wrong about which of these are hidden, and pass it the facts.
 
-        `around` are the numbers of the custom elements around them. Otherwise as `have_changed`.
+        `around` are the numbers of the custom elements around them. Otherwise like `have_changed`.
         """
         self.installed.around.update(around)
         for number in numbers:
@@ -123,7 +122,7 @@ class CustomElements:
         return await self._tell(await self._answers(), only_hidden=True)
 
     async def _answers(self) -> dict[int, Told]:
-        """Return what Chrome says of those that it was asked for."""
+        """Return Chrome's answers for the queried elements."""
         told: dict[int, Told] = {}
         with trio.move_on_after(min(_LONGEST, self.request.seconds / 4)) as time_left:
             while self._calls:
@@ -132,17 +131,17 @@ class CustomElements:
                 del self._calls[number]
                 self._read.add(number)
         if time_left.cancelled_caught:
-            self.refusal = "states of custom elements are not known: Chrome's accessibility tree was late"
+            self.refusal = "states of custom elements are unknown: Chrome's accessibility tree was late"
             await self.__aexit__()
         return told
 
     async def _answer(self, number: int, call: PendingCall) -> dict[int, Told]:
-        """Return what Chrome's tree says of an element; of the one around it as well that hides it."""
+        """Return the facts of Chrome's tree about an element, and about the ancestor that hides it, if any."""
         installed = self.installed
         try:
             found = (await call.decoded(AXTree)).nodes
         except RemoteError:
-            found = ()  # it is gone
+            found = ()  # the element is gone
         ax = next((each for each in found if each.backend_node_id == installed.ids[number]), None)
         custom = installed.customs.get(number)
         if ax is None or custom is None:
@@ -163,7 +162,7 @@ class CustomElements:
         return told
 
     async def _tell(self, told: Mapping[int, Told], *, only_hidden: bool) -> bool:
-        """Tell the walk what it does not know; return whether that is something else than what it said."""
+        """Pass new facts to the walk. Return whether they contradict its result."""
         installed = self.installed
         changed: dict[int, Told] = {}
         wrong: list[int] = []
@@ -193,7 +192,7 @@ class CustomElements:
         return bool(wrong)
 
     def _told_of(self, ax: AXNode, shown: Node | None) -> Told:
-        """Return what the walk is told; of an element without a line, whether it is disabled."""
+        """Return the facts for the walk; for an element without a line, whether it is disabled."""
         clickables = (
             {ax.backend_node_id}
             if shown is not None and shown.clickable and ax.backend_node_id is not None
@@ -217,7 +216,7 @@ class CustomElements:
 
 
 def _differ(node: Node | None, told: Told) -> bool:
-    """Return whether the node says something else, in whatever order."""
+    """Return whether the node differs from the facts, ignoring their order."""
     if told.hidden:
         return True
     if node is None:
@@ -236,7 +235,7 @@ _decode_reasons = _json.Decoder(list[AXProperty]).decode
 
 
 def _hidden_by(ax: AXNode) -> tuple[str, int | None]:
-    """Return why Chrome ignores a node, and the element that is the reason, if it names one."""
+    """Return Chrome's reason for ignoring a node, and the responsible element, if the answer names one."""
     raw = bytes(ax.ignored_reasons)
     for reason in _decode_reasons(raw) if raw else ():
         related = reason.value.related_nodes if reason.value is not None else None
@@ -248,14 +247,14 @@ _decode_sources = _json.Decoder(list[AXNameSource]).decode
 
 
 def _named_by(name: AXName) -> str:
-    """Return the attribute that a name stands for, if it is a label."""
+    """Return the attribute that provides the name, if it is a label."""
     raw = bytes(name.sources)
     used = next((each for each in _decode_sources(raw) if each.value is not None), None) if raw else None
     return used.attribute if used is not None and used.attribute in ("aria-label", "aria-labelledby") else ""
 
 
 def _pairs_of(node: Node) -> Iterable[str | int | float | bool | None]:
-    """Yield the keys and values of a node."""
+    """Yield alternating keys and values of a node's details."""
     for state, value in node.states:
         if state == "value":
             yield from ("value", None)

@@ -1,15 +1,15 @@
-"""Listeners: which elements of a document listen to presses, asked behind a walk, and told to the next one.
+"""Listeners: the elements of a document that listen to presses, queried after a walk and passed to the next one.
 
-Rule: who listens to presses Chrome is asked at every snapshot, because no event says when a page begins to listen.
-It answers with the listeners only (0.7 ms on a page of 9,000 elements without any, some 5 microseconds for each).
-An answer that is the same, byte for byte, is not read again. The walk in the page gets what is new: by the number
-that it gave to an element, or by the element itself where it has none. It presumes that an element with an
-attribute such as `onclick` listens, so that it need not go through the document again where Chrome says so, too.
+Rule: every snapshot asks Chrome for listeners to presses, because no event reports new listeners. The answer has
+listeners only (0.7 ms on a page of 9,000 elements without any, about 5 microseconds for each). An answer that is
+identical to the last one is not parsed again. The walk in the page receives the changes: as the numbers that it
+gave to elements, or as the elements themselves if they have none. It presumes that an element with an attribute
+such as `onclick` listens, so that it need not be repeated when Chrome confirms this.
 
-An element to which a framework hands presses listens to none itself. Where anything listens, the page's own world
-is asked for such elements (_snapshot/sources/handed.js): nothing else shows them. On a page without a sign of a
-framework that is left out as long as neither the listeners nor the document change: a framework begins with
-listeners of its own.
+An element to which a framework dispatches presses has no listener. If a page has any listeners, a script in the
+page's own world looks for such elements (_snapshot/sources/handed.js), as nothing else reveals them. On a page
+without a sign of a framework, this is skipped until the listeners or the document change: a framework
+starts by adding listeners.
 """
 
 from __future__ import annotations
@@ -43,10 +43,12 @@ PRESSES = frozenset(
 _TOLD_AT_ONCE = 5_000
 
 _LONGEST_REPLY = 2_000_000
-"""Bytes of an answer of Chrome's that are kept, to be compared with the next one."""
+"""Maximum size of an answer that is kept for comparison with the next one, in bytes."""
 
 _MOST_HANDED = 2_000
-"""Elements that presses are handed to, of one document: each costs Chrome some 30 microseconds."""
+"""Maximum number of elements per document to which frameworks dispatch presses. Each costs Chrome about 30
+microseconds.
+"""
 
 
 class _Listener(msgspec.Struct, rename="camel", gc=False):
@@ -60,10 +62,10 @@ class _Listeners(msgspec.Struct, gc=False):
 
 
 class Listening:
-    """What listens to presses, asked for when a walk was sent off; the walk gets it afterwards.
+    """The query for listeners to presses, sent after a walk; the walk receives the changes afterwards.
 
-    So a page on which nothing changed is walked once, and answers both in one round trip. The answer also has the
-    backend node ids of elements that the walk marked.
+    So an unchanged page is walked once and answers both in one round trip. The answer also has the backend node
+    ids of elements that the walk marked.
     """
 
     def __init__(self, request: FrameRequest, installed: Installed) -> None:
@@ -90,12 +92,12 @@ class Listening:
 
     @property
     def can_ask(self) -> bool:
-        """Whether it is to be asked for, and the document is there, or on its way."""
+        """Whether listeners are requested, and the document is known or its query is pending."""
         known = self._installed.document is not None or self._document is not None
         return self._request.clickables and known
 
     async def ask(self, *, walking: bool = False) -> None:
-        """Ask for it, once. With `walking` the first walk of the document is under way."""
+        """Send the query, once. `walking`: the first walk of the document is running."""
         installed = self._installed
         if not self.can_ask or self._call is not None:
             return
@@ -111,7 +113,7 @@ class Listening:
             self._ask_handed(installed.document)
 
     async def read_marks(self, prefix: str) -> Told:
-        """Return what came of the elements that the walk marked, with types that begin so, and of the others."""
+        """Return the ids of elements marked with types of this prefix, and the serialized possible hosts."""
         if self._call is None or not prefix:
             return NOTHING_TOLD
         try:
@@ -120,13 +122,13 @@ class Listening:
         except RemoteError as refused:
             if context_gone(refused):
                 raise
-            return NOTHING_TOLD  # `has_changed` says why
+            return NOTHING_TOLD  # `has_changed` reports the reason
 
     async def _read(self, call: PendingCall, prefix: str = "") -> _Found:
         if self._found is None:
             known = self._installed.listeners
             try:
-                # Chrome answers in order: behind a walk this may be here, and others had their turns.
+                # Chrome answers in order, so this answer may have arrived with the walk's.
                 reply = bytes(call.raw_nowait() if call.done else await call.raw())
             except RemoteError as refused:
                 self._found = refused
@@ -143,7 +145,7 @@ class Listening:
         self._handed = ask_nodes(document, own(script("_snapshot/sources/handed")), _MOST_HANDED, self._group)
 
     async def _listeners(self, call: PendingCall, document: RemoteHandle, *, still: bool) -> KnownListeners:
-        """Return what listens, and what presses are handed to."""
+        """Return the elements that listen and those to which frameworks dispatch presses."""
         known = self._installed.listeners
         found = await self._read(call)
         own, kept = found.own, found.reply
@@ -158,17 +160,17 @@ class Listening:
         try:
             handed = await node_ids(self._handed)
         except ProtocolError as odd:
-            self.refusal = f"what frameworks hand clicks to is not known: {odd}"
+            self.refusal = f"click targets of frameworks are unknown: {odd}"
             return KnownListeners(own, own, still=still)
         if not handed:
             return KnownListeners(own, own, kept, framework=False, still=still)
         return KnownListeners({**dict.fromkeys(handed[1:], False), **own}, own, kept, still=still)
 
     async def has_changed(self, presumed: Sequence[int] = (), *, still: bool = False) -> bool:
-        """Say whether others listen than the walk took for listening; from now on it knows.
+        """Return whether the walk was wrong about listeners, and pass it the changes.
 
-        `presumed` are the numbers of elements that it only presumed to listen. `still` says that the document said
-        the same as when it was last walked.
+        `presumed` are the numbers of elements that it only presumed to listen. `still`: the document's result has
+        not changed since the last walk.
         """
         await self.ask()
         if self._call is None:
@@ -187,14 +189,14 @@ class Listening:
         except RemoteError as refused:
             if context_gone(refused):
                 raise
-            self.refusal = f"what listens to clicks is not known: {refused}"
+            self.refusal = f"click listeners are unknown: {refused}"
             return False
         installed.listeners = now
         return others
 
 
 def ask_listeners(document: RemoteHandle) -> PendingCall:
-    """Ask for the listeners of a document, shadow trees of any kind and same-process frames in it included.
+    """Query the listeners of a document, including all shadow trees and same-process frames in it.
 
     `document` is the document as an object of the page's own world.
     """
@@ -205,9 +207,9 @@ def ask_listeners(document: RemoteHandle) -> PendingCall:
 
 @attrs.frozen
 class _Found:
-    """What Chrome's answer says: `own` as in KnownListeners, `marked` are number -> backend node id.
+    """Chrome's answer: `own` as in KnownListeners; `marked` maps number -> backend node id.
 
-    `reply` is the answer, kept to be compared with the next one; b"" where that is of no use.
+    `reply` is the raw answer, kept for comparison with the next one; b"" if it is not kept.
     """
 
     reply: bytes
@@ -216,7 +218,7 @@ class _Found:
 
 
 def _sort_listeners(reply: bytes, found: _Listeners, prefix: str) -> _Found:
-    """Tell what listens to presses, and whether it does so on their way down too, from marks."""
+    """Separate listeners to presses, with whether they also listen in the capture phase, from marks."""
     own: dict[int, bool] = {}
     marked: dict[int, int] = {}
     start = len(prefix)
@@ -239,11 +241,11 @@ async def tell_listeners(
     told: Mapping[int, bool],
     presumed: Sequence[int] = (),
 ) -> bool:
-    """Tell the walk which elements began to listen to presses and which ended since it was `told`.
+    """Pass to the walk the elements that began or ceased to listen to presses since `told`.
 
-    `presumed` are the numbers of those that it took for listening: of these it gets those that do not. Returns
-    whether the walk was wrong about any element. Elements of other frames' documents, which Chrome's answer has
-    too, are left out. Raises as `Session.call` does.
+    `presumed` are the numbers of elements that the walk presumed to listen; it receives those that do not. Returns
+    whether the walk was wrong about any element. Chrome's answer includes elements of other frames' documents;
+    these are left out. Raises the errors of `Session.call`.
     """
     gone = [number for number in told if number not in listening]
     new = [number for number, captures in listening.items() if told.get(number) is not captures]
@@ -274,16 +276,17 @@ async def tell_listeners(
 async def _resolve(
     request: FrameRequest, numbers: Sequence[int], group: ObjectGroup
 ) -> dict[int, RemoteHandle]:
-    """Return those that are there as objects of the frame's isolated world."""
+    """Return the existing nodes as objects of the frame's isolated world."""
     context = await request.worlds.context(request.session, request.frame_id)
     return await objects_of_nodes(request.session, numbers, group, executionContextId=context.id)
 
 
 async def _of_document(document: RemoteHandle, numbers: Sequence[int], group: ObjectGroup) -> list[int]:
-    """Return those of the nodes that are of this document.
+    """Return the nodes that belong to this document.
 
-    A node of a frame's document must never be resolved into the world of another one: from then on scripts of its
-    own world could not read it. By itself it is resolved into its own frame's page, which its object id names.
+    A node of a frame's document must never be resolved into the world of another frame: from then on, scripts of
+    its own world could not read it. Without an explicit context, it is resolved into its own frame's page, which
+    its object id names.
     """
     objects = await objects_of_nodes(document.session, numbers, group)
     return [number for number, each in objects.items() if each.world == document.world]
@@ -299,7 +302,7 @@ async def _tell(
     refuted: Sequence[int] = (),
     objects: Iterable[RemoteHandle] = (),
 ) -> bool:
-    """Tell the walk; return whether it was wrong about any of these."""
+    """Pass the changes to the walk. Return whether it was wrong about any element."""
     if not ids and not gone and not refuted:
         return False
     what: dict[str, Any] = {

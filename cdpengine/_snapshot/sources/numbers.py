@@ -1,9 +1,9 @@
-"""Numbers: what the walk in the page calls elements by becomes backend node ids.
+"""Numbers: the walk's numbers of elements, and their backend node ids.
 
-Rule: an id is asked for once. The page keeps a new element until it learns that its id is known, so a reply that
-is lost costs one more question, never a mapping. Most ids come with the list of listeners, which is asked for
-behind each walk (_snapshot/sources/walk_marks.js); elements that are not in it, and those that may hide a closed
-shadow root, are serialized.
+Rule: each id is requested once. The page keeps a new element until it learns that its id is known, so a lost reply
+costs another query and never a wrong mapping. Most ids come with the list of listeners, which is queried after
+each walk (_snapshot/sources/walk_marks.js). Elements that the list lacks, and those that may have a closed shadow
+root, are serialized.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cdpengine._snapshot.sources.walk import CALL, Installed
 from cdpengine.errors import ProtocolError
 
 _TAKEN_AT_ONCE = 10_000
-"""Elements whose ids are asked for in one call: Chrome needs some 30 microseconds for each."""
+"""Maximum number of elements per query for ids. Chrome takes about 30 microseconds for each."""
 
 _HOSTS = frozenset(
     {
@@ -29,12 +29,12 @@ _HOSTS = frozenset(
         "main", "nav", "p", "section", "span",
     }
 )  # fmt: skip
-"""The elements of HTML's own that a page can attach a shadow root to (DOM standard, `attachShadow`)."""
+"""HTML elements to which a page can attach a shadow root (DOM standard, `attachShadow`)."""
 
 
 @attrs.frozen
 class Told:
-    """What is known of numbers before they are asked for: ids by number, and what elements are serialized as."""
+    """Ids that are known without a query, by number, and elements that were serialized."""
 
     ids: Mapping[int, int] = attrs.field(factory=dict)
     nodes: Mapping[int, SerializedNode | None] = attrs.field(factory=dict)
@@ -46,9 +46,9 @@ NOTHING_TOLD = Told()
 async def number_elements(
     request: FrameRequest, installed: Installed, last: int, told: Told = NOTHING_TOLD
 ) -> bool:
-    """Learn the backend node ids of the walk's numbers up to `last`, as far as they are new.
+    """Learn the backend node ids of the walk's new numbers up to `last`.
 
-    True when some of the elements turned out to have closed shadow roots, which the walk now knows.
+    Returns True if any of the elements has a closed shadow root, which the walk now knows.
     """
     if len(installed.ids) > last:
         return False
@@ -78,7 +78,7 @@ async def _number(
         if closed:
             await _adopt(request, installed, closed, group)
             adopted = True
-        # Another snapshot may have asked for the same meanwhile.
+        # Another snapshot may have learned the same ids meanwhile.
         for number in range(len(ids), upto + 1):
             node = nodes.get(number)
             ids.append(told.ids.get(number, 0) if node is None else node.backend_node_id)
@@ -88,17 +88,17 @@ async def _number(
 
 
 def ask_hosts(installed: Installed, group: ObjectGroup) -> PendingCall:
-    """Ask for the new elements that may hide a closed shadow root. To be awaited by `hosts_of`."""
+    """Query the new elements that may have a closed shadow root. Await the answer with `hosts_of`."""
     return installed.function.post(CALL, {"do": "hosts"}, how=SERIALIZED, group=group)
 
 
 async def hosts_of(call: PendingCall) -> dict[int, SerializedNode | None]:
-    """Return them by number."""
+    """Return the elements by number."""
     items = (await call.decoded(NodesReply)).result.deep_serialized_value.value
     found: dict[int, SerializedNode | None] = {}
     for number, element in zip(items[::2], items[1::2], strict=True):
         if not isinstance(number.value, float) or not isinstance(element.value, SerializedNode):
-            raise ProtocolError("the walk's answer is not of numbers and elements by turns")
+            raise ProtocolError("the walk's answer does not alternate numbers and elements")
         found[int(number.value)] = element.value
     return found
 
@@ -106,7 +106,7 @@ async def hosts_of(call: PendingCall) -> dict[int, SerializedNode | None]:
 def find_closed_root(node: SerializedNode) -> int | None:
     """Return the backend node id of the closed shadow root that a page attached.
 
-    What the browser itself attaches, to a `select` for example, is called closed too.
+    The browser's own shadow roots, of a `select` for example, are also reported as closed.
     """
     root = None if node.shadow_root is None else node.shadow_root.value
     if root is None or root.mode != "closed":
@@ -117,18 +117,18 @@ def find_closed_root(node: SerializedNode) -> int | None:
 async def _take(
     installed: Installed, numbers: Sequence[int], group: ObjectGroup
 ) -> Sequence[SerializedNode | None]:
-    """Ask for the elements with these numbers, which go up; None for one that is gone."""
+    """Query the elements with these ascending numbers; None for one that is gone."""
     await trio.lowlevel.checkpoint_if_cancelled()
     request = {"do": "take", "ranges": _ranges(numbers)}
     reply = await installed.function.post(CALL, request, how=SERIALIZED, group=group).decoded(NodesReply)
     nodes = reply.result.deep_serialized_value.value
     if len(nodes) != len(numbers):
-        raise ProtocolError(f"{len(numbers)} elements were asked for, {len(nodes)} came")
+        raise ProtocolError(f"{len(numbers)} elements were requested, {len(nodes)} received")
     return [node.value if isinstance(node.value, SerializedNode) else None for node in nodes]
 
 
 def _ranges(numbers: Sequence[int]) -> list[int]:
-    """Return the first and the last number of each run of numbers, one after the other."""
+    """Return the first and the last number of each run of consecutive numbers, in one list."""
     ranges: list[int] = []
     for number in numbers:
         if ranges and ranges[-1] == number - 1:
@@ -141,7 +141,7 @@ def _ranges(numbers: Sequence[int]) -> list[int]:
 async def _adopt(
     request: FrameRequest, installed: Installed, closed: Mapping[int, int], group: ObjectGroup
 ) -> None:
-    """Give the walk closed shadow roots: number of the host -> backend node id of the root."""
+    """Pass closed shadow roots to the walk: number of the host -> backend node id of the root."""
     roots = []
     for backend_node_id in closed.values():
         node = Node(request.session, backend_node_id, request.frame_id, "a closed shadow root")

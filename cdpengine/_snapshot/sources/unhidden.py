@@ -13,7 +13,7 @@ from cdpengine._snapshot.sources.computed import role_and_name_source
 
 @cache
 def unhidden_source() -> str:
-    """Return the source of a function of one request: see unhidden.js."""
+    """Return the source of a function that takes one request: see unhidden.js."""
     parts = ", ".join(script(f"_snapshot/sources/walk_{part}") for part in ("dom", "elements", "beyond"))
     search = script("_page/navigation/node_search")
     find = script("_snapshot/sources/unhidden")

@@ -20,7 +20,7 @@
 //       Reads the element, or the document, and returns JSON: see the end of walk(). With `held`, the number
 //       of the last walk, unchanged parts are only named; with null, no part is kept. With `mark`, elements
 //       without known ids are marked (walk_marks.js), and the answer has `marks`. Other answers:
-//       { number, same: true, last } if the result equals that of walk `held`
+//       { number, same: true, last } if the result has not changed since walk `held`
 //       { bare: true, last } if Chrome has not laid out the document, unless `waited`
 //       { notPlain: true, last } with `plain`, if the document is not plain (walk_plain.js)
 //       { lacking: true, last } if it needs the kit of "help" and has none
@@ -240,7 +240,7 @@
     }
 
     // Whether content-visibility: auto skips an element without a box (display: contents, an option). If the
-    // parent may skip it, the element is skipped when Chrome has neither role nor name for the parent.
+    // parent may skip it, the element is skipped when Chrome has no role and no name for the parent.
     function isSkippedWithoutBox(at) {
       for (let above = flatParent(at); above !== null; above = flatParent(above)) {
         if (isSkipped(above)) return true;
@@ -504,7 +504,7 @@
       if (FRAMING.has(tag)) framed = true;
       let visible = true;
       let boxless = false; // display: contents, which is not focusable
-      let away = false; // skipped by content-visibility: auto; Chrome has neither role nor name for it
+      let away = false; // skipped by content-visibility: auto; Chrome has no role or name for it
       if (!at.checkVisibility(VISIBLE)) {
         if (!at.checkVisibility(WITH_BOX)) {
           if (at.checkVisibility()) away = true;
@@ -560,7 +560,7 @@
         if (!EMPTY.has(tag)) inside(at, custom, depth, level);
         return;
       }
-      const strange = away || beneath; // Chrome has neither role nor name for it
+      const strange = away || beneath; // Chrome has no role or name for it
       const replaced = !EMPTY.has(tag) && styles.isReplaced(styleOf(at));
       if (replaced && isPlain) plain.giveUp();
       let role = replaced ? undefined : sureRole(at, tag, attributed);

@@ -1,9 +1,9 @@
-"""The walk of a document, put into the frame's isolated world, and what is known of it here.
+"""Installation of the walk in a frame's isolated world, and the engine's knowledge about it.
 
-Rule: it is held by its remote object id: that of a document that is gone is refused by Chrome, so no answer can
-come from the wrong one. The walks of a session's latest frames are remembered.
+Rule: the engine holds the walk by its remote object id. Chrome refuses the id of a document that is gone, so no
+answer comes from the wrong document. The walks of a session's latest frames are remembered.
 
-The walk gives numbers to elements, which stand for backend node ids (_snapshot/sources/numbers.py).
+The walk numbers elements. _snapshot/sources/numbers.py maps these numbers to backend node ids.
 """
 
 from __future__ import annotations
@@ -48,34 +48,34 @@ from cdpengine._snapshot.sources.columns import Custom, Part, role_bits
 from cdpengine.errors import InvalidArgumentError, ProtocolError, RemoteError
 
 GROUP = "cdpengine.walk"
-"""The remote objects that live as long as a document is looked at."""
+"""Group of the remote objects that live as long as the engine reads a document."""
 
 CALL = own("function (...all) { return this.walk(...all); }")
-"""How the walk is called by the remote object id of what its installation gave."""
+"""Call of the walk by the remote object id that its installation returned."""
 
 _FIRST_CALL = own("""function (...all) {
   const { made } = cdpengineWalk;
   cdpengineWalk.made = null;
   return made.walk(...all);
 }""")
-"""How a walk is called that is being made by a call before, in a document that came with what makes it."""
+"""Call of a walk that an earlier call is installing, in a document that was created with the walk's maker."""
 
 _LONGEST_BARE = 0.5
-"""Seconds in which a document is laid out that Chrome had no layout of; after that it is shown as it is."""
+"""Maximum time to wait for the first layout of a document, in seconds. After that it is shown without layout."""
 
 TRIES = 6
-"""How often a document may be replaced, or begin to listen to clicks, while it is walked."""
+"""Maximum number of attempts while a document is replaced, or gains click listeners, during the walk."""
 
 _FRAMES_KEPT = 200
 _MOST_NUMBERS = 1_000_000
-"""How many frames' walks of a session, and how many elements of a document, are remembered."""
+"""Maximum number of frames per session whose walks are remembered, and of elements per document."""
 
 _LONGEST = 24 * 3600.0
 _KEPT_BACK = 0.1
-"""The part of its time that the walk in the page leaves to what comes after it."""
+"""Fraction of its time that the walk in the page leaves for later steps."""
 
 _AFTER_READING = 4
-"""How many times as long as to read an element it takes to number it, and to make its line.
+"""Time to number an element and make its line, relative to the time to read it.
 
 Measured: 2 to 3.5 on 20,000 and 80,000 elements.
 """
@@ -83,9 +83,9 @@ Measured: 2 to 3.5 on 20,000 and 80,000 elements.
 
 @attrs.frozen(eq=False)
 class Kept:
-    """The parts of the document's latest walk that was answered, which has the number `number`; 0: none.
+    """The parts of the document's latest answered walk, whose number is `number`, 0 if there is none.
 
-    `document` is what was made of that walk.
+    `document` is the document made from that walk.
     """
 
     number: int
@@ -98,11 +98,11 @@ NOTHING_KEPT = Kept(0, {})
 
 @attrs.frozen(eq=False)
 class KnownListeners:
-    """What the walk knows of who listens to presses, by backend node id, and whether on their way down, too.
+    """The walk's listeners to presses: backend node id -> whether it also listens in the capture phase.
 
-    `reply` is Chrome's answer that `own` was made of: what listens itself. `all` has what a framework hands
-    presses to, as well. `framework` says whether there was a sign of one, `still` whether the document said the
-    same as before.
+    `reply` is Chrome's answer from which `own` was made: the elements that listen. `all` also has those to which a
+    framework dispatches presses. `framework` is whether there was a sign of one, `still` whether the document's
+    result was unchanged.
     """
 
     all: Mapping[int, bool]
@@ -117,7 +117,7 @@ NO_LISTENERS = KnownListeners({}, {})
 
 @attrs.frozen(eq=False)
 class FirstWalk:
-    """The first walk of a document, sent right behind its installation; `asked` is what it was asked."""
+    """The first walk of a document, sent right after its installation; `asked` is its request."""
 
     asked: Mapping[str, Any]
     call: PendingCall
@@ -127,11 +127,11 @@ class FirstWalk:
 class Installed:
     """The walk of one document: its function in the page, and the backend node ids of its numbers, from 0 on.
 
-    `document_id` is the document's own backend node id, 0 where it is not known. `kept`, `document` (the document
-    as an object of the page's own world) and `listeners` are what is known of it. `customs` are the custom
-    elements that Chrome is asked for, by number, and `around` the numbers of those around them
-    (_snapshot/sources/internals.py). `plain` says that its roles and names are plain from the page, as far as
-    that is known (_snapshot/sources/walk_plain.js). `first` is there until somebody takes it.
+    `document_id` is the document's own backend node id, 0 if unknown. `kept`, `document` (the document as an
+    object of the page's own world) and `listeners` are the engine's knowledge about it. `customs` are the custom
+    elements to query, by number, and `around` the numbers of those around them (_snapshot/sources/internals.py).
+    `plain` is whether the document is believed to be plain (_snapshot/sources/walk_plain.js). `first` is the
+    pending first walk until `take_first` is called.
     """
 
     function: RemoteHandle
@@ -148,7 +148,7 @@ class Installed:
     first: FirstWalk | None = None
 
     def take_first(self) -> FirstWalk | None:
-        """Return the first walk that is under way, once. Who takes it abandons its call in the end."""
+        """Return the pending first walk, once. The caller must abandon its call in the end."""
         first, self.first = self.first, None
         return first
 
@@ -181,7 +181,7 @@ OFFERED = own("'computedRole' in Element.prototype && 'computedName' in Element.
 
 @cache
 def _installation(kit: str | None) -> str:
-    # Sorted: what is sent is to be the same in each run, for those who compare or replay recordings.
+    # Sorted, so that each run sends the same text and recordings can be compared and replayed.
     tables = _json.encode({"bits": role_bits()}, sort_keys=True).decode()
     parts = ", ".join(
         [
@@ -204,14 +204,14 @@ def _preparation() -> str:
 
 
 _prepared: WeakSet[Session] = WeakSet()
-"""Sessions whose new documents have what makes the walk from their start, in the engine's world."""
+"""Sessions whose new documents get the walk's maker at their start, in the engine's world."""
 
 _worlds: WeakKeyDictionary[Session, PendingCall] = WeakKeyDictionary()
-"""The world in the newest document of a prepared session's own frame, asked for when that document came."""
+"""The pending query for the engine's world in the newest document of a prepared session's own frame."""
 
 
 def _prepare_next(session: Session) -> None:
-    """Have the documents to come hold what makes the walk, as long as the session lasts."""
+    """Add the walk's maker to all future documents of the session."""
     _prepared.add(session)
     session.post("Page.addScriptToEvaluateOnNewDocument", source=_preparation(), worldName=WORLD_NAME)
 
@@ -229,9 +229,9 @@ def _forget_world(session: Session) -> None:
 
 
 async def _take_world(request: FrameRequest) -> ExecutionContext | None:
-    """Return the world that was asked for when the frame's document came, once; None where there is none.
+    """Return the world that was requested when the frame's document came, once; None if none was.
 
-    It may be that of a document before: what is asked in it then is refused (`context_gone`).
+    It may belong to an earlier document. Chrome then refuses calls in it (`context_gone`).
     """
     session = request.session
     asked = _worlds.pop(session, None) if request.frame_id == session.frame_id else None
@@ -244,21 +244,23 @@ async def _take_world(request: FrameRequest) -> ExecutionContext | None:
 
 
 FirstRequest = Callable[[bool, bool], dict[str, Any]]
-"""What the first walk is asked: of whether the document is taken for plain, and elements are to be marked."""
+"""Returns the first walk's request. Arguments: whether the document is believed plain, and whether to mark
+elements.
+"""
 
 
 async def install_walk(
     request: FrameRequest, kit: str | None, first: FirstRequest | None = None
 ) -> Installed:
-    """Return the walk of the frame's document, made now when it is not known.
+    """Return the walk of the frame's document. Install it if it is not known.
 
-    Where that is possible, what `first` says is asked of it in the same go: see `Installed.take_first`.
+    If possible, the request of `first` is sent together with the installation: see `Installed.take_first`.
     """
     session = request.session
     known = remembered.get(session)
     if known is None:
         known = remembered[session] = OrderedDict()
-        # The walks hold their session: they would keep it, and the page with it, for ever.
+        # The walks refer to their session and would keep it, and the page with it, alive forever.
         session.on_end(known.clear)
     key = (request.frame_id, kit)
     prepared = kit is None and session in _prepared
@@ -269,7 +271,7 @@ async def install_walk(
             return installed
         forget_walk(session, request.frame_id, kit)
         if kit is None and not prepared:
-            _prepare_next(session)  # it is one that goes from document to document
+            _prepare_next(session)  # the session goes from document to document
     context = await _take_world(request) if prepared else None
     if context is None:
         context = await request.worlds.context(session, request.frame_id)
@@ -279,7 +281,8 @@ async def install_walk(
         root = post(post_tree(request)) if with_tree else None
         expression = _PREPARED if prepared else _installation(kit)
         call = post(context.post_expression(expression, how=SERIALIZED, group=GROUP))
-        # The page's own world of another frame is reached by its document's number only: see `post_document`.
+        # In another frame, the page's own world can be reached only by the document's number: see
+        # `post_document`.
         own_world = request.clickables and request.frame_id == session.frame_id
         document = post(_post_main_document(session)) if own_world else None
         asked = None
@@ -288,19 +291,19 @@ async def install_walk(
             unless_kept.callback(asked.call.abandon)
         reply = await call.decoded(_InstalledReply)
         if prepared and reply.result.type == "undefined":
-            # A document from before, or one that got no scripts.
+            # A document from before the preparation, or one without scripts.
             asked = None
             call = post(context.post_expression(_installation(kit), how=SERIALIZED, group=GROUP))
             reply = await call.decoded(_InstalledReply)
         installed = _installed(session, reply)
         if installed is None and kit is not None:
-            raise ProtocolError("the walk could not be made: the page gave no function")
+            raise ProtocolError("cannot install the walk: the page returned no function")
         if installed is None:
             raise InvalidArgumentError(
                 what="source",
                 given='"computed"',
                 expected="another one, or a browser launched with computed_accessibility=True: this one does not "
-                "tell pages computed roles",
+                "offer computed roles to pages",
             )
         installed.plain = kit is None and not with_tree
         if document is not None:
@@ -319,23 +322,23 @@ async def install_walk(
 
 
 _with_trees: WeakSet[Session] = WeakSet()
-"""Sessions that had a document of which roles and names have to be asked for: the next ones will be like it."""
+"""Sessions that had a document that is not plain. Their next documents are expected not to be plain either."""
 
 
 def _is_like_one_with_tree(request: FrameRequest) -> bool:
-    """Say whether a new document is taken for one of which roles and names have to be asked for.
+    """Return whether a new document is expected not to be plain.
 
-    Not in a child frame: its document need not be like that of the page around it, and each tree more makes each
-    role that is asked for dearer, in all frames (200 frames: 7.1 s in place of 1.9).
+    False in a child frame: its document need not resemble the page around it, and each additional tree makes every
+    role query slower, in all frames (200 frames: 7.1 s instead of 1.9 s).
     """
     return request.session in _with_trees and request.frame_id == request.session.frame_id
 
 
 def post_tree(request: FrameRequest) -> PendingCall:
-    """Have Chrome make its tree of the frame's document, and keep those of the session from now on.
+    """Make Chrome build its tree of the frame's document, and keep the session's trees from now on.
 
-    Chrome makes it only when it is asked for a part of it. Without one, each single role and name would make a
-    tree of its own: on a page of 600 elements 3 s in place of 3 ms.
+    Chrome builds the tree only when a part of it is requested. Otherwise each query of a role or name would build
+    a separate tree: on a page of 600 elements 3 s instead of 3 ms.
     """
     _with_trees.add(request.session)
     keep_warm(request.session)
@@ -348,12 +351,12 @@ def _post_main_document(session: Session) -> PendingCall:
 
 
 def list_walks(session: Session) -> list[Installed]:
-    """Return the walks of the session's frames, those read last at the end."""
+    """Return the walks of the session's frames, most recently read last."""
     return list(remembered.get(session, {}).values())
 
 
 def forget_walk(session: Session, frame_id: str, kit: str | None) -> None:
-    """Forget the walk of a frame, whose document is another one now."""
+    """Forget the walk of a frame whose document was replaced."""
     known = remembered.get(session)
     installed = None if known is None else known.pop((frame_id, kit), None)
     if installed is not None:
@@ -368,53 +371,53 @@ def forget_frames_but(session: Session, there: Callable[[str], object | None]) -
 
 
 def _release(installed: Installed) -> None:
-    """Let the page's memory of the walk go; where its document is gone, it has gone with it."""
+    """Release the walk in the page. If its document is gone, Chrome has released it already."""
     installed.function.release()
     if installed.document is not None:
         installed.document.release()
 
 
 def post_document(session: Session, installed: Installed) -> PendingCall | None:
-    """Ask for the document as an object of the page's own world. To be awaited by `document_of`.
+    """Query the document as an object of the page's own world. Await the answer with `document_of`.
 
-    It is in no group: with one, each listener that is reported would be kept alive as a remote object of it. Asked
-    for listeners through an object of an isolated world, Chrome compiles handlers that stand in attributes
-    with wrappers of the wrong world: scripts then fail with "Illegal invocation", and the renderer crashes.
+    The object has no group: otherwise each reported listener would stay alive as a remote object of the group. If
+    listeners are queried through an object of an isolated world, Chrome compiles handler attributes with wrappers
+    of the wrong world: scripts then fail with "Illegal invocation", and the renderer crashes.
     """
     return post_resolve(session, installed.document_id, None) if installed.document_id else None
 
 
 async def document_of(call: PendingCall, session: Session) -> RemoteHandle | None:
-    """Return the document; None when it is gone."""
+    """Return the document; None if it is gone."""
     object_id = (await call.decoded(ResolveNodeReply)).object.object_id
     return None if object_id is None else RemoteHandle(session, object_id)
 
 
 async def give_names(request: FrameRequest, installed: Installed, kit: str) -> None:
-    """Give the walk roles and names of what `content-visibility: auto` skips, of which Chrome has none."""
+    """Give the walk roles and names of content that `content-visibility: auto` skips."""
     session = request.session
     context = await request.worlds.context(session, request.frame_id)
     with object_group("kit") as group:
         function = await object_of(context.post_expression(own(f"({kit})"), how=OBJECT, group=group), session)
         if function is None:
-            raise ProtocolError("roles and names could not be made: the page gave no function")
+            raise ProtocolError("cannot compute roles and names: the page returned no function")
         await installed.function.post(CALL, {"do": "help"}, function).raw()
 
 
 async def wait_laid_out(request: FrameRequest, installed: Installed) -> None:
-    """Wait until Chrome has laid the document out, no longer than a moment."""
+    """Wait briefly until Chrome has laid out the document."""
     milliseconds = min(request.seconds / 4, _LONGEST_BARE) * 1000
     await trio.lowlevel.checkpoint_if_cancelled()
     await installed.function.post(CALL, {"do": "wait", "milliseconds": milliseconds}, how=SETTLED_VALUE).raw()
 
 
 async def ask_walk(request: FrameRequest, installed: Installed, what: dict[str, Any]) -> str | None:
-    """Ask the walk for something that it answers with a text. None when its world has another document by now."""
+    """Call the walk and return the string that it answers. None if its world has another document by now."""
     return await walk_said(await post_walk(request, installed, what))
 
 
 async def post_walk(request: FrameRequest, installed: Installed, what: Mapping[str, Any]) -> PendingCall:
-    """Ask the walk for something. To be awaited by `walk_said`."""
+    """Call the walk. Await the answer with `walk_said`."""
     arguments: list[object] = [_within_time(request, what, len(installed.ids) - 1)]
     if request.root is not None:
         node = Node(request.session, request.root, request.frame_id, "root of the snapshot")
@@ -424,7 +427,7 @@ async def post_walk(request: FrameRequest, installed: Installed, what: Mapping[s
 
 
 def _post_first(request: FrameRequest, context: ExecutionContext, what: Mapping[str, Any]) -> FirstWalk:
-    """Ask a walk for something whose installation was sent before, in a document that came with what makes it."""
+    """Call a walk whose installation was just sent, in a document that was created with the walk's maker."""
     return FirstWalk(what, context.post(_FIRST_CALL, _within_time(request, what, 0)))
 
 
@@ -434,7 +437,7 @@ def _within_time(request: FrameRequest, what: Mapping[str, Any], known: int) -> 
 
 
 async def walk_said(call: PendingCall) -> str | None:
-    """Return the text that the walk answered with; None when its world has another document by now."""
+    """Return the string that the walk answered; None if its world has another document by now."""
     reply = await call.decoded(_TextReply)
     if reply.exception_details is not None:
         raise ProtocolError(f"the walk in the page failed: {reply.exception_details.reason[:LONGEST_REASON]}")
@@ -442,9 +445,9 @@ async def walk_said(call: PendingCall) -> str | None:
 
 
 def _installed(session: Session, reply: _InstalledReply) -> Installed | None:
-    """Return what the installation gave; None where the browser does not offer what it needs."""
+    """Return the result of the installation; None if the browser does not offer computed roles."""
     if reply.exception_details is not None:
-        raise ProtocolError(f"the walk could not be made: {reply.exception_details.reason[:LONGEST_REASON]}")
+        raise ProtocolError(f"cannot install the walk: {reply.exception_details.reason[:LONGEST_REASON]}")
     if reply.result.object_id is None:
         return None
     function = RemoteHandle(session, reply.result.object_id)
