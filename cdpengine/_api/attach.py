@@ -1,7 +1,7 @@
-"""A browser's connections, and the Browser that stands on them.
+"""The connections of a browser, and the Browser that uses them.
 
-Rule: whatever ends the block, the engine's tasks and sessions end before its connections do. `launch` loads this
-module while the browser starts, and what websockets need only where there is one.
+Rule: on every exit, the engine's tasks and sessions end before its connections. `launch` imports this module while
+the browser starts; websockets are imported only if needed.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _pipe_numbers = itertools.count(1)
 async def attach(
     process: BrowserProcess, secrets: Iterable[str], *, evaluate_enabled: bool
 ) -> AsyncIterator[Browser]:
-    """Give the Browser of a process that was started. `secrets` are withheld by every instrument."""
+    """Yield the Browser of a started process. All instruments redact `secrets`."""
     if process.pipe is not None:
         transport = PipeTransport(process.pipe.to_browser, process.pipe.from_browser)
         instruments = instruments_that_know(secrets)
-        # Nobody else can come to a browser over its pipe; over a port that is open beside it others can.
+        # A pipe has only this client. An open port has others too.
         key = f"pipe {next(_pipe_numbers)}" if process.endpoint is None else _key_of(process.endpoint)
         async with (
             watch_as_asked(instruments),
@@ -65,7 +65,7 @@ def _key_of(endpoint: str) -> str:
 
 
 def instruments_that_know(secrets: Iterable[str]) -> Instruments:
-    """Return instruments for the connections of a browser; each is given the secrets before any message."""
+    """Return the instruments of a browser's connections. They receive the secrets before any message."""
     instruments = Instruments()
     for secret in secrets:
         instruments.add_secret(secret)
@@ -74,7 +74,7 @@ def instruments_that_know(secrets: Iterable[str]) -> Instruments:
 
 @asynccontextmanager
 async def watch_as_asked(instruments: Instruments) -> AsyncIterator[None]:
-    """Record the traffic where the environment says so, and log it where the logger wants that."""
+    """Record and log the traffic as the environment and the logger's level request."""
     async with AsyncExitStack() as stack:
         if os.environ.get("CDPENGINE_RECORD"):
             with packages_named():
@@ -100,14 +100,15 @@ async def open_engine(
     *,
     launched: bool = True,
 ) -> AsyncIterator[Browser]:
-    """Run the engine on a connection, and end all of it.
+    """Run the engine on a connection, and stop all of it at the end.
 
-    `opener` opens the evaluation sessions' own connection. `launched`: this program started the browser.
+    `opener` opens the separate connection of evaluation sessions. `launched` means that this program started the
+    browser.
     """
     async with open_body_nursery() as nursery:
         tabs = Tabs(main, opener, nursery, opener_optional=not launched, launched=launched)
         version = await _version_of(main)
-        # Made before its pages are attached: its parts want to tell them things before they run.
+        # Created before its pages are attached, because its parts send settings to them before they run.
         browser = Browser(
             tabs, version, instruments, key=key, endpoint=endpoint, evaluate_enabled=evaluate_enabled
         )
@@ -115,27 +116,30 @@ async def open_engine(
         try:
             yield browser
         finally:
-            browser._state.closing = True  # noqa: SLF001 - no part of what users have
+            browser._state.closing = True  # noqa: SLF001 - not public
             await tabs.downloads.close()
             await tabs.creations.settle()
-            # Before the nursery closes: nothing that comes in later may find it closed.
+            # Closed before the nursery, so that no later event finds the nursery closed.
             tabs.evaluation_sessions.close()
             main._lose("this program closed the connection")
 
 
 async def _version_of(main: Connection) -> BrowserVersion:
-    """Ask who answers on a new connection. Raises ConnectFailedError when it is no browser, or nobody any more."""
+    """Return the version of a new connection's browser.
+
+    Raises ConnectFailedError if it is not a browser, or if the connection ends.
+    """
     try:
         return await main.root.request("Browser.getVersion", {}, BrowserVersion)
     except (RemoteError, ProtocolError) as error:
         raise ConnectFailedError(
             endpoint=main.name,
-            reason=f"what answers there is no browser: {error}",
-            advice="Others speak the protocol too, such as Node.js, without tabs: pass a browser's address",
+            reason=f"the endpoint is not a browser: {error}",
+            advice="Node.js and others use the protocol too, without tabs. Pass the address of a browser",
         ) from error
     except ConnectionLostError as error:
         raise ConnectFailedError(
             endpoint=main.name,
-            reason=f"the connection ended before the browser had answered: {error.reason}",
-            advice="Something listens there, and gives no session: its own log or account page says why",
+            reason=f"the connection ended before the browser answered: {error.reason}",
+            advice="A server accepts connections there, but gives no session. Check its log or account page",
         ) from error

@@ -1,7 +1,7 @@
-"""A browser's connections over websockets, and the Browser that stands on them.
+"""Websocket connections of a browser, and the Browser that uses them.
 
-Rule: the evaluation sessions have a connection of their own where the address names one browser: another one may
-give each connection a browser.
+Rule: evaluation sessions have a separate connection only if the address names one browser. Other addresses may
+start a browser for each connection.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = ["attach_websocket", "resolve_endpoint"]
 async def attach_websocket(
     endpoint: ResolvedEndpoint, secrets: Iterable[str], *, evaluate_enabled: bool, launched: bool = True
 ) -> AsyncIterator[Browser]:
-    """Give the Browser behind a websocket address.
+    """Yield the Browser behind a websocket address.
 
-    `launched`: this program started it, so connections are free.
+    `launched` means that this program started the browser, so further connections cost nothing.
     """
     instruments = instruments_that_know(secrets)
 
@@ -37,7 +37,7 @@ async def attach_websocket(
             yield connection
 
     key = browser_key(endpoint.ws_url)
-    # A gateway's address may start a browser for each connection, which costs something.
+    # A gateway's address may start a browser for each connection, which costs money or memory.
     opener = open_one if names_one_browser(endpoint.ws_url) else None
     async with (
         watch_as_asked(instruments),

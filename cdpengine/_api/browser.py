@@ -1,7 +1,6 @@
-"""Browser: one running browser; its pages, contexts, targets and counts.
+"""Browser: one running browser with its pages, contexts, targets and counts.
 
-Rule: it holds no state of its own beyond what its connections hold; a Page object is the same object for as
-long as its page lives.
+Rule: a Browser has no state beyond its connections'. A page has the same Page object for its whole life.
 """
 
 from __future__ import annotations
@@ -47,11 +46,11 @@ from cdpengine.errors import SessionGoneError, shown_url
 
 @attrs.frozen
 class BrowserStatistics:
-    """Counts of both connections, how many pages there are, and the evaluations of all pages together.
+    """Counts of both connections, of pages, and of the evaluations of all pages.
 
-    `main` carries what is done and told, `evaluation_session` what stops scripts; over a pipe both are the same. A
-    evaluation session connection that was lost is opened again (`evaluation_connections` counts them all), and
-    `evaluation_session` counts from there.
+    `main` carries commands and events, `evaluation_session` terminates scripts. Over a pipe both are the same
+    connection. A lost connection of evaluation sessions is opened again: `evaluation_connections` counts them all,
+    and `evaluation_session` restarts at zero.
     """
 
     main: ConnectionStatistics
@@ -62,15 +61,15 @@ class BrowserStatistics:
 
 
 _FIRST_DOCUMENT = 2.0
-"""Seconds that a page which just opened gets to show the document that it was opened with; it may never come."""
+"""Time in seconds in which a new page must show its first document. It may never arrive."""
 
 
-@not_picklable("what was read from its pages")
+@not_picklable("data that you read from its pages")
 class Browser:
     """A browser that this program started or connected to. Get it from `launch` or `connect`.
 
-    `measure` traces it. `endpoint` is its websocket URL, at which other clients can connect to it,
-    `cdpengine.debug.proxy` say; None where it has no port: `launch(debugging_port=0)` opens one.
+    `measure` traces it. `endpoint` is its websocket URL for other clients, such as `cdpengine.debug.proxy`. It is
+    None without a debugging port: `launch(debugging_port=0)` opens one.
     """
 
     def __init__(
@@ -96,45 +95,45 @@ class Browser:
 
     @property
     def version(self) -> BrowserVersion:
-        """Who answers: product, protocol, user agent."""
+        """The browser's product, protocol version and user agent."""
         return self._state.version
 
     @property
     def key(self) -> str:
-        """Tells browsers apart: two connections to one browser have the same; one started anew has another."""
+        """Identifies the running browser. It is equal for all connections to it, and differs after a restart."""
         return self._state.key
 
     @property
     def instruments(self) -> Instruments:
-        """What watches the browser's connections: recorders, logs of the wire."""
+        """The instruments of the browser's connections, such as recorders and wire logs."""
         return self._state.instruments
 
     @property
     def session(self) -> Session:
-        """The browser's own session, for any protocol command and event that belongs to no page."""
+        """The browser's session, for any protocol command and event that belongs to no page."""
         return self._state.tabs.connection.root
 
     @property
     def pages(self) -> list[Page]:
-        """The pages that are open, oldest first; popups too."""
+        """The open pages, oldest first, including popups."""
         return [self._page(target) for target in self._state.tabs.pages.values()]
 
     @property
     def targets(self) -> list[TargetInfo]:
-        """Everything that Chrome lists as a target now: pages, iframes, workers, service workers, ..."""
+        """All current targets of Chrome: pages, iframes, workers, service workers, ..."""
         return list(self._state.tabs.connection.targets.infos.values())
 
     @property
     def downloads(self) -> list[Download]:
-        """The latest downloads, oldest first, those included that were refused because nobody expected them.
+        """The latest downloads, oldest first, including those refused as unexpected.
 
-        A browser that this program launched, and contexts that it made, refuse what no `Page.expect_download`
-        waits for. What a browser that it connected to does with them is that browser's own affair.
+        A launched browser, and contexts made by this program, refuse downloads without a `Page.expect_download`. A
+        browser that this program connected to follows its own settings.
         """
         return list(self._state.tabs.downloads.records)
 
     def page(self, target_id: str) -> Page | None:
-        """Return the page with that target id, None when there is none."""
+        """Return the page with that target id, or None."""
         target = self._state.tabs.pages.get(target_id)
         return None if target is None else self._page(target)
 
@@ -159,12 +158,12 @@ class Browser:
         activity: bool | ActivityOptions | None = None,
         timeout: float = 30,
     ) -> Page:
-        """Open a page, and go to `url` if one is given.
+        """Open a page, and go to `url` if given.
 
-        `viewport` is its width and height in CSS pixels, None the size of its window; "default" is that of its
-        context, else that of the browser. `activity` has kept what it does, from before the first document: True,
-        or an ActivityOptions. Raises as `Page.goto` does; the page is closed again in that case, and when it is
-        cancelled.
+        `viewport` is the width and height in CSS pixels, or None for the size of the window. "default" is the
+        viewport of the context, or else of the browser. `activity` (True or an ActivityOptions) collects the
+        page's activity before its first document. Raises the errors of `Page.goto`. On an error or cancellation
+        the page is closed.
         """
         options = check_options(activity)
         size = viewport if viewport == "default" else check_viewport(viewport)
@@ -186,7 +185,7 @@ class Browser:
                     await emulations.keep(
                         target.target_id, Layer({"viewport": size}, target.target_id), target
                     )
-                # Sent on before it is known to run, one new page in some 150 crashes (measured).
+                # Without this wait, one new page in about 150 crashes on navigation (measured).
                 await target.running.ready()
                 if options is not None:
                     await self._page(target).activity.start_with(options, timeout=timeout)
@@ -198,19 +197,19 @@ class Browser:
                 raise
 
     def set_activity(self, activity: bool | ActivityOptions | None) -> None:
-        """Have kept what all pages do: those that are open from now on, new ones from their first script on.
+        """Collect the activity of all pages: open ones from now on, new ones from their first script.
 
-        True, or an ActivityOptions; None and False: of those that come, nothing. What `page.activity` says of one
-        page goes before it; a page that another page opens is as that one. Raises InvalidArgumentError.
+        `activity` is True or an ActivityOptions; None or False collects nothing of new pages. `page.activity` of
+        one page has priority. A popup has the settings of its opener. Raises InvalidArgumentError.
         """
         self._state.activities.set_for_all(check_options(activity))
 
     def set_dialog_policy(
         self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None
     ) -> None:
-        """Say how the dialogs of pages that appear from now on are answered, as `page.dialogs.set_policy` does.
+        """Set the answers to dialogs of new pages, as `page.dialogs.set_policy` does.
 
-        A page that another page opens has the policy of that page. Raises InvalidArgumentError.
+        A popup has the policy of its opener. Raises InvalidArgumentError.
         """
         self._state.tabs.set_dialog_policy(DialogPolicy.checked(policy, prompt_text))
 
@@ -222,10 +221,10 @@ class Browser:
         where: Callable[[Page], bool] | None = None,
         timeout: float = 30,
     ) -> Page:
-        """Return the first page that matches, waiting until there is one; a popup, say.
+        """Return the first page that matches, such as a popup. Waits until one exists.
 
         `opener` is the page that opened it, `url` a glob ("*/login*"), a compiled regular expression or a
-        function, `where` a test of the page. Pages that are open already count. Raises DeadlineExceededError.
+        function, `where` a test of the page. Open pages count. Raises DeadlineExceededError.
         """
         matches = _page_test(opener, url, where)
         with within("wait for a page", timeout):
@@ -240,13 +239,13 @@ class Browser:
         where: Callable[[Page], bool] | None = None,
         timeout: float = 30,
     ) -> AsyncIterator[Expected[Page]]:
-        """Expect that the block opens a page (a popup, a tab); `expected.value` is it, once the block has ended.
+        """Expect that the block opens a page (popup or tab). After the block, `expected.value` is the page.
 
-        `opener`, `url` and `where` choose among the pages that open, as in `wait_for_page`; a page whose URL does
-        not match yet is waited for. `timeout` (seconds) counts from the beginning of the block, which it does not
-        interrupt. One that is closed again at once is given too, where none that matches is open: it is `closed`,
-        and has the last URL that was told. Raises DeadlineExceededError, which names what opened instead,
-        SessionGoneError when the opener is closed, ConnectionLostError.
+        `opener`, `url` and `where` filter the new pages, as in `wait_for_page`. If a page's URL does not match
+        yet, the block's end waits for it. `timeout` (seconds) counts from the beginning of the block, but does not
+        interrupt it. A page that closes immediately also counts if no open page matches: it is `closed`, with its
+        last known URL. Raises DeadlineExceededError listing the other new pages, SessionGoneError if the opener is
+        closed, ConnectionLostError.
         """
         test = _page_test(opener, url, where)
         budget = Budget.start("expect a page", timeout)
@@ -276,7 +275,7 @@ class Browser:
             await wait_for_arrival(expected, budget, lambda: self._next_page(first, also_closed=True), seen)
 
     async def _next_page(self, choose: Callable[[], Page | None], *, also_closed: bool = False) -> Page:
-        """Return the page that `choose` gives once it is ready, and shows its first document."""
+        """Return the page that `choose` returns, once it is ready and shows its first document."""
 
         def found() -> Page | None:
             if error := self.session.error():
@@ -285,7 +284,7 @@ class Browser:
 
         while True:
             page = await self._state.tabs.changes.wait_for(found)
-            target = page._core.target  # noqa: SLF001 - its own page's
+            target = page._core.target  # noqa: SLF001 - same package
             try:
                 await target.running.ready()
             except SessionGoneError:
@@ -308,16 +307,17 @@ class Browser:
         timeout: float = 30,
         **emulation: Unpack[EmulationOptions],
     ) -> AsyncIterator[BrowserContext]:
-        """Make an isolated context (cookies, storage, cache of its own); it ends, pages and all, with the block.
+        """Create an isolated context (cookies, storage, cache), which ends with the block, including its pages.
 
-        `storage_state` is what it begins with: a StorageState, or the file of one. `proxy` is "http://host:port"
-        or a Proxy. `downloads` is the directory that its downloads come into; without it, those that nobody
-        expects are refused. `permissions` are names that are granted, or a mapping of names to states.
-        `activity` has kept what its pages do, from their first script on: True, or an ActivityOptions. All others
-        are what `context.emulation.set` takes. Chrome disposes of it by itself should this program be killed.
+        `storage_state` is the initial state: a StorageState, or a file that contains one. `proxy` is
+        "http://host:port" or a Proxy. `downloads` is the directory of its downloads; without it, unexpected
+        downloads are refused. `permissions` is a list of granted names, or a mapping of names to states.
+        `activity` (True or an ActivityOptions) collects the activity of its pages from their first script. All
+        other arguments work as in `context.emulation.set`. If this program is killed, Chrome disposes of the
+        context.
 
         Raises InvalidArgumentError, StateFileInvalidError, CookieRefusedError, EmulationRefusedError,
-        StorageUnavailableError; then there is no context. DeadlineExceededError, ConnectionLostError.
+        StorageUnavailableError; no context remains then. DeadlineExceededError, ConnectionLostError.
         """
         options = check_options(activity)
         plan = plan_context(
@@ -336,16 +336,16 @@ class Browser:
 
     @property
     def context(self) -> BrowserContext:
-        """The default context: the profile that the browser was started with."""
+        """The default context: the profile with which the browser was started."""
         return self._default_context
 
     def context_of(self, page: Page) -> BrowserContext:
-        """Return the context that a page belongs to."""
+        """Return the context of a page."""
         return self._contexts.get(page.context_id or "", self._default_context)
 
     @contextmanager
     def _adopt(self, core: ContextCore, proxy: Proxy | None) -> Iterator[BrowserContext]:
-        """Have a context that was just made for one of this browser's while the block runs."""
+        """List a new context as one of this browser's during the block."""
         assert core.id is not None
         context = self._contexts[core.id] = BrowserContext(self, core, proxy)
         with self._state.keep(core):
@@ -369,16 +369,16 @@ class Browser:
         await self._state.tabs.close(made.target_id)
 
     def _set_default_viewport(self, viewport: tuple[int, int] | None) -> None:
-        """Give the pages that this program opened, and opens, that viewport; None: the window's."""
+        """Set the viewport of all pages opened by this program; None is the size of the window."""
         self._state.emulations.set_default_viewport(viewport)
 
     def _refuse_downloads(self) -> None:
-        """Have the default context refuse downloads that nobody expects. For a browser that is this program's."""
+        """Refuse unexpected downloads in the default context of a browser that this program started."""
         self._state.tabs.downloads.refuse()
 
     @asynccontextmanager
     async def _watch_pages(self, recover_after: float | None) -> AsyncIterator[None]:
-        """Watch every page during the block; recover one that is silent for `recover_after` seconds."""
+        """Watch every page during the block. Recover a page that is silent for `recover_after` seconds."""
         async with open_body_nursery() as nursery:
             if recover_after is not None:
                 nursery.start_soon(watch_pages, self._state.tabs, recover_after, name="watchdog")
@@ -386,7 +386,7 @@ class Browser:
 
     @property
     def connections(self) -> tuple[Connection, ...]:
-        """The connections that are in use: one over a pipe, two over websockets."""
+        """The open connections: one over a pipe, two over websockets."""
         return self._state.connections
 
 

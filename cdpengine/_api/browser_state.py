@@ -1,7 +1,7 @@
-"""BrowserState and ContextCore: what a browser, its contexts and its pages stand on.
+"""BrowserState and ContextCore: the shared state of a browser, its contexts and its pages.
 
-Rule: they know neither Browser nor Page, so everything that these are made of can be given them. The default
-context has the same methods as those that are made; Chrome's id of it is asked for when it is first needed.
+Rule: this module does not import Browser or Page, so their parts can use it. The default context has the same
+methods as other contexts; its id is requested from Chrome when first needed.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, Remote
 
 
 class BrowserState:
-    """What a Browser holds, and shares with its pages and contexts.
+    """The state that a Browser shares with its pages and contexts.
 
-    `key` tells browsers apart: two connections to one browser have the same. `context_ids` are those of the
-    contexts that `new_context` made. `closing`: this program ends the connection, or the browser.
+    `key` is equal for two connections to one browser. `context_ids` are the contexts that `new_context` created.
+    `closing` means that this program is ending the connection, or the browser.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class BrowserState:
 
     @contextmanager
     def keep(self, core: ContextCore) -> Iterator[None]:
-        """Have a context that was just made while the block runs; at its end, nothing is left of it here."""
+        """Register a new context during the block, and remove all its entries at the end."""
         assert core.id is not None
         self.context_ids.add(core.id)
         self.downloads.refuse(core.id)
@@ -86,13 +86,13 @@ class BrowserState:
             self.emulations.drop(core)
 
     def share_ref_numbers(self, core: ContextCore | None, numbers: RefNumbers) -> None:
-        """Have all pages of a context (None: of the browser) take the numbers of refs from `numbers`."""
+        """Share the numbers of refs between all pages of a context, or of the browser (None)."""
         self._ref_numbers[core] = numbers
         if core is not None:
             core.on_end(lambda: self._forget_ref_numbers(core))
 
     def ref_numbers_of(self, page: PageTarget) -> RefNumbers | None:
-        """Return the numbers that the page's refs share with those of other pages; None for none."""
+        """Return the numbers that the page's refs share with other pages, or None."""
         if not self._ref_numbers:
             return None
         for core, numbers in self._ref_numbers.items():
@@ -101,7 +101,7 @@ class BrowserState:
         return self._ref_numbers.get(None)
 
     def keep_refs(self, page: PageTarget) -> None:
-        """Keep the page's refs as long as it is open."""
+        """Keep the page's refs while it is open."""
         key = self.key, page.target_id
         ref_tables().hold(*key)
         page.session.on_end(lambda: ref_tables().release(*key))
@@ -115,22 +115,22 @@ class BrowserState:
 
     @property
     def session(self) -> Session:
-        """The browser's own session."""
+        """The browser's session."""
         return self.tabs.connection.root
 
     @property
     def creations(self) -> RemoteResources:
-        """What makes things in the browser."""
+        """The tracker of resources created in the browser."""
         return self.tabs.creations
 
     @property
     def downloads(self) -> Downloads:
-        """What follows the downloads."""
+        """The tracker of downloads."""
         return self.tabs.downloads
 
     @property
     def connections(self) -> tuple[Connection, ...]:
-        """The connections that are in use: one over a pipe, two over websockets."""
+        """The open connections: one over a pipe, two over websockets."""
         main, evaluation_session = self.tabs.connection, self.tabs.evaluation_sessions.connection
         return (main,) if main is evaluation_session else (main, evaluation_session)
 
@@ -159,12 +159,12 @@ async def read_argument(session: Session, argument: RemoteArgument) -> Any:
             return await receive_value(session, EvaluateReply(result=remote), group)
         except RemoteError as error:
             if error.message.startswith(_GONE):
-                raise EvaluationFailedError(text="the page does not have it any more", threw=False) from None
+                raise EvaluationFailedError(text="the page no longer has the object", threw=False) from None
             raise
 
 
 class ContextCore:
-    """What a BrowserContext is made of. Its parts (`context.network`, `context.storage`, ...) are given it.
+    """The shared state of a BrowserContext, passed to its parts (`context.network`, `context.storage`, ...).
 
     `id` is Chrome's browserContextId, None for the default context.
     """
@@ -177,21 +177,21 @@ class ContextCore:
 
     @property
     def known_id(self) -> str | None:
-        """Chrome's id of the context; of the default one, None until `real_id` has asked for it."""
+        """Chrome's id of the context. For the default context it is None until `real_id` was called."""
         return self.id or self._default_id
 
     def holds(self, page: PageTarget) -> bool:
-        """Tell whether a page is one of the context's."""
+        """Return whether a page belongs to the context."""
         if self.known_id is None:
             return page.context_id not in self.state.context_ids
         return page.context_id == self.known_id
 
     def on_end(self, listener: Callable[[], None]) -> None:
-        """Have `listener` called when the context ends."""
+        """Call `listener` when the context ends."""
         self._end_listeners.append(listener)
 
     def end(self) -> None:
-        """Note that the context is gone."""
+        """Mark the context as ended and call its listeners."""
         for listener in self._end_listeners:
             listener()
 
@@ -201,7 +201,7 @@ class ContextCore:
         return any(self.holds(page) for page in self.state.tabs.pages.values())
 
     async def real_id(self) -> str | None:
-        """Return Chrome's id of the context, of the default one too; None where Chrome does not tell that."""
+        """Return Chrome's id of the context, also of the default one, or None if Chrome does not report it."""
         if self.known_id is None:
             try:
                 reply = await self.state.session.request(
@@ -216,13 +216,13 @@ class ContextCore:
 
     @asynccontextmanager
     async def action(self, action: str, timeout: float) -> AsyncIterator[Budget]:
-        """Run one action under its budget, once it is known which pages are the context's."""
+        """Run one action under its budget, once the context's pages are known."""
         with within(action, timeout) as budget:
-            await self.real_id()  # from here on, `holds` knows the pages of the default context
+            await self.real_id()  # `holds` needs it for pages of the default context
             yield budget
 
     async def check_emulation(self, settings: Settings) -> None:
-        """Have Chrome say whether it knows a locale, where no page is there that would.
+        """Check with Chrome whether it knows a locale, if no page is open to do so.
 
         Raises InvalidArgumentError.
         """
@@ -235,11 +235,11 @@ class ContextCore:
                 await page.session.call("Emulation.setLocaleOverride", locale=locale)
             except RemoteError as error:
                 if error.message.startswith("Invalid"):
-                    expected = f"what Chrome knows (it says {error.message!r})"
+                    expected = f"a value that Chrome knows (its error: {error.message!r})"
                     raise InvalidArgumentError(
                         what="locale", given=repr(locale)[:80], expected=expected
                     ) from None
 
     def origin_page(self) -> AbstractAsyncContextManager[OriginPage]:
-        """Return an unseen page of the context, to be entered."""
+        """Return an invisible page of the context, to be entered."""
         return open_origin_page(self.state.session, self.state.creations, self.id)

@@ -1,6 +1,6 @@
-"""connect: to a browser that somebody else started, which is never closed.
+"""connect: attach to a browser that another program started. It is never closed.
 
-Rule: after the block nothing is left of what it made there: no session, no context, no task, no connection.
+Rule: after the block nothing remains of the objects it created: no session, context, task or connection.
 """
 
 from __future__ import annotations
@@ -40,18 +40,19 @@ async def connect(
     activity: bool | ActivityOptions | None = None,
     timeout: float = 30,
 ) -> AsyncIterator[Browser]:
-    """Connect to a running browser: "http://host:port", or its own "ws://..." address.
+    """Connect to a running browser: "http://host:port", or its "ws://..." address.
 
-    Leaving the block closes the connection, never the browser. A tab that is stuck holds up nothing. Pages of
-    other clients are left alone until the engine's first action on them: their dialogs, file choosers and focus.
+    The end of the block closes the connection, never the browser. A tab that does not answer delays nothing.
+    Dialogs, file choosers and focus of other clients' pages are untouched until the engine's first action on the
+    page.
 
-    What stops scripts has a second connection where the address names one browser (/devtools/browser/<id>, as http://host:port
-    gives for Chrome) and that browser is reached again. Elsewhere, as at services that start a browser for each
-    connection or allow only one, it is on the first one.
-    `recover_after`, `evaluate_enabled` and `activity` as in `launch`; so is `viewport`, for the pages that this
-    program opens. Pages of other clients keep theirs.
+    Script termination uses a second connection if the address names one browser (/devtools/browser/<id>, which
+    http://host:port returns for Chrome) and leads to that browser again. Otherwise it shares the first connection,
+    for example with services that start a browser for each connection or allow only one. `recover_after`,
+    `evaluate_enabled` and `activity` are those of `launch`. So is `viewport`, but only for pages that this program
+    opens; other pages keep theirs.
 
-    Raises InvalidArgumentError for an invalid endpoint, ConnectFailedError when no browser answers there in
+    Raises InvalidArgumentError for an invalid endpoint, ConnectFailedError if no browser answers there within
     `timeout`.
     """
     if recover_after is not None:
@@ -71,7 +72,7 @@ async def connect(
                 what="endpoint",
                 given=redact_endpoint(endpoint),
                 expected="the browser's address (ws://host:port/devtools/browser/..., or http://host:port), "
-                "not that of one page",
+                "not the address of one page",
             )
         secrets = [*secrets_in_endpoint(endpoint), *secrets_in_endpoint(resolved.ws_url)]
         secrets += secret_values(resolved.headers.items())
@@ -79,8 +80,8 @@ async def connect(
             resolved, secrets, evaluate_enabled=evaluate_enabled, launched=False
         ) as browser:
             starting.deadline = math.inf
-            await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
-            browser._set_default_viewport(size)  # noqa: SLF001 - no part of what users have
+            await trio.lowlevel.checkpoint_if_cancelled()  # the timeout may expire at the last moment
+            browser._set_default_viewport(size)  # noqa: SLF001 - not public
             browser.set_activity(activity_options)
             started()
             async with browser._watch_pages(recover_after):  # noqa: SLF001 - as above

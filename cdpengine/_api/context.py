@@ -1,9 +1,8 @@
-"""BrowserContext: what pages share and others do not see: cookies, storages, caches, permissions, a proxy.
+"""BrowserContext: pages with shared cookies, storages, caches, permissions and proxy, isolated from others.
 
-Rule: the default context has the same methods as those that are made; what is set for a context holds for all its
-pages, those included that come later, and ends with it. Nothing is made while anything that was asked for cannot
-work; a context whose set-up fails is gone again. Chrome disposes of it by itself when this program's connection
-ends, however that happens.
+Rule: the default context has the same methods as created ones. A setting of a context applies to all its pages,
+including later ones, and ends with it. All arguments are checked before anything is created, and a context whose
+set-up fails is disposed of. Chrome disposes of it when this program's connection ends for any reason.
 """
 
 from __future__ import annotations
@@ -45,10 +44,11 @@ if TYPE_CHECKING:
 
 @not_picklable("its storage state")
 class BrowserContext:
-    """A context. Get one from `browser.new_context(...)`; `browser.context` is the default one.
+    """A browser context. Get it from `browser.new_context(...)`; `browser.context` is the default one.
 
-    `id` is Chrome's browserContextId, None for the default context. `proxy` is what it was made with, `browser`
-    whose it is. What holds for all its pages is in its parts: `network`, `emulation`, `storage`, `scripts`.
+    `id` is Chrome's browserContextId, None for the default context. `proxy` is the proxy it was created with,
+    `browser` its browser. Settings for all its pages are in its parts: `network`, `emulation`, `storage` and
+    `scripts`.
     """
 
     def __init__(self, browser: Browser, core: ContextCore, proxy: Proxy | None = None) -> None:
@@ -68,7 +68,7 @@ class BrowserContext:
 
     @property
     def pages(self) -> list[Page]:
-        """The context's pages; of the default one, those that `new_context` made none for."""
+        """The context's pages. For the default context, the pages outside of all created contexts."""
         return [page for page in self.browser.pages if page.context is self]
 
     async def new_page(
@@ -79,7 +79,7 @@ class BrowserContext:
         activity: bool | ActivityOptions | None = None,
         timeout: float = 30,
     ) -> Page:
-        """Open a page in this context, as `Browser.new_page` does."""
+        """Open a page in this context. Works as `Browser.new_page`."""
         return await self.browser.new_page(
             url, context=self, viewport=viewport, activity=activity, timeout=timeout
         )
@@ -94,29 +94,29 @@ class BrowserContext:
         limit: float = 30,
         timeout: float = 30,
     ) -> AwaitableScope[RouteRegistration]:
-        """Have `handler` answer the requests whose URL matches, in all pages of the context.
+        """Answer the requests of all pages of the context whose URL matches with `handler`.
 
         `async with` it for a block; `await` it to last, until `network.unroute`.
 
         `pattern` is a glob ("*/api/*", in which only "*" is special), a compiled regular expression or a function
-        of the URL; `resource_type` narrows it ("Image", "XHR", ...; `fetch()` is "XHR"). `handler` is an async
-        function that is given a Route and answers it: `continue_`, `fulfill`, `abort`, or `fallback` to the next
-        route. The latest route is asked first. With `stage="response"`, it gets the request when its response has
-        begun. They hold for all its pages, their frames and workers, from their first request;
-        of what a service worker or the memory cache answers they see nothing.
+        of the URL. `resource_type` restricts it ("Image", "XHR", ...; `fetch()` is "XHR"). `handler` is an async
+        function. It receives a Route and calls `continue_`, `fulfill`, `abort`, or `fallback` for the next route.
+        The latest route comes first. With `stage="response"`, the handler runs when the response has begun. Routes
+        apply to all pages of the context, with their frames and workers, from their first request. They do not see
+        requests answered by a service worker or the memory cache.
 
-        A handler that raises, gives no answer, or takes more than `limit` seconds, fails its request
-        (net::ERR_FAILED) and nothing else: see `network.routes.failures` and the log. What it holds at the end of
-        the block goes on as if there had been no route.
+        If a handler raises, gives no answer or takes more than `limit` seconds, only its request fails
+        (net::ERR_FAILED): see `network.routes.failures` and the log. A request that is still paused at the end of
+        the block continues without the route.
 
-        Raises InvalidArgumentError, DeadlineExceededError, and ConnectionLostError.
+        Raises InvalidArgumentError, DeadlineExceededError and ConnectionLostError.
         """
         routes = self.network.routes
         return route_requests(self._scope, routes, pattern, handler, resource_type, stage, limit, timeout)
 
     @property
     def downloads(self) -> list[Download]:
-        """The latest downloads of the context, oldest first, those included that were refused."""
+        """The latest downloads of the context, oldest first, including refused ones."""
         own = self._core.known_id
         every = self._core.state.downloads.records
         if own is not None:
@@ -125,11 +125,11 @@ class BrowserContext:
         return [download for download in every if download.context_id not in others]
 
     def allow_downloads(self, directory: str | Path, *, timeout: float = 30) -> AwaitableScope[Path]:
-        """Let all downloads of the context come into `directory`, which is made if need be; gives its whole path.
+        """Save all downloads of the context in `directory`, created if needed. The value is its absolute path.
 
-        `await` it to last, `async with` it for a block. Names are the server's, made safe, with a number where the
-        name is taken; `context.downloads` and `page.expect_download()` tell of them. Raises InvalidArgumentError
-        for a directory that cannot be one, RemoteError where the browser does not allow it.
+        `await` it to last, `async with` it for a block. File names are the server's, made safe, with a number if
+        the name is taken. `context.downloads` and `page.expect_download()` report the downloads. Raises
+        InvalidArgumentError for an invalid directory, RemoteError if the browser does not allow downloads.
         """
         place = to_path("directory", directory)
         downloads = self._core.state.downloads
@@ -159,12 +159,12 @@ class BrowserContext:
 
 
 _DISPOSE_TIMEOUT = 2.0
-"""Seconds that disposing of a context may take when its block ends."""
+"""Maximum time in seconds to dispose of a context when its block ends."""
 
 
 @attrs.frozen
 class ContextPlan:
-    """What a context is to be, checked, as far as that goes without a browser."""
+    """The options of a new context, checked without a browser."""
 
     storage_state: StorageState | str | Path | None
     proxy: Proxy | None
@@ -211,7 +211,7 @@ async def make_context(
     adopted: Callable[[ContextCore], AbstractContextManager[BrowserContext]],
     timeout: float,
 ) -> AsyncIterator[BrowserContext]:
-    """Make a context as planned, and dispose of it with the block; it is the browser's own within `adopted`."""
+    """Create a context as planned inside `adopted`, and dispose of it at the end of the block."""
     params: dict[str, object] = {"disposeOnDetach": True}
     if plan.proxy is not None:
         params.update(context_params(plan.proxy))
@@ -220,7 +220,7 @@ async def make_context(
         await state.session.call("Target.disposeBrowserContext", browserContextId=made.browser_context_id)
 
     async def dispose_at_end(made: CreateBrowserContextReply) -> None:
-        # Gone with the connection, or refused because Chrome had disposed of it: either way it is gone.
+        # These errors mean that the context is gone, with the connection or because Chrome disposed of it.
         with undoing(_DISPOSE_TIMEOUT), suppress(ConnectionLostError, RemoteError):
             await dispose(made)
 
@@ -237,7 +237,7 @@ async def make_context(
             try:
                 await _set_up(context, core, plan, stored)
             except BaseException:
-                await stack.aclose()  # here, where it shares what the deadline leaves for undoing
+                await stack.aclose()  # here, to share the rest of the deadline with the cleanup
                 raise
         yield context
 

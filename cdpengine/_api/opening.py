@@ -1,7 +1,7 @@
-"""launch: from nothing to a Browser, and back to nothing.
+"""launch: start a browser, yield it, and remove everything at the end.
 
-Rule: after the block nothing is left of what it made: no process, no profile, no session, no task; however it
-ends. What the body raises leaves as itself. What a browser's start does not need is imported while that goes on.
+Rule: after the block nothing remains: no process, profile, session or task, however it ends. An exception of the
+body is raised unchanged. Modules that the browser's start does not need are imported meanwhile.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
 
 _CLOSE_TIMEOUT = 1.5
-"""Seconds that Chrome gets to close itself when asked, before its process is ended."""
+"""Time in seconds in which Chrome may close itself before its process is ended."""
 
 _PASSWORD = re.compile(r"://[^/?#\s:@]*:([^/?#\s]+)@")
 _EXIT_TIMEOUT = 1.0
-"""Seconds that a browser gets to be seen to have ended, when its connection ended while it was starting."""
+"""Time in seconds to detect that the browser exited, after its connection ended during the start."""
 
 
 @asynccontextmanager
@@ -67,37 +67,37 @@ async def launch(
     activity: bool | ActivityOptions | None = None,
     timeout: float = 30,
 ) -> AsyncIterator[Browser]:
-    """Start a browser and give it; end it, and remove its temporary profile, when the block ends.
+    """Start a browser. The end of the block ends it and removes its temporary profile.
 
-    `executable` is a path or a channel ("chrome", "chromium", "edge", "brave"); None takes CDPENGINE_BROWSER
-    or the first one installed. `args` are further switches. `user_data_dir` is a profile to use and keep.
-    `env` replaces the environment. `timeout` (seconds) is for the start.
+    `executable` is a path or a channel ("chrome", "chromium", "edge", "brave"). None means CDPENGINE_BROWSER or
+    the first installed browser. `args` are further switches. `user_data_dir` is a profile to use and keep. `env`
+    replaces the environment. `timeout` (seconds) limits the start.
 
-    `transport` None takes what CDPENGINE_TRANSPORT names, else the pipe, which opens no port; Windows has the
-    websocket alone. `debugging_port` opens that port of loopback for other tools (0: Chrome chooses), beside the
-    pipe too; `browser.endpoint` is where it is. Every program of this machine can come to it.
+    `transport` None means CDPENGINE_TRANSPORT, or the pipe, which opens no port. Windows supports only the
+    websocket. `debugging_port` opens that loopback port for other tools (0: Chrome chooses), in addition to the
+    pipe too. `browser.endpoint` is its address. Every program on this machine can connect to it.
 
-    `recover_after` (seconds) has every page watched: one that does not answer for so long has its dialog dismissed
-    and its script terminated, an evaluate's as well as the page's own. `evaluate_enabled=False` refuses every
-    evaluate with EvaluationDisabledError; the engine's own scripts still run, in a world of their own.
+    `recover_after` (seconds) watches every page. If a page does not answer for that time, its dialog is dismissed
+    and its script terminated, whether an evaluate's or its own. `evaluate_enabled=False` refuses every evaluate
+    with EvaluationDisabledError; the engine's own scripts still run in their isolated world.
 
-    `computed_accessibility` switches on Blink's ComputedAccessibilityInfo: snapshots are several times faster, and
-    pages can see it (`'computedRole' in Element.prototype`). False has them read from Chrome's accessibility tree.
+    `computed_accessibility` enables Blink's ComputedAccessibilityInfo. It makes snapshots several times faster,
+    and pages can detect it (`'computedRole' in Element.prototype`). False reads snapshots from Chrome's
+    accessibility tree.
 
-    `viewport` is the width and height of all pages, in CSS pixels; None is the size of their windows.
-    `new_context`, `new_page` and `page.emulation` take another one. Popups keep the size that a page gives them.
+    `viewport` is the width and height of all pages in CSS pixels, or None for the size of their windows.
+    `new_context`, `new_page` and `page.emulation` can override it. Popups keep the size that a page gives them.
+    `activity` (True or an ActivityOptions) collects the activity of all pages, as `Browser.set_activity`.
 
-    `activity` has kept what all pages do, as `Browser.set_activity`: True, or an ActivityOptions.
+    While a browser runs, SIGTERM and SIGHUP cancel the whole trio program if they would have ended it immediately.
+    Every block is left, recordings get their last line, and the browser ends. Within 30 s in any case, the process
+    ends by that signal, without the code after `trio.run`. A second signal changes nothing, a third ends the
+    process immediately. Handlers of the program and ignored signals stay in place. In another thread, and on
+    SIGKILL, the browser ends because a pipe from this process closes, and the user's next launch removes its
+    profile. None of this applies to Windows, where such a profile remains.
 
-    While there is a browser, SIGTERM and SIGHUP cancel the whole trio program where they would have ended it on
-    the spot: every block is left, recordings get their last line, the browser ends. Then, within 30 s in any case,
-    the process ends by that signal; code after `trio.run` does not run. A second signal does not disturb this, a
-    third ends the process at once. A handler of the program's own is left alone, an ignored signal stays ignored.
-    In another thread, and on SIGKILL, the browser ends because a pipe from this process closes, and the next
-    launch of this user removes its profile. Windows has none of this, and such a profile stays there.
-
-    Raises BrowserNotFoundError, LaunchFailedError with the browser's last output, InvalidArgumentError;
-    RecordingFailedError and InvalidArgumentError for what CDPENGINE_RECORD names.
+    Raises BrowserNotFoundError, LaunchFailedError with the browser's last output, and InvalidArgumentError. An
+    invalid CDPENGINE_RECORD raises RecordingFailedError or InvalidArgumentError.
     """
     if recover_after is not None:
         check_seconds("recover_after", recover_after)
@@ -127,8 +127,8 @@ async def launch(
             _attach(process, _passwords(args), evaluate_enabled=evaluate_enabled) as browser,
         ):
             starting.deadline = math.inf
-            await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
-            browser._refuse_downloads()  # noqa: SLF001 - no part of what users have
+            await trio.lowlevel.checkpoint_if_cancelled()  # the timeout may expire at the last moment
+            browser._refuse_downloads()  # noqa: SLF001 - not public
             browser._set_default_viewport(size)  # noqa: SLF001 - as above
             browser.set_activity(activity_options)
             started()
@@ -154,7 +154,7 @@ def _late(process: BrowserProcess | None, executable: Path, timeout: float) -> L
 
 
 def check_activity(activity: bool | ActivityOptions | None) -> ActivityOptions | None:
-    """Return the options of the pages' activity, None for none. Raises InvalidArgumentError."""
+    """Return the options of the pages' activity, or None. Raises InvalidArgumentError."""
     if activity is None or activity is False:
         return None
     from cdpengine._activity.bodies import check_options
@@ -163,9 +163,9 @@ def check_activity(activity: bool | ActivityOptions | None) -> ActivityOptions |
 
 
 def choose_transport(given: Transport | None) -> Transport:
-    """Return the transport of a browser that is started: the given one, CDPENGINE_TRANSPORT, or the pipe.
+    """Return the transport of a launched browser: the argument, CDPENGINE_TRANSPORT, or the pipe.
 
-    Windows has no such pipe. Raises InvalidArgumentError.
+    Windows does not support the pipe. Raises InvalidArgumentError.
     """
     named = os.environ.get("CDPENGINE_TRANSPORT") if given is None else given
     if named is None or named == "":
@@ -181,14 +181,14 @@ def choose_transport(given: Transport | None) -> Transport:
 def _checked_port(port: int | None) -> int | None:
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65_535):
         raise InvalidArgumentError(
-            what="debugging_port", given=repr(port)[:80], expected="a port, 0 for one that is free, or None"
+            what="debugging_port", given=repr(port)[:80], expected="a port, 0 for a free one, or None"
         )
     return port
 
 
 def _load_engine() -> None:
-    """Import the engine's modules. It takes about as long as a browser's start, and so happens during that."""
-    with pause_collector():  # it finds nothing among modules, and takes a tenth of the time
+    """Import the engine's modules while the browser starts, because both take about the same time."""
+    with pause_collector():  # it frees nothing here, but takes a tenth of the time
         import cdpengine._api.attach  # noqa: F401
 
 
@@ -202,7 +202,7 @@ def _attach(
 
 @asynccontextmanager
 async def _name_early_end(process: BrowserProcess, executable: Path) -> AsyncIterator[Callable[[], None]]:
-    """Until the given function is called, tell of a browser that ended as such, not by how that was met."""
+    """Report an early exit of the browser as such, until the yielded function is called."""
     starting = True
 
     def ready() -> None:
@@ -236,21 +236,21 @@ def _passwords(args: Sequence[str]) -> list[str]:
 
 
 def check_recording() -> None:
-    """Refuse before a browser starts what the recording that the environment asks for would be refused for."""
+    """Raise the errors of the recording that the environment requests, before a browser starts."""
     if os.environ.get("CDPENGINE_RECORD"):
         with packages_named():
-            import cdpengine.debug.recording.recorder  # noqa: F401 - what it lacks is said here
+            import cdpengine.debug.recording.recorder  # noqa: F401 - raises if a dependency is missing
             from cdpengine.debug.recording.recording_file import check_environment_path
 
         check_environment_path()
 
 
 async def _close(browser: Browser, process: BrowserProcess) -> None:
-    """Ask Chrome to end itself, so that a kept profile is written whole. Gone already is as good.
+    """Ask Chrome to close itself, so that a kept profile is written completely. It may be gone already.
 
-    Where the program is cancelled, nobody reads the reply any more: that the process has ended is the answer then.
+    If the program is cancelled, no task reads the reply; then the exit of the process is the confirmation.
     """
-    browser._state.closing = True  # noqa: SLF001 - no part of what users have
+    browser._state.closing = True  # noqa: SLF001 - not public
     with trio.move_on_after(_CLOSE_TIMEOUT, shield=True):
         async with open_body_nursery() as nursery:
 

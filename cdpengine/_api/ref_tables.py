@@ -1,8 +1,8 @@
-"""The ref tables of all pages of a thread: which one a page finds, and what is forgotten when there are too many.
+"""The ref tables of all pages of a thread, and their limits.
 
-Rule: all Page objects of one (browser, target) in one thread share a table, over whatever connection. An open page
-keeps its table. Those of closed pages are bounded in number. All are bounded in sum, and a table that comes back
-goes on counting where it was, so no ref means something else.
+Rule: all Page objects of one (browser, target) in one thread share a table, over any connection. An open page
+keeps its table. The number of closed pages' tables is limited, and so is the total number of refs. A retired table
+continues its numbering when it returns, so a ref never changes its meaning.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from cdpengine._snapshot.refs import RefTable
 _RETIRED_REMEMBERED = 10_000
 
 _EACH_OPEN_PAGE = 4_000
-"""Refs that every open page keeps, whatever the others hold: those of its latest snapshots."""
+"""Number of refs that every open page keeps in any case, for its latest snapshots."""
 
 
 class RefTables:
     """Tables by browser and target. `browser` is any string that identifies a browser (`browser_key`).
 
-    `max_targets` bounds the tables of closed pages, and `max_refs` the refs of all tables in sum, to which each
-    open page adds `_EACH_OPEN_PAGE`.
+    `max_targets` limits the tables of closed pages, and `max_refs` the total of refs. Each open page adds
+    `_EACH_OPEN_PAGE` to that total.
     """
 
     def __init__(self, *, max_targets: int = 50, max_refs: int = 200_000) -> None:
         self._max_targets = max_targets
         self._max_refs = max_refs
         self._tables: dict[tuple[str, str], RefTable] = {}  # ordered by use
-        self._retired: dict[tuple[str, str], int] = {}  # the last numbers of tables that went
+        self._retired: dict[tuple[str, str], int] = {}  # the last numbers of removed tables
         self._open: Counter[tuple[str, str]] = Counter()
         self._highest_forgotten = 0
 
@@ -39,13 +39,13 @@ class RefTables:
 
     @property
     def refs(self) -> int:
-        """How many refs there are in all."""
+        """The number of refs in all tables."""
         return sum(map(len, self._tables.values()))
 
     def table(self, browser: str, target_id: str, numbers: RefNumbers | None = None) -> RefTable:
-        """Return the table of a target, which is used now. Ask each time: one that was kept may be retired.
+        """Return the table of a target and mark it as used. Do not keep it: it may be retired later.
 
-        `numbers` are those that it shares with other tables.
+        `numbers` are the ref numbers that it shares with other tables.
         """
         key = (browser, target_id)
         table = self._tables.pop(key, None)
@@ -60,16 +60,16 @@ class RefTables:
         return table
 
     def hold(self, browser: str, target_id: str) -> None:
-        """Note that a page is open. To be followed by `release` when it has ended."""
+        """Note that a page is open. Call `release` when it has ended."""
         self._open[browser, target_id] += 1
 
     def release(self, browser: str, target_id: str) -> None:
-        """Note that a page has ended, or the connection to it."""
+        """Note that a page, or the connection to it, has ended."""
         self._open[browser, target_id] -= 1
         self._open += Counter()  # without those at zero
 
     def note_lost(self, browser: str) -> None:
-        """Note that a browser died: new tables count on from its highest number, so its refs name nothing else."""
+        """Note that a browser died. New tables continue its numbering, so old refs do not match new elements."""
         numbers = [table.last_number for (key, _), table in self._tables.items() if key == browser]
         self._highest_forgotten = max(self._highest_forgotten, *numbers, 0)
 
@@ -99,5 +99,5 @@ _of_thread = _OfThread()
 
 
 def ref_tables() -> RefTables:
-    """Return the tables of this thread."""
+    """Return the tables of the current thread."""
     return _of_thread.tables

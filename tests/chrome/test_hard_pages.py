@@ -121,6 +121,6 @@ async def test_thrown_errors_are_not_kept_in_the_page(page: cdpengine.Page) -> N
 
 async def test_the_address_of_one_page_is_no_endpoint(page: cdpengine.Page, shared_endpoint: str) -> None:
     address = f"{shared_endpoint.replace('http', 'ws')}/devtools/page/{page.target_id}"
-    with pytest.raises(cdpengine.InvalidArgumentError, match="not that of one page"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="not the address of one page"):
         async with cdpengine.connect(address):
             pass

@@ -127,7 +127,7 @@ async def test_a_frame_alone(nested: cdpengine.Page) -> None:
         assert taken.title == "Far"
         assert set(taken.refs) < set(whole.refs)
     await nested.evaluate("document.querySelectorAll('iframe')[1].name = 'given'")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="2 frames fit"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="matches 2 frames"):
         await nested.snapshot(frame="http://localhost:*/far*")
     with pytest.raises(cdpengine.NodeNotFoundError, match="the page's frames are"):
         await nested.snapshot(frame="http://nowhere.test/*")

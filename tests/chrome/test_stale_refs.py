@@ -40,7 +40,7 @@ async def clicked(page: cdpengine.Page) -> object:
 @pytest.mark.parametrize(
     ("change", "became", "words"),
     [
-        ("keep = a; a.remove()", "detached", "taken out of the document"),
+        ("keep = a; a.remove()", "detached", "detached from the document"),
         ("keep = document.createElement('p'); keep.append(a)", "detached", "taken out"),
     ],
 )

@@ -132,7 +132,7 @@ async def test_a_value_that_cannot_be_read_in_time_is_stopped_and_one_that_is_go
     number, gone = await message.values()
     assert number == 1
     assert isinstance(gone, Unread)
-    assert "does not have it any more" in gone.reason
+    assert "no longer has the object" in gone.reason
     (error,) = page.activity.errors
     assert isinstance(await error.read(), Unread)
 

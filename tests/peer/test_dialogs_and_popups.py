@@ -15,7 +15,7 @@ async def test_a_dialog_whose_end_is_not_told(
 ) -> None:
     opening = {"type": "confirm", "message": "Sure?", "url": "https://a.example/"}
     with pytest.raises(
-        cdpengine.DeadlineExceededError, match="a confirm opened, and Chrome has not told its end"
+        cdpengine.DeadlineExceededError, match="a confirm opened, but Chrome did not report its end"
     ):
         async with page.expect_dialog(timeout=2):
             scripted.page_event("Page.javascriptDialogOpening", opening)

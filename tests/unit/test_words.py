@@ -74,7 +74,7 @@ UNREACHED = (
     "its cookies, or `await state()`",  # BrowserContext.storage
     "KeepBodies(...)",  # an argument of programs
     "one of page.frames",
-    "what page.find() or page.locate() gave",  # a target that is no string
+    "a result of page.find() or page.locate()",  # a target that is no string
     "evaluate() returns other values",  # page.object
     "Proxy(server",
     "proxy.username",

@@ -1,1 +1,1 @@
-"""Page: one tab or popup, its verbs, and how what it does is done."""
+"""Page: one tab or popup, its methods and their implementation."""

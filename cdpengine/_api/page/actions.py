@@ -1,8 +1,8 @@
-"""PageActions: the verbs that send input: clicks, drags, scrolling, keys, forms, files.
+"""PageActions: the Page methods that send input, such as click, drag, scroll, type, fill and upload.
 
-Rule: each action resolves its target, waits until it can be done, does it once by real input events, and tells in
-its outcome what came of it: what received it, and the dialogs, navigations, popups and downloads that began. What
-a form control took is read back.
+Rule: an action resolves its target, waits until the target is actionable, and acts once with real input events.
+Its outcome names the node that received the input, and the dialogs, navigations, popups and downloads that began.
+The value of a form control is read back.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NAMES = {1: "click", 2: "double click", 3: "triple click"}
 
 
 class PageActions:
-    """The verbs of a Page that send input. `_core` is what they work on."""
+    """The methods of a Page that send input. They use `_core`."""
 
     def __init__(self, core: PageCore) -> None:
         self._core = core
@@ -59,25 +59,25 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Click the node: scrolled into view, at a visible point, where nothing covers it, by real mouse events.
+        """Scroll the node into view and click it with real mouse events, at a visible point.
 
-        Waits until it can be clicked. `button` is "left", "right", "middle", "back" or "forward", `count` 1, 2 or
-        3; `position` is relative to the top left of the node's border box, in CSS pixels; `modifiers` are names
-        such as "Control"; `delay` is how long the button stays down, in seconds. `force` skips the checks, and
-        clicks whatever is there: the outcome says what received it. With `heal`, a ref whose node is gone is taken
-        for what has the same role, name and place in its frame now, if that is sure: the outcome's `healed`.
+        Waits until the node can be clicked. `button` is "left", "right", "middle", "back" or "forward"; `count` is
+        1, 2 or 3. `position` is relative to the top left of the node's border box, in CSS pixels. `modifiers` are
+        names such as "Control". `delay` is the time between press and release, in seconds. `force` skips the
+        checks; the outcome names the node that received the click. With `heal`, a ref whose node is gone resolves
+        to the node with the same role, name and place in its frame, if that node is unambiguous. The outcome's
+        `healed` is the new ref. A plain click on the ref of an `<option>` chooses the option.
 
-        Raises CoveredError, InvisibleError, DisabledError, UnstableError when the node cannot be clicked by the
-        deadline: nothing was sent; NotDeliveredError when the click was sent, and did not reach the node (all of
-        these are NotInteractableError); StaleRefError and NodeNotFoundError when the node is not there. A plain
-        click on the ref of an `<option>` chooses it.
+        Raises CoveredError, InvisibleError, DisabledError or UnstableError if the node cannot be clicked by the
+        deadline; nothing was sent. Raises NotDeliveredError if the click did not reach the node. All of these are
+        NotInteractableError. Raises StaleRefError or NodeNotFoundError if the node does not exist.
         """
         plain = (button, count, tuple(modifiers)) == ("left", 1, ())
 
         async def do(node: Node, context: ActionContext) -> ActionOutcome:
             if plain and self._core.role_of(target) == "option":
-                # Of a <select>: it has no place on the page, open or not. Chosen as by keyboard, it does what a
-                # click on it does.
+                # An option of a <select> has no box on the page. Choosing it by keyboard has the effect of a
+                # click.
                 chosen = await choose_clicked_option(node, context=context)
                 if chosen is not None:
                     return chosen
@@ -108,7 +108,7 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Click the node twice, as one double click. As `click` in everything else."""
+        """Double-click the node. Accepts the arguments of `click` and raises its errors."""
         return await self.click(
             target,
             button=button,
@@ -134,7 +134,7 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Move the mouse onto the node. Checks and errors as `click`; a disabled node can be hovered."""
+        """Move the mouse onto the node. Checks and raises as `click`, but a disabled node is allowed."""
         return await self._core.act(
             f"hover {describe_target(target)}",
             partial(hover, modifiers=modifiers, position=position, force=force),
@@ -156,9 +156,9 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Touch the node and lift the finger. Checks and errors as `click`.
+        """Touch the node and lift the finger. Checks and raises as `click`.
 
-        Waits up to 0.4 s for the click that Chrome makes out of a tap; a page can prevent that one.
+        Waits up to 0.4 s for the click event that Chrome derives from a tap. A page can prevent that event.
         """
         return await self._core.act(
             f"tap {describe_target(target)}",
@@ -187,19 +187,20 @@ class PageActions:
     ) -> ActionOutcome:
         """Drag a node with the left button to another node, or to a point (x, y) of the viewport.
 
-        HTML5 drag and drop, with its dataTransfer, as well as pages that follow the pointer (sliders, sortable
-        lists, maps). `source_position` and `position` are relative to the top left of the source's and the
-        destination's border box; `steps` is the number of moves between them; `hold` is how many seconds the
-        button is down before the first move, for what is dragged after a long press. Both nodes are checked as by
-        `click`; the destination is scrolled to with the button down. What is dragged, and what covers the
-        destination only since the press, does not count as covering it. The drop follows once the page has handled
-        the last move and the destination is still: after 0.1 s, at most 0.6 s. `heal` is as for `click`, for both
-        of them: the outcome's `healed` and `healed_destination`.
+        Supports HTML5 drag and drop with its dataTransfer, and pages that follow the pointer (sliders, sortable
+        lists, maps). `source_position` and `position` are relative to the top left of the border boxes of source
+        and destination. `steps` is the number of moves between them. `hold` is the time in seconds from the press
+        to the first move, for elements that need a long press. Both nodes are checked as by `click`. The engine
+        scrolls to the destination while the button is down. The dragged element, and elements that cover the
+        destination only since the press, are ignored by this check. The drop follows when the page has handled the
+        last move and the destination is still, after 0.1 s to 0.6 s. `heal` works as in `click`, for both
+        nodes: see the outcome's `healed` and `healed_destination`.
 
-        The two may be in frames of different processes; the moves are in the destination then, and the source's
-        `dragend` has the `dropEffect` "none". Raises as `click` does, and NotDeliveredError when the destination
-        did not accept an HTML5 drop (to a point: the outcome's `delivered` is False then). However it ends, also
-        cancelled, the button is up and nothing is being dragged.
+        Source and destination may be in frames of different processes. Then only the destination receives the
+        moves, and the source's `dragend` has the `dropEffect` "none". Raises the errors of `click`, and
+        NotDeliveredError if the destination did not accept an HTML5 drop. A drop on a point sets the outcome's
+        `delivered` to False instead. On every exit, also when cancelled, the button is released and the drag has
+        ended.
         """
         described = f"{destination}" if isinstance(destination, tuple) else describe_target(destination)
         action = f"drag {describe_target(source)} to {described}"
@@ -234,9 +235,8 @@ class PageActions:
     ) -> ActionOutcome:
         """Turn the mouse wheel by CSS pixels (positive: right, down), and wait until the scrolling has ended.
 
-        Over `target`, checked and verified as by `hover` (`heal` too); without one, where the mouse is. Where
-        everything is at its end already, nothing scrolls, as for a person. Raises InvalidArgumentError, and as
-        `hover` does.
+        The wheel turns over `target`, checked as by `hover`, or at the mouse position without one. Does nothing if
+        the content is already at its end. Raises InvalidArgumentError and the errors of `hover`.
         """
         if target is not None:
             action = f"scroll by ({dx}, {dy}) over {describe_target(target)}"
@@ -251,11 +251,11 @@ class PageActions:
     async def scroll_into_view(
         self, target: ElementTarget, *, heal: bool = False, refuse_renamed: bool = False, timeout: float = 30
     ) -> ActionOutcome:
-        """Scroll, as little as needed, until the node is in the viewport and still; all scrollers around it too.
+        """Scroll the node into the viewport, as little as needed, and wait until it is still.
 
-        The outcome's `point` is one of its points, for a node without a size its corner; it need not be seen.
-        `heal` is as for `click`. Raises InvisibleError when it is not displayed or cannot be scrolled there,
-        StaleRefError, NodeNotFoundError.
+        All scrollers around the node take part. The outcome's `point` is a point of the node, or its corner if it
+        has no size; other elements may cover it. `heal` works as in `click`. Raises InvisibleError if the node is
+        not displayed or cannot be scrolled into view, StaleRefError, NodeNotFoundError.
         """
         action = f"scroll {describe_target(target)} into view"
 
@@ -280,12 +280,13 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Focus the node and type `text` at the end of what is there, by real key events. Does not read it back.
+        """Focus the node and type `text` at the end of its content with real key events. Does not read it back.
 
-        `layout` is "us", "uk", "de" or "fr"; without, `page.keyboard.layout`. What it lacks is inserted as text.
-        `delay` is seconds between keys; `submit` presses Enter at the end. Raises DisabledError for a node that is
-        disabled or read-only, NotInteractableError for one that takes no text, InvalidArgumentError, before
-        anything is sent, for a layout that there is not, and as `click` does.
+        `layout` is "us", "uk", "de" or "fr"; the default is `page.keyboard.layout`. Characters outside the layout
+        are inserted without key events. `delay` is the pause between keys in seconds. `submit` presses Enter at
+        the end. Raises DisabledError for a disabled or read-only node, NotInteractableError for a node that
+        accepts no text, InvalidArgumentError for an unknown layout (before anything is sent), and the errors of
+        `click`.
         """
         return await self._core.act(
             f"type into {describe_target(target)}",
@@ -308,11 +309,11 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Press a key or a chord: "Enter", "a", "Control+A", "ControlOrMeta+C"; on `target` if one is given.
+        """Press a key or a chord such as "Enter", "a", "Control+A" or "ControlOrMeta+C", on `target` if given.
 
-        The target gets the focus, for which it need not be seen. `layout` is "us", "uk", "de" or "fr"; without,
-        `page.keyboard.layout`. Raises InvalidArgumentError, before anything is sent, for a key or layout that does
-        not exist.
+        The target gets the focus first; it need not be visible. `layout` is "us", "uk", "de" or "fr"; the default
+        is `page.keyboard.layout`. Raises InvalidArgumentError for an unknown key or layout, before anything is
+        sent.
         """
         on = "" if target is None else f" on {describe_target(target)}"
         action = f"press {_name_key(key)}{on}"
@@ -329,9 +330,9 @@ class PageActions:
     async def focus(
         self, target: ElementTarget, *, heal: bool = False, refuse_renamed: bool = False, timeout: float = 30
     ) -> ActionOutcome:
-        """Give the node the keyboard focus, without a click, as the Tab key does: it need not be seen.
+        """Give the node the keyboard focus without a click. The node need not be visible.
 
-        Raises as `press` does.
+        Raises the errors of `press`.
         """
         return await self._core.act(
             f"focus {describe_target(target)}", focus, target, heal, timeout, refuse_renamed=refuse_renamed
@@ -347,18 +348,18 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Put `value` in the place of what the control holds, and read back whether it took it.
+        """Replace the control's value by `value`, and read it back.
 
-        Text fields, textareas and contenteditable elements get it as one input, their old text selected
-        before: the page sees trusted beforeinput and input events, and change when the field is left. Inputs
-        of dates and times are written segment by segment, ranges moved by keys. What keys did not bring about,
-        and colours, are set, with an input and a change event that are not trusted (the outcome's
-        `set_by_script`). A date, time, datetime or number of Python's will do for them. A bool checks or
-        unchecks, as "true", "on", "checked", "false", "off" and "unchecked" do; a text or an Option selects.
+        Text fields, textareas and contenteditable elements get the value as one input that replaces the old one.
+        The page sees trusted beforeinput and input events, and a change event when the field loses the focus. Date
+        and time inputs are typed segment by segment; ranges are moved by keys. Colours, and values that keys
+        cannot produce, are set by script with untrusted input and change events: the outcome's `set_by_script`.
+        Python's date, time, datetime and numbers are accepted. A bool checks or unchecks, and so do "true", "on",
+        "checked", "false", "off" and "unchecked". A string or an Option selects.
 
-        Raises ValueRefusedError, with what the control holds instead, when it does not take the value;
-        NotInteractableError for what cannot be filled in, DisabledError for what is disabled or read-only, and as
-        `click`.
+        Raises ValueRefusedError with the control's actual value if it does not accept the new one,
+        NotInteractableError for an element that cannot be filled, DisabledError for a disabled or read-only one,
+        and the errors of `click`.
         """
         check_fill_value(value)
         do = partial(fill, value=value)
@@ -373,14 +374,14 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Fill in many fields within one budget: a dict of targets and values, or a list of Fields or pairs.
+        """Fill many fields within one budget: a dict of targets and values, or a list of Fields or pairs.
 
-        All are tried, in order; one that cannot be filled in takes no more than its share of the time that is
-        left. A Locator is looked for when its turn comes. Raises FormError, which holds the errors of all the
-        fields that failed; InvalidArgumentError before anything is sent.
+        All fields are tried, in order. A failing field uses at most its share of the remaining time. A Locator is
+        resolved when its turn comes. Raises FormError, which contains the errors of all failed fields. Raises
+        InvalidArgumentError before anything is sent.
         """
         known = _check_fields(fields)
-        # (The keys are typed Any because a Mapping is invariant in them: a dict of refs would be none of targets.)
+        # The keys are typed Any because the key type of a Mapping is invariant.
         for field in known:
             check_field_value(field.value)
         return await self._fill_fields(known, refuse_renamed, timeout)
@@ -411,20 +412,20 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Choose options: of a <select>, of a listbox or combobox that the page made itself, or a radio button.
+        """Choose options of a <select>, of a custom listbox or combobox, or choose a radio button.
 
-        A text is an option's value where one has it, else its label; Option(label=..., value=..., index=...)
-        says which. In a list of several, exactly these are chosen. An option or a radio button itself needs
-        no values, and a value or label means the radio button of the same group. Options are chosen as by
-        keyboard, so the page's input and change events are trusted; where they could not be, the outcome's
-        `set_by_script` is true.
+        A string matches an option's value, or else its label. Option(label=..., value=..., index=...) is explicit.
+        In a multiple list, exactly the given options are chosen. An option or radio button as target needs no
+        values; a value or label chooses the radio button of its group. Options are chosen by keyboard, so the
+        page's input and change events are trusted. If that is impossible, they are set by script: the outcome's
+        `set_by_script`.
 
-        Raises OptionNotFoundError, with the labels that there are: at once where a <select> is static, which is
-        when its document has loaded, it has two options or more, one with a value, and none changed for 0.4 s. Any
-        other list may still be filled: it is watched to the end, as one with a disabled option (DisabledError) is,
-        and that is logged within the first second. Where the page fills a list anew after an earlier choice, wait
-        for that first. NotInteractableError, at once, for several in a list of one; ValueRefusedError when the
-        page does not leave the choice; and as `click` does.
+        Raises OptionNotFoundError listing the available labels. It is raised immediately for a static <select>:
+        its document has loaded, it has two options or more, one with a value, and none changed for 0.4 s. Any
+        other list may still be filled, so the engine watches it until the deadline and logs that within the first
+        second. The same applies to a disabled option (DisabledError). If the page refills a list after an earlier
+        choice, wait for that first. Raises NotInteractableError immediately for several options of a single-choice
+        list, ValueRefusedError if the page reverts the choice, and the errors of `click`.
         """
         for value in values:
             request_for(value)
@@ -445,10 +446,10 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Check a checkbox, switch or radio button by a click, on its label where it has no box of its own.
+        """Check a checkbox, switch or radio button by a click, on its label if it has no box.
 
-        What is checked already is left alone. Raises ValueRefusedError when it is not checked after the click,
-        NotInteractableError for what cannot be checked, and as `click` does.
+        Does nothing if it is already checked. Raises ValueRefusedError if it is not checked after the click,
+        NotInteractableError for an element that cannot be checked, and the errors of `click`.
         """
         do = partial(set_checked, checked=True, force=force)
         return await self._core.act(
@@ -465,7 +466,7 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Uncheck a checkbox or switch. As `check`; NotInteractableError for a radio button that is checked."""
+        """Uncheck a checkbox or switch. Works as `check`; NotInteractableError for a checked radio button."""
         do = partial(set_checked, checked=False, force=force)
         return await self._core.act(
             f"uncheck {describe_target(target)}", do, target, heal, timeout, refuse_renamed=refuse_renamed
@@ -480,13 +481,12 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Choose files in an input of files, shown or hidden, or a folder in one that takes folders.
+        """Choose files in a file input, visible or hidden, or a folder in an input that accepts folders.
 
-        They take the place of those that were chosen before; without any, the input is emptied. A FileContent is a
-        file that is on no disk: a name, and bytes. Where there is one among them, and where the input is emptied,
-        that is done by script (the outcome's `set_by_script`), and 50 MB in all is the most. Raises
-        InvalidArgumentError, before anything is sent, for files that are not there; NotInteractableError for an
-        input that does not take these, or no files at all.
+        The files replace the earlier choice; without files, the input is emptied. A FileContent is a name with
+        bytes, for a file that is not on disk. FileContents and the empty choice are set by script (the outcome's
+        `set_by_script`), 50 MB in total at most. Raises InvalidArgumentError for missing files, before anything is
+        sent. Raises NotInteractableError for an input that does not accept these files, or any.
         """
         await check_files(paths)
         action = f"upload to {describe_target(target)}"

@@ -1,4 +1,4 @@
-"""What verbs of a page are given, in one form: the fields of a form; and what a key is called."""
+"""Arguments of page methods: normalized form fields, and names of keys for logs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from cdpengine.errors import InvalidArgumentError
 
 @attrs.frozen
 class Field:
-    """One field of a form: the control, and what goes into it.
+    """One field of a form: the control and its new value.
 
-    `value` is what `fill` takes (a bool for what can be checked); a list of texts or Options for a select
-    that takes several; a path or a FileContent, or a list of these, for an input of files ([] empties it).
+    `value` is any value that `fill` accepts, with a bool for controls that can be checked. For a multiple select
+    it is a list of strings or Options. For a file input it is a path, a FileContent, or a list of these ([]
+    empties it).
     """
 
     target: ElementTarget
@@ -24,7 +25,7 @@ class Field:
 
 
 def check_fields(fields: object) -> list[Field]:
-    """Return the fields in one form. Raises InvalidArgumentError."""
+    """Return the fields as a list of Field. Raises InvalidArgumentError."""
     if isinstance(fields, Mapping):
         return [Field(target, value) for target, value in fields.items()]
     if not isinstance(fields, Iterable) or isinstance(fields, (str, bytes)):
@@ -52,7 +53,7 @@ _COMMANDING = {"Alt", "Control", "ControlOrMeta", "Meta"}
 
 
 def name_key(key: object) -> str:
-    """Return what a key is called in names of actions, which are logged: what it types is no part of that."""
+    """Return a loggable name for the key; never the character that it types."""
     held, _, last = str(key).rpartition("+")
     types = len(last) <= 1 and not _COMMANDING & set(held.split("+"))
     return "a character" if types else str(key)[:40]

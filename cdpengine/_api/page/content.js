@@ -1,4 +1,4 @@
-// Returns the document's HTML as it is now, its doctype included. Runs in an isolated world.
+// Returns the document's current HTML, including its doctype. Runs in an isolated world.
 () => {
   const doctype = DOM.doctype(document) ? new XMLSerializer().serializeToString(DOM.doctype(document)) + "\n" : "";
   const root = DOM.documentElement(document);

@@ -1,14 +1,13 @@
-"""PageCore: what the methods of a page stand on: its target, devices and refs, and how an action runs.
+"""PageCore: the common base of a page's methods. It has the target, devices and refs, and runs actions.
 
-Rule: an action runs once the page is ready for it, within its budget, and its end says whether the page answered.
-A budget that was spent before it began asks nothing, because nothing was sent.
+Rule: an action waits until the page is ready, runs within its budget, and reports an unresponsive page at the
+deadline. If the budget is already exhausted, the error is raised without a query to the page.
 
-A ref is checked before it is used: same frame, same document, still the same node. Where that does not
-hold it is refused, and nothing is sent to any other element. Over which connection it was given does not matter.
-What became of the node of a stale ref, Chrome is asked, and only once something failed or healing was asked for; a
-page that does not answer that in time leaves the error as it was. Healing looks at the ref's frame anew, whole,
-and takes what has the same role, name and place among those alike if the frame still has as many of them, and if
-it was not there beside the old one.
+A ref is checked before use: its frame, its document and its node must be the same. Otherwise the ref is refused,
+and no other element receives input. Refs are valid across connections. When an action fails on a stale ref, or
+healing is requested, the engine asks Chrome why the node is gone. If the page does not answer in time, the error
+stays as it is. Healing captures the whole frame again. It accepts the node with the same role, name and place
+among its equals if the frame still has as many equals, and if the new node did not exist next to the old one.
 """
 
 from __future__ import annotations
@@ -77,11 +76,11 @@ __all__ = [
 T = TypeVar("T")
 
 _MARGIN = 0.1
-"""Seconds before the deadline in which an error is raised as it is."""
+"""Time before the deadline, in seconds, in which errors are raised unchanged."""
 
 
 class PageCore:
-    """What a Page is made of. Its verbs and its parts (`page.network`, `page.storage`, ...) are given it."""
+    """The shared state of a Page, passed to its methods and its parts (`page.network`, `page.storage`, ...)."""
 
     def __init__(self, state: BrowserState, target: PageTarget) -> None:
         self.state = state
@@ -105,16 +104,16 @@ class PageCore:
 
     @property
     def refs(self) -> RefTable:
-        """The page's refs, shared with every other Page object of this target. Not to be kept over an await."""
+        """The page's refs, shared with every other Page object of this target. Do not keep it across an await."""
         state, target = self.state, self.target
         return ref_tables().table(state.key, target.target_id, state.ref_numbers_of(target))
 
     def node(self, target: ElementTarget) -> Node:
-        """Return the node that `target` names; none that has to be looked for. Raises as `resolve`."""
+        """Return the node of a `target` that needs no search. Raises the errors of `resolve`."""
         return resolve(self.target, self.refs, target)
 
     async def find_node(self, target: ElementTarget, budget: Budget) -> Node:
-        """Return the node that `target` names, or that is found within the budget, once its frame has arrived."""
+        """Return the node of `target`. Waits for its frame's document, and for a Locator's match."""
         if isinstance(target, Locator):
             target = await target._find_now(budget.deadline)
         node, navigation = self.node(target), self.target.navigation
@@ -124,7 +123,7 @@ class PageCore:
         return node
 
     def role_of(self, target: ElementTarget) -> str:
-        """Return the role that a ref had in its snapshot; "" for targets that are no refs."""
+        """Return the role that a ref had in its snapshot, or "" for other targets."""
         if isinstance(target, str):
             return self.refs.lookup(target).role
         return target.role if isinstance(target, Ref) else ""
@@ -132,9 +131,9 @@ class PageCore:
     async def resolve_target(
         self, target: ElementTarget, heal: bool, budget: Budget
     ) -> tuple[Node, Ref | None]:
-        """Return the node that `target` names; with `heal`, what stands in its place now, and the ref of that.
+        """Return the node of `target`. With `heal`, return the replacement of a stale one and its new ref.
 
-        Raises as `resolve`; with `heal`, StaleRefError only when it is not sure what that is.
+        Raises the errors of `resolve`. With `heal`, raises StaleRefError only if the replacement is ambiguous.
         """
         if not heal or not isinstance(target, str | Ref):
             return await self.find_node(target, budget), None
@@ -144,13 +143,13 @@ class PageCore:
             return self.node(ref), None
         page = self.target
         while (seen := await look_again(page, self.worlds, ref, error, budget.remaining)) is None:
-            budget.step("the frame's document was replaced while it was looked at")
+            budget.step("the frame's document was replaced during the search")
         self.refs.assign(seen.documents)
         healed = find_successor(page, self.refs, ref, error)
         return self.node(healed), healed
 
     def context(self, budget: Budget, navigation: SideEffects | None = None) -> ActionContext:
-        """Return what an action works with."""
+        """Return the context in which an action runs."""
         return ActionContext(
             self.keyboard,
             self.mouse,
@@ -163,9 +162,9 @@ class PageCore:
         )
 
     async def read(self, action: str, source: str, timeout: float, *args: object) -> object:
-        """Evaluate a script of the engine's own, in its own world.
+        """Evaluate one of the engine's scripts in its isolated world.
 
-        Without `args` it only reads: where a navigation has begun meanwhile, the next document is read.
+        A script without `args` only reads: if a navigation has begun meanwhile, the next document is read.
         """
         budget = Budget.start(action, timeout)
         async with explain_deadline(self.target, budget.deadline):
@@ -185,10 +184,10 @@ class PageCore:
     async def action(
         self, action: str, timeout: float, *, also_unready: bool = False, everywhere: bool = False
     ) -> AsyncIterator[Budget]:
-        """Run one action under its budget, once the page is ready for it, and its next document is there.
+        """Run one action under its budget, once the page is ready and its next document has arrived.
 
-        With `also_unready`, a page that is crashed, stuck or on its way elsewhere will do: the action brings it
-        back. With `everywhere`, documents on their way to its frames are waited for as well.
+        With `also_unready`, the page may be crashed, stuck or navigating, because the action brings it back. With
+        `everywhere`, the action also waits for new documents of all frames.
         """
         try:
             with (
@@ -207,7 +206,7 @@ class PageCore:
                     await self.target.exposed_calls_begun(budget.deadline)
                 except StaleRefError as error:
                     raise await explain_stale(self.target, self.refs, self.worlds, error) from error.__cause__
-        except DeadlineExceededError as late:  # as explain_deadline, without the cost of another generator
+        except DeadlineExceededError as late:  # explain_deadline costs one generator more
             if (explained := await find_unresponsive(self.target, late)) is None:
                 raise
             raise explained from late
@@ -216,7 +215,7 @@ class PageCore:
     async def input(
         self, action: str, timeout: float, *, refuse_renamed: bool = False
     ) -> AsyncIterator[InputAction]:
-        """Run one action that sends input, and collect what happens on the page meanwhile."""
+        """Run one action that sends input, and collect its effects on the page."""
         async with self.action(action, timeout) as budget:
             renaming = Renaming(self.target, self.worlds, lambda: self.refs, budget, refuse_renamed)
             with self.target.running.record() as effects:
@@ -250,10 +249,10 @@ class PageCore:
         refuse_renamed: bool = False,
         repeatable: bool = True,
     ) -> ActionOutcome:
-        """Do one action to a node, `do(node, context=...)`; return its outcome, with what happened meanwhile.
+        """Run `do(node, context=...)` on the target's node. Return its outcome with the effects on the page.
 
-        What a Locator found can be replaced before the action gets to it. It is looked for again then, and the
-        action done to that, unless to do it twice would not be the same (`repeatable`).
+        The page can replace the match of a Locator before the action reaches it. The engine then finds it again
+        and repeats the action, unless a repetition is unsafe (`repeatable`).
         """
         async with self.input(action, timeout, refuse_renamed=refuse_renamed) as act:
             do_in_context = partial(do, context=act.context)
@@ -264,11 +263,11 @@ class PageCore:
                 except StaleRefError:
                     if not repeatable or not isinstance(target, Locator):
                         raise
-                    act.context.budget.step("it was replaced, and is looked for again")
+                    act.context.budget.step("it was replaced; finding it again")
                     await trio.lowlevel.checkpoint()
 
     def _ref_of(self, node: int | None, session_id: str | None) -> str:
-        """Return the ref of a backend node of one of the session's frames, "" where no snapshot has given one."""
+        """Return the ref of a backend node in the session's frames, or "" if no snapshot contains it."""
         if node is None:
             return ""
         frames = [frame for frame in self.target.frames if frame.session.id == session_id]
@@ -278,10 +277,10 @@ class PageCore:
 
 @attrs.define(eq=False)
 class InputAction:
-    """One action that sends input: what it works with, and what happens on the page while it runs.
+    """One action that sends input: its context, and its effects on the page.
 
-    `healed` is the ref that the action is done to instead of a stale one, `healed_destination` that of where a
-    drag ends.
+    `healed` is the ref that replaced a stale target, `healed_destination` the ref that replaced a stale drag
+    destination.
     """
 
     _core: PageCore
@@ -292,7 +291,7 @@ class InputAction:
     healed_destination: Ref | None = None
 
     async def resolve_target(self, target: ElementTarget, heal: bool) -> Node:
-        """Return the node that the action is done to, and note it where it was healed. Raises as `PageCore`'s."""
+        """Return the node of the action's target and set `healed`. As `PageCore.resolve_target`."""
         budget = self.context.budget
         node, self.healed = await self._core.resolve_target(target, heal, budget)
         if self._core.target.running.listeners:
@@ -300,7 +299,7 @@ class InputAction:
         return self._expect(node, self.healed or target)
 
     async def resolve_destination(self, target: ElementTarget, heal: bool) -> Node:
-        """Return the node that a drag ends on, and note it where it was healed. Raises as `PageCore`'s."""
+        """Return the node on which a drag ends and set `healed_destination`. As `resolve_target`."""
         budget = self.context.budget
         node, self.healed_destination = await self._core.resolve_target(target, heal, budget)
         if self._core.target.running.listeners:
@@ -314,24 +313,24 @@ class InputAction:
         return await self.do_to(self._expect(node, self.healed_destination or target), meet)
 
     async def resolve_field(self, number: int, target: ElementTarget, budget: Budget) -> Node:
-        """Return the node of one field of a form, found within the field's own budget."""
+        """Return the node of one form field, found within the field's budget."""
         node = await self._core.find_node(target, budget)
         if self._core.target.running.listeners:
             await announce_node(f"field {number}", node, budget.remaining)
         return self._expect(node, target)
 
     def _expect(self, node: Node, target: ElementTarget) -> Node:
-        """Return the node, which is expected to be what its ref was given for."""
+        """Return the node, with a check that it still is the element of its ref."""
         if not isinstance(target, str | Ref):
             return node
         return self.renaming.expect(node, look_up_ref(self._core.refs, target))
 
     async def do_to(self, node: Node, do: Callable[[Node], Awaitable[T]]) -> T:
-        """Do something to a node. Raises StaleRefError where it is another item now, and that is refused."""
+        """Run `do` on a node. Raises StaleRefError if the node now shows another item and that is refused."""
         return await do_to_named(node, do, self.renaming.settle)
 
     async def with_effects(self, outcome: ActionOutcome) -> ActionOutcome:
-        """Return the outcome with what happened on the page meanwhile, once the next documents are there."""
+        """Return the outcome with the effects on the page, once the new documents have arrived."""
         effects, page = self.effects, self._core.target
         if effects.shown:
             await page.dialogs.wait_for_answer()

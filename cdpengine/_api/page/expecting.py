@@ -1,9 +1,9 @@
-"""What an action brings about: dialogs, downloads, file choosers and responses, expected before it.
+"""Expectations of effects: dialogs, downloads, file choosers and responses.
 
-Rule: each is an `async with` block around what makes it happen, and has subscribed when the block begins, so what
-happens in it is never missed. An exception of the block leaves as itself; what has not come by the deadline is an
-error that says what was seen instead. Nothing is polled: Chrome's events tell. A response that was waited for can
-be read afterwards.
+Rule: each is an `async with` block around the action that causes the effect. It subscribes before the block
+begins, so no event of the block is missed. An exception of the block is raised unchanged. If the effect does not
+arrive by the deadline, the error contains what was seen instead. Chrome's events end the wait; nothing polls. A
+response can be read after the block.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ T = TypeVar("T")
 @not_picklable("its `value`")
 @attrs.define(eq=False)
 class Expected(Generic[T]):
-    """What an `expect_...` block gives. `value` is there once the block has ended."""
+    """The result of an `expect_...` block. `value` is available after the block."""
 
     _what: str
     _values: list[T] = attrs.field(factory=list, init=False, repr=False)
 
     @property
     def value(self) -> T:
-        """What came. Raises InvalidArgumentError when it is asked for before the block has ended."""
+        """The expected object. Raises InvalidArgumentError before the end of the block."""
         if not self._values:
             raise InvalidArgumentError(
-                what="expected.value", given=f"asked for before {self._what} came", expected="after the block"
+                what="expected.value", given=f"read before {self._what} arrived", expected="after the block"
             )
         return self._values[0]
 
@@ -61,26 +61,26 @@ class Expected(Generic[T]):
 async def wait_for_arrival(
     expected: Expected[T], budget: Budget, wait: Callable[[], Awaitable[T]], seen: Callable[[], str]
 ) -> None:
-    """Wait until what is expected has come, and note it. Raises DeadlineExceededError, which says what was seen.
+    """Wait for the expected object and store it. Raises DeadlineExceededError with the last observation.
 
-    Where the block took all the time, what came in it still counts.
+    If the block took all the time, an object that arrived in it still counts.
     """
     with trio.CancelScope(deadline=max(budget.deadline, trio.current_time() + _ARRIVAL_TIMEOUT)) as scope:
-        expected._values[:] = [await wait()]  # noqa: SLF001 - what it gives is noted here alone
+        expected._values[:] = [await wait()]  # noqa: SLF001 - set here only
     if scope.cancelled_caught:
-        budget.step(f"{expected._what} did not come; {seen()}")  # noqa: SLF001 - as above
+        budget.step(f"{expected._what} did not arrive; {seen()}")  # noqa: SLF001 - as above
         raise budget.exceeded()
 
 
 _ARRIVAL_TIMEOUT = 0.08
-"""Seconds that what came in the block gets to be ready, at least."""
+"""Minimum time in seconds for an object that arrived during the block to become ready."""
 
 
 @asynccontextmanager
 async def expect_dialog(
     core: PageCore, *, accept: bool, text: str | None, timeout: float
 ) -> AsyncIterator[Expected[Dialog]]:
-    """Expect that the block opens a dialog, and have it answered: `Page.expect_dialog`."""
+    """Expect that the block opens a dialog, and answer it: `Page.expect_dialog`."""
     if not isinstance(accept, bool):
         raise InvalidArgumentError(what="accept", given=repr(accept)[:80], expected="True or False")
     if text is not None and (not isinstance(text, str) or not accept):
@@ -104,14 +104,14 @@ async def expect_dialog(
 def _dialog_seen(awaited: AwaitedDialog) -> str:
     if awaited.shown is None:
         return "none opened"
-    return f"a {awaited.shown.dialog.type} opened, and Chrome has not told its end"
+    return f"a {awaited.shown.dialog.type} opened, but Chrome did not report its end"
 
 
 @asynccontextmanager
 async def expect_download(
     core: PageCore, directory: str | Path | None, *, timeout: float
 ) -> AsyncIterator[Expected[Download]]:
-    """Expect that the block begins a download, and let it come: `Page.expect_download`."""
+    """Expect that the block begins a download, and save it: `Page.expect_download`."""
     downloads = core.state.downloads
     if directory is None:
         directory = await downloads.directory_of(core.target.context_id)
@@ -148,7 +148,7 @@ async def expect_response(
     *,
     timeout: float,
 ) -> AsyncIterator[Expected[Response]]:
-    """Expect that the block brings a response: `Page.expect_response`."""
+    """Expect that the block causes a response: `Page.expect_response`."""
     awaited = AwaitedResponse(url, where)
     budget = Budget.start(awaited.words, timeout)
     expected: Expected[Response] = Expected("a response")
@@ -183,14 +183,14 @@ async def expect_file_chooser(core: PageCore, *, timeout: float) -> AsyncIterato
         async with explain_deadline(core.target, budget.deadline):
             wait = core.target.wait_for
             await wait_for_arrival(
-                opened, budget, lambda: wait(lambda: awaited.opened), lambda: "the page asked for none"
+                opened, budget, lambda: wait(lambda: awaited.opened), lambda: "the page opened none"
             )
 
 
 @not_picklable("its `value`")
 @attrs.frozen(eq=False)
 class ExpectedFileChooser:
-    """What `page.expect_file_chooser()` gives: the next file chooser of the page, once it has opened."""
+    """The result of `page.expect_file_chooser()`: the page's next file chooser."""
 
     _page: PageTarget
     _awaited: AwaitedChooser
@@ -198,25 +198,25 @@ class ExpectedFileChooser:
 
     @property
     def value(self) -> FileChooser:
-        """The file chooser. Raises InvalidArgumentError while none has opened: ask after the block."""
+        """The file chooser. Raises InvalidArgumentError before one has opened; read it after the block."""
         if self._awaited.opened is None:
             raise InvalidArgumentError(
                 what="value",
-                given="asked for before a file chooser opened",
-                expected="to be asked after the block",
+                given="read before a file chooser opened",
+                expected="after the block",
             )
         return self._awaited.opened.record
 
     async def _wait_until_opened(self) -> OpenedChooser:
-        """Wait until it has opened. Raises why the page ended."""
+        """Wait until the chooser has opened. Raises the error of a page that ended."""
         return await self._page.wait_for(lambda: self._awaited.opened)
 
     @announced("set_files", attrgetter("_page.running"))
     async def set_files(self, *paths: UploadFile, timeout: float = 30) -> ActionOutcome:
-        """Wait until the chooser has opened, and choose these files in it. Raises as `page.upload` does.
+        """Wait until the chooser has opened, and choose these files. Raises the errors of `page.upload`.
 
-        The input need not be in a document: pages make one for the moment. NotInteractableError for a chooser
-        without an input: Chrome has refused it to the page.
+        The input need not be in a document, because pages create one temporarily. Raises NotInteractableError for
+        a chooser without an input, because Chrome refused it to the page.
         """
         async with self._act("choose files", timeout) as context:
             opened = await self._wait_until_opened()
@@ -225,7 +225,7 @@ class ExpectedFileChooser:
                 raise NotInteractableError(
                     action="choose files in",
                     target="the file chooser",
-                    reason="a script opened it without an input of files; Chrome gives it no files",
+                    reason="a script opened it without a file input; Chrome gives it no files",
                 )
             node = Node(
                 opened.session, record.backend_node_id, record.frame_id, "the input of the file chooser"

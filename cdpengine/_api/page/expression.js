@@ -1,9 +1,9 @@
-// Waits until `look`, the user's own condition, gives a value that is true. Runs in the page's own world, whose
-// names the condition uses. Answers an object: next() is a promise of { holds, seen } that comes when it is true
-// or after stop(); now() is a promise of the same, of this moment. What `look` throws counts as "not yet".
-// The page may have replaced Promise and String: `async`, `await` and templates use V8's own.
+// Waits until `look`, the user's condition, returns a true value. Runs in the main world, because the condition
+// uses its names. Returns an object. next() is a promise of { holds, seen } that resolves when the value is true,
+// or after stop(). now() is a promise of the current { holds, seen }. An exception of `look` counts as false. The
+// page may have replaced Promise and String: `async`, `await` and templates use V8's own.
 (look) => {
-  const LOOK_MS = 100; // where animation frames do not come
+  const LOOK_MS = 100; // if animation frames do not arrive
   let stopped = false;
   let stopNow = () => {};
   let seen = "it was never evaluated";

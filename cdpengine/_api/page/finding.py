@@ -1,6 +1,6 @@
-"""Finding: nodes by CSS, visible text, role and accessible name; frames and roots by what names them.
+"""Search for nodes by CSS, visible text, role and accessible name, and for frames and roots.
 
-Rule: one node that is asked for is one node: where several match, that is an error which lists them, not a guess.
+Rule: a search for one node never guesses. If several nodes match, the error lists them.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from cdpengine.errors import (
 )
 
 _LOOK = 5.0
-"""Seconds that one look may take where nothing is waited for."""
+"""Timeout of a search that does not wait, in seconds."""
 
 _MARGIN = 0.1
-"""Seconds, at most a tenth of the timeout, in which the named error is raised before the deadline cuts in."""
+"""Time before the deadline, in seconds, to raise the specific error; at most a tenth of the timeout."""
 
 _SHOWN = 5
-"""Candidates that an error lists."""
+"""Maximum number of candidates in an error."""
 
 
 def make_wanted(
     css: str | None, role: str | None, name: Words | None, text: Words | None, exact: bool
 ) -> Wanted:
-    """Return what is looked for. Raises InvalidArgumentError for a role that there is not."""
+    """Return the search criteria. Raises InvalidArgumentError for an unknown role."""
     if role is None:
         return Wanted(css, None, name, text, exact, called=role_name, unhidden=unhidden_source)
     known = check_role(role)
@@ -61,7 +61,7 @@ def make_wanted(
 async def find_one(
     core: PageCore, wanted: Wanted, frame: Frame | None, nth: int | None, timeout: float
 ) -> FoundNode:
-    """Return the one node that matches, or the one of that number: `Page.find`."""
+    """Return the only match, or the match with the number `nth`: `Page.find`."""
     needed = 1 if nth is None else nth + 1
     found = await look_for(core, wanted, frame, needed, timeout)
     if nth is None and len(found) > 1:
@@ -70,14 +70,14 @@ async def find_one(
     if len(found) >= needed:
         return found[needed - 1]
     waited = f" within {timeout:g} s" if timeout else ""
-    reason = f"only {len(found)} of these{waited}" if found else f"there is none{waited}"
+    reason = f"only {len(found)} match{waited}" if found else f"no node matches{waited}"
     raise NodeNotFoundError(target=f"find {wanted}", reason=f"{reason}, in {_where(core, frame)}")
 
 
 async def look_for(
     core: PageCore, wanted: Wanted, frame: Frame | None, needed: int, timeout: float
 ) -> list[FoundNode]:
-    """Return the nodes that match; with a timeout above 0, once so many are there, or what there is at its end."""
+    """Return all matches. With a timeout above 0, wait for `needed` matches until the timeout."""
     seconds = check_timeout(timeout)
     latest: list[list[FoundNode]] = []
     try:
@@ -93,7 +93,7 @@ async def look_for(
     except DeadlineExceededError:
         if not latest:
             raise
-        # On a busy machine the margin is over before anybody notices; what was seen is known all the same.
+        # On a busy machine the deadline can pass before the margin is noticed. The last result is still valid.
     return latest[0]
 
 
@@ -114,7 +114,7 @@ async def _wait_for_nodes(
     latest: list[list[FoundNode]],
     budget: Budget,
 ) -> None:
-    """Look again after each change of a document, until there are enough nodes."""
+    """Search again after each change of a document, until there are enough matches."""
     budget.step("waiting for it")
     watches = FrameWatches(core.target, core.worlds, [], frames=lambda: _frames_in(core, frame), changes=True)
     async with open_body_nursery() as nursery:
@@ -139,7 +139,7 @@ def _where(core: PageCore, frame: Frame | None) -> str:
 
 
 FrameTarget: TypeAlias = Frame | ElementTarget
-"""A Frame, a frame's id, its name, a pattern of its URL with `*` and `?`, or a ref of the element that owns it."""
+"""A Frame, or a frame's id, name or URL pattern (`*` and `?`), or a ref of the frame's element."""
 
 _MOST_LISTED = 3
 
@@ -147,15 +147,15 @@ _MOST_LISTED = 3
 async def find_frame(
     page: PageTarget, target: FrameTarget, node_of: Callable[[ElementTarget], Node]
 ) -> Frame:
-    """Return the frame that `target` names; `node_of` makes a node of a ref.
+    """Return the frame of `target`; `node_of` returns the node of a ref.
 
-    Raises NodeNotFoundError when the page has no such frame, InvalidArgumentError when several fit, and as
+    Raises NodeNotFoundError for an unknown frame, InvalidArgumentError if several match, and the errors of
     `node_of`.
     """
     if isinstance(target, Frame):
         known = page.frames.get(target.id)
         if known is None:
-            raise NodeNotFoundError(target=f"frame {target.id[:8]}", reason="it is not in the page any more")
+            raise NodeNotFoundError(target=f"frame {target.id[:8]}", reason="it is no longer in the page")
         return known
     if isinstance(target, Ref | BackendNode) or (isinstance(target, str) and parse_ref_text(target)):
         return await _find_owned_frame(page, target, node_of(target))
@@ -176,7 +176,7 @@ async def find_frame(
         if fits:
             raise InvalidArgumentError(
                 what="frame",
-                given=f"{shorten(quote(target), 80)}, which {len(fits)} frames fit ({_list_refs(fits)})",
+                given=f"{shorten(quote(target), 80)}, which matches {len(fits)} frames ({_list_refs(fits)})",
                 expected="the id of one of them",
             )
     raise NodeNotFoundError(
@@ -189,7 +189,7 @@ async def _find_owned_frame(page: PageTarget, target: ElementTarget, node: Node)
         "DOM.describeNode", {"backendNodeId": node.backend_node_id}, DescribeNodeReply
     )
     owned = None if reply.node.frame_id is None else page.frames.get(reply.node.frame_id)
-    # The document element is told with its own frame's id, as every element that owns none is with none.
+    # For the document element, Chrome reports the id of the frame that contains it.
     if owned is None or owned.id == node.frame_id:
         raise NodeNotFoundError(target=node.description, reason=f"{describe_target(target)} owns no frame")
     return owned
@@ -198,8 +198,8 @@ async def _find_owned_frame(page: PageTarget, target: ElementTarget, node: Node)
 async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str) -> int:
     """Return the backend node id of the first element in the frame that matches the CSS selector.
 
-    Open shadow roots are searched too. Raises InvalidArgumentError for an invalid selector, NodeNotFoundError when
-    nothing matches.
+    The search includes open shadow roots. Raises InvalidArgumentError for an invalid selector, NodeNotFoundError
+    without a match.
     """
     session = frame.session
     context = await worlds.context(session, frame.id)

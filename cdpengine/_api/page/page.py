@@ -1,9 +1,9 @@
-"""Page: one tab or popup: where it is, where it goes, what is expected of it, and its parts.
+"""Page: one tab or popup, with its navigation, expected events and parts.
 
-Rule: every verb takes one `timeout`, makes one Budget of it, and hands it down; what is done stands in the layers
-below, a method here only says in which order. Nothing here waits beyond its budget, whatever the page does. What
-everybody uses is a verb of the Page (those that send input and those that read stand in the two classes that it is
-made of); everything else is behind a property.
+Rule: every method takes one `timeout`, creates one Budget from it, and passes it down. The lower layers do the
+work; a method here defines only the order. No method waits beyond its budget, whatever the page does. Common
+operations are methods of Page. The methods that send input and those that read are in its two base classes.
+Everything else is behind a property.
 """
 
 from __future__ import annotations
@@ -69,22 +69,22 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Navigation(Arrival):
-    """What came of a navigation, and the response that its document came with.
+    """The result of a navigation, with the response of its document.
 
-    `response` is None where Chrome tells of none: about:, a document out of the back/forward cache, a move within
-    the document. Its status and headers are there; its body can be read where the page's requests are followed
-    (`page.activity.start()` before the navigation), else `body()` raises BodyUnavailableError.
+    `response` is None if Chrome reports no response: for about: URLs, documents from the back/forward cache, and
+    navigation within the document. It has the status and the headers. `body()` works only if the page's requests
+    are collected (`page.activity.start()` before the navigation); otherwise it raises BodyUnavailableError.
     """
 
     response: Response | None = attrs.field(default=None, eq=False, repr=False)
 
 
-@not_picklable("what was read from it: its URL, its title, a snapshot")
+@not_picklable("data that you read from it: its URL, its title, a snapshot")
 class Page(PageActions, PageReading):
-    """One page (tab, popup). Get it from `browser.new_page()` or `browser.pages`.
+    """One page (tab or popup). Get it from `browser.new_page()` or `browser.pages`.
 
-    What one does with it all the time it has itself. The rest is in its parts: `network`, `emulation`, `storage`,
-    `scripts`, `measure`, `activity`, `dialogs`, `elements`, `pictures`, `window`; and its devices, `keyboard`,
+    Common operations are methods of the page. Its parts have the others: `network`, `emulation`, `storage`,
+    `scripts`, `measure`, `activity`, `dialogs`, `elements`, `pictures` and `window`. Its devices are `keyboard`,
     `mouse` and `touch`.
     """
 
@@ -109,7 +109,7 @@ class Page(PageActions, PageReading):
 
     @property
     def session(self) -> Session:
-        """The page's own session, for any protocol command and event. Evaluation has another one."""
+        """The page's session, for any protocol command and event. Evaluations use a separate session."""
         return self._core.session
 
     @property
@@ -119,7 +119,7 @@ class Page(PageActions, PageReading):
 
     @property
     def url(self) -> str:
-        """Where the page is, as of the last event; fragment included. "about:blank" before its first document."""
+        """The page's URL as of the last event, fragment included. "about:blank" before its first document."""
         return self._core.target.frames.main.url or "about:blank"
 
     @property
@@ -129,12 +129,12 @@ class Page(PageActions, PageReading):
 
     @property
     def context(self) -> BrowserContext:
-        """The context that the page belongs to."""
+        """The browser context of the page."""
         return self.browser.context_of(self)
 
     @property
     def context_id(self) -> str | None:
-        """Chrome's id of the browser context that the page belongs to."""
+        """Chrome's id of the page's browser context."""
         return self._core.target.context_id
 
     @property
@@ -144,29 +144,29 @@ class Page(PageActions, PageReading):
 
     @property
     def storage(self) -> PageStorage:
-        """What the page stores: its cookies, which are its context's, and the storages of its documents."""
+        """Cookies and storages of the page. Cookies are shared with its context."""
         return PageStorage(self._core, self.context.id)
 
     @property
     def popups(self) -> list[Page]:
-        """The open pages that this page opened, oldest first, those that cannot reach it (`noopener`) included."""
+        """The open pages that this page opened, oldest first, including those opened with `noopener`."""
         return [page for page in self.browser.pages if page.opener is self]
 
     @property
     def opener(self) -> Page | None:
-        """The page that opened this one, if it still is there."""
+        """The page that opened this one, or None if it is closed or if there was no opener."""
         opener_id = self._core.target.opener_id
         return None if opener_id is None else self.browser.page(opener_id)
 
     @property
     def activity(self) -> PageActivity:
-        """What the page does: console messages, errors, requests; kept from `activity.start()` on, or streamed."""
+        """Console messages, errors and requests of the page, kept from `activity.start()` on, or streamed."""
         collector = self._core.state.activities.of(self._core.target)
         return PageActivity(collector, self._make_redactor, self._core.state.version.product)
 
     def _make_redactor(self) -> Redacting:
         with packages_named():
-            from cdpengine.debug.recording.redact import Redactor  # one table for archives and for recordings
+            from cdpengine.debug.recording.redact import Redactor  # archives and recordings share one table
 
         redactor = Redactor()
         for secret in self._core.state.instruments.secrets:
@@ -175,18 +175,17 @@ class Page(PageActions, PageReading):
 
     @property
     def file_choosers(self) -> list[FileChooser]:
-        """The latest file choosers that the page asked for. They are never shown: see `expect_file_chooser`."""
+        """The latest file choosers of the page. They are never displayed: see `expect_file_chooser`."""
         return self._core.target.choosers.records
 
-    # --- where it goes ------------------------------------------------------------------------------------------
+    # --- navigation --------------------------------------------------------------------------------------------
 
     @announced("goto")
     async def goto(self, url: str, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
         """Navigate to `url` and wait until "commit", "domcontentloaded", "load" or "networkidle".
 
         Raises NavigationFailedError with Chrome's reason (net::ERR_CONNECTION_REFUSED, ...). An HTTP status such
-        as 404 is not a failure: look at `Navigation.status`. Raises DeadlineExceededError; the navigation is then
-        stopped.
+        as 404 is not a failure: see `Navigation.status`. On DeadlineExceededError the navigation has been stopped.
         """
         check_url(url)
         state = check_wait_until(wait_until)
@@ -197,16 +196,16 @@ class Page(PageActions, PageReading):
     async def reload(
         self, *, ignore_cache: bool = False, wait_until: LoadState = "load", timeout: float = 30
     ) -> Navigation:
-        """Load the document again and wait, as `goto` does. Brings back a page that crashed."""
+        """Load the document again and wait as `goto` does. Restores a crashed page."""
         state = check_wait_until(wait_until)
         async with self._core.action("reload", timeout, also_unready=True) as budget:
             return await self._follow(lambda: reload(self._core.target, ignore_cache, state, budget))
 
     @announced("go_back")
     async def go_back(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
-        """Go to the previous entry of the history. Raises NavigationFailedError when there is none.
+        """Go to the previous entry of the history. Raises NavigationFailedError if none exists.
 
-        Brings back a page that crashed.
+        Restores a crashed page.
         """
         state = check_wait_until(wait_until)
         async with self._core.action("go back", timeout, also_unready=True) as budget:
@@ -214,9 +213,9 @@ class Page(PageActions, PageReading):
 
     @announced("go_forward")
     async def go_forward(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
-        """Go to the next entry of the history. Raises NavigationFailedError when there is none.
+        """Go to the next entry of the history. Raises NavigationFailedError if none exists.
 
-        Brings back a page that crashed.
+        Restores a crashed page.
         """
         state = check_wait_until(wait_until)
         async with self._core.action("go forward", timeout, also_unready=True) as budget:
@@ -224,39 +223,39 @@ class Page(PageActions, PageReading):
 
     @announced("set_content")
     async def set_content(self, html: str, *, timeout: float = 30) -> None:
-        """Replace the document's content by `html` and wait until it has loaded. The URL stays as it is."""
+        """Replace the document's content by `html` and wait until it has loaded. The URL does not change."""
         await self._core.read("set content", script("_api/page/set_content"), timeout, html)
 
     async def bring_to_front(self, *, timeout: float = 30) -> None:
-        """Make it the window's active tab. Actions do not need it.
+        """Make the page the active tab of its window. Actions do not need this.
 
-        A tab that Chrome has discarded is loaded again, and this waits for its document.
+        A tab that Chrome has discarded is loaded again, and this method waits for its document.
         """
         session, target = self._core.session, self._core.target
         dead = session.crashed
         async with self._core.action("bring to front", timeout, also_unready=dead):
             await session.call("Page.bringToFront")
             if dead:
-                if target.navigation.under_way:  # a crashed tab is not loaded
+                if target.navigation.under_way:  # Chrome does not load a crashed tab
                     await target.wait_for(lambda: not session.crashed, also_crashed=True)
                 await target.running.ready()
 
     async def close(self, *, timeout: float = 30) -> None:
-        """Close the page and wait until it is gone. Also works on a page whose script never ends."""
+        """Close the page and wait until it is gone. Works even if a script of the page never ends."""
         with action_span("page.close"), within("close the page", timeout):
             await self._core.state.tabs.close(self.target_id)
 
     @announced("recover")
     async def recover(self, *, allow: Recovery = "terminate", timeout: float = 30) -> RecoveryReport:
-        """Bring back a page that does not answer, whatever hung it; nothing is done to one that answers.
+        """Restore a page that does not answer, whatever blocks it. Does nothing to a page that answers.
 
-        A page that is only slow has half a second for that, and once more after the termination; less where
-        `timeout` is below ten seconds. "terminate": its dialog is dismissed, its script terminated. "reload": if
-        that was not enough (a synchronous XMLHttpRequest), its process is ended and the document loaded again.
-        "close": if it was not enough, the page is closed. Both termination and reload hit the page's whole
-        process, so its popups and pages of the same site too: their scripts end with EvaluationTerminatedError,
-        and after a reload they have crashed. The report tells what was done, and whether the page answers. Raises
-        DeadlineExceededError; a reload or closing goes on then, and the page's next action waits for it.
+        A slow page has half a second to answer, and again after the termination; less for a `timeout` below ten
+        seconds. "terminate" dismisses its dialog and terminates its script. If that does not help (a synchronous
+        XMLHttpRequest), "reload" also ends its process and loads the document again. If that does not help,
+        "close" also closes the page. Termination and reload affect the whole process, which popups and pages of
+        the same site can share. Their scripts end with EvaluationTerminatedError, and a reload crashes them. The
+        report lists the steps taken and whether the page answers. Raises DeadlineExceededError; a started reload
+        or closing continues then, and the page's next action waits for it.
         """
         check_recovery(allow)
         with action_span("page.recover"), within("recover the page", timeout):
@@ -266,19 +265,19 @@ class Page(PageActions, PageReading):
                 report = self._core.target.running.last_recovery or report
             return report
 
-    # --- what is expected of it, and what answers it --------------------------------------------------------
+    # --- expected events and routes ----------------------------------------------------------------------------
 
     def expect_dialog(
         self, *, accept: bool = True, text: str | None = None, timeout: float = 30
     ) -> AbstractAsyncContextManager[Expected[Dialog]]:
-        """Expect that the block opens a JavaScript dialog, and have it answered as said, at once.
+        """Expect that the block opens a JavaScript dialog, and answer it immediately.
 
-        `accept` is OK or Cancel; `text` goes into a prompt (None: what stands in it). It is the first dialog of
-        the block, of the page or a frame of it; others are answered by the page's policy, and of several
-        expectations the outer one is first. After the block, `expected.value` is the Dialog with what really
-        came of it. `timeout` (seconds) counts from the beginning of the block, which it does not interrupt.
+        `accept` is OK or Cancel. `text` is the answer to a prompt; None keeps its default text. The first dialog
+        of the page or of a frame counts. The page's policy answers the others, and of nested expectations the
+        outer one is first. After the block, `expected.value` is the Dialog with its actual result. `timeout`
+        (seconds) counts from the beginning of the block, but does not interrupt it.
 
-        Raises DeadlineExceededError when none opened, InvalidArgumentError for a text that would go nowhere,
+        Raises DeadlineExceededError if no dialog opened, InvalidArgumentError for a `text` without `accept`,
         SessionGoneError.
         """
         return expect_dialog(self._core, accept=accept, text=text, timeout=timeout)
@@ -286,24 +285,22 @@ class Page(PageActions, PageReading):
     def expect_download(
         self, directory: str | Path | None = None, *, timeout: float = 30
     ) -> AbstractAsyncContextManager[Expected[Download]]:
-        """Expect that the block begins a download, and let it come into `directory`, which is made if need be.
+        """Expect that the block begins a download, and save it in `directory`, which is created if needed.
 
-        None is the directory that the context allows (`new_context(downloads=...)`, `context.allow_downloads`),
-        and without one a temporary folder for this user's eyes only: its files are there until `browser` ends, and
-        are removed with it; a warning names one that nobody asked for.
+        None means the directory that the context allows (`new_context(downloads=...)`, `context.allow_downloads`).
+        Without such a directory, files go into a temporary folder that only this user can read. It is removed when
+        `browser` ends, and a warning lists the files whose path was never requested.
 
-        After the block, `expected.value` is the Download; it has begun, and `await expected.value.wait()` gives
-        the path of the whole file. Its name is the server's, made safe, with a number where that name is taken:
-        nothing is overwritten, and nothing is ever written outside of the directory. It is the first download
-        of the page, of a frame or of a popup of it; others are refused, as they always are, with a record in
-        `browser.downloads`. The browser must run on this machine. `timeout` (seconds) counts from the beginning
-        of the block, which it does not interrupt.
+        After the block, `expected.value` is the Download, which has begun. `await expected.value.wait()` returns
+        the path of the complete file. The name is the server's, made safe, with a number if it is taken. No file
+        is overwritten or written outside the directory. The first download of the page, a frame or a popup counts.
+        Others are refused as usual, with a record in `browser.downloads`. The browser must run on this machine.
+        `timeout` (seconds) counts from the beginning of the block, but does not interrupt it.
 
-        When the block raises, a download that it began is cancelled, and its partial file removed; afterwards the
-        download goes on, until `browser` ends. A `goto` of something that is a download raises
-        NavigationFailedError, here too. Raises DeadlineExceededError when none began, InvalidArgumentError for a
-        directory that cannot be one, RemoteError where the browser does not allow it, SessionGoneError,
-        ConnectionLostError.
+        If the block raises, a download that it began is cancelled and its partial file removed. After the block,
+        the download continues until `browser` ends. `goto` to a download raises NavigationFailedError, here too.
+        Raises DeadlineExceededError if no download began, InvalidArgumentError for an invalid directory,
+        RemoteError if the browser does not allow downloads, SessionGoneError, ConnectionLostError.
         """
         return expect_download(self._core, directory, timeout=timeout)
 
@@ -314,23 +311,23 @@ class Page(PageActions, PageReading):
         where: Callable[[Response], bool] | None = None,
         timeout: float = 30,
     ) -> AbstractAsyncContextManager[Expected[Response]]:
-        """Expect that the block brings a response; `expected.value` is the first one, once the block has ended.
+        """Expect that the block causes a response. After the block, `expected.value` is the first match.
 
-        As `activity.wait_for_response`. `timeout` (seconds) counts from the beginning of the block, which it does
-        not interrupt.
+        Works as `activity.wait_for_response`. `timeout` (seconds) counts from the
+        beginning of the block, but does not interrupt it.
         """
         return expect_response(self._core, url, where, timeout=timeout)
 
     def expect_file_chooser(self, *, timeout: float = 30) -> AbstractAsyncContextManager[ExpectedFileChooser]:
-        """Expect a file chooser to open in the block, and give it its files.
+        """Expect a file chooser to open in the block, and choose its files.
 
             async with page.expect_file_chooser() as chooser:
                 await page.click("e3")
                 await chooser.set_files("report.pdf")
 
-        Leaving waits until one has opened; `chooser.value` is its record. Without `set_files` it ends without
-        files. Raises DeadlineExceededError when none opened within `timeout` seconds of entering. A file chooser
-        that nobody expects is dismissed, and recorded in `file_choosers`.
+        The end of the block waits until a chooser has opened; `chooser.value` is its record. Without `set_files`
+        it ends without files. Raises DeadlineExceededError if no chooser opened within `timeout` seconds of
+        entering the block. An unexpected file chooser is dismissed, and recorded in `file_choosers`.
         """
         return expect_file_chooser(self._core, timeout=timeout)
 
@@ -338,10 +335,10 @@ class Page(PageActions, PageReading):
     async def expect_popup(
         self, *, url: UrlPattern | None = None, timeout: float = 30
     ) -> AsyncIterator[Expected[Page]]:
-        """Expect that the block opens a page whose opener this page is: `window.open`, `target=_blank`.
+        """Expect that the block opens a page whose opener is this page: `window.open`, `target=_blank`.
 
-        With or without `noopener`, or by a click with Control, Shift or the middle button. As
-        `Browser.expect_page` in everything else.
+        Pages opened with `noopener`, or by a click with Control, Shift or the middle button, count too. Otherwise
+        works as `Browser.expect_page`.
         """
         own = self.browser.page(self.target_id)
         if own is None:
@@ -361,22 +358,22 @@ class Page(PageActions, PageReading):
         limit: float = 30,
         timeout: float = 30,
     ) -> AwaitableScope[RouteRegistration]:
-        """Have `handler` answer the requests whose URL matches.
+        """Answer the requests whose URL matches with `handler`.
 
         `async with` it for a block; `await` it to last, until `network.unroute`.
 
         `pattern` is a glob ("*/api/*", in which only "*" is special), a compiled regular expression or a function
-        of the URL; `resource_type` narrows it ("Image", "XHR", ...; `fetch()` is "XHR"). `handler` is an async
-        function that is given a Route and answers it: `continue_`, `fulfill`, `abort`, or `fallback` to the next
-        route. The latest route is asked first. With `stage="response"`, it gets the request when its response has
-        begun. They hold for its frames, workers, and the pages that it opens, from their first request;
-        of what a service worker or the memory cache answers they see nothing.
+        of the URL. `resource_type` restricts it ("Image", "XHR", ...; `fetch()` is "XHR"). `handler` is an async
+        function. It receives a Route and calls `continue_`, `fulfill`, `abort`, or `fallback` for the next route.
+        The latest route comes first. With `stage="response"`, the handler runs when the response has begun. Routes
+        apply to the page's frames, workers and the pages that it opens, from their first request. They do not see
+        requests answered by a service worker or the memory cache.
 
-        A handler that raises, gives no answer, or takes more than `limit` seconds, fails its request
-        (net::ERR_FAILED) and nothing else: see `network.routes.failures` and the log. What it holds at the end of
-        the block goes on as if there had been no route.
+        If a handler raises, gives no answer or takes more than `limit` seconds, only its request fails
+        (net::ERR_FAILED): see `network.routes.failures` and the log. A request that is still paused at the end of
+        the block continues without the route.
 
-        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
+        Raises InvalidArgumentError, DeadlineExceededError, or the error of an unreachable page.
         """
         routes = self.network.routes
         return route_requests(self._scope, routes, pattern, handler, resource_type, stage, limit, timeout)
@@ -388,7 +385,7 @@ class Page(PageActions, PageReading):
         response = None
         if arrival.loader_id:
             collector = self._core.target.collector
-            if isinstance(collector, Collector):  # it goes on following, and may keep the body
+            if isinstance(collector, Collector):  # the collector continues and may keep the body
                 response = collector.response(arrival.loader_id)
             response = response or documents.response(arrival.loader_id)
         return Navigation(**attrs.asdict(arrival, recurse=False), response=response)

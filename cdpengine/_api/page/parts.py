@@ -1,11 +1,11 @@
-"""The small parts of a page: its keyboard, mouse and touch, its dialogs, single elements of it, its window.
+"""The small parts of a page: keyboard, mouse, touch, dialogs, elements and window.
 
-Rule: a device does what it is told, without a look at the page; what checks first are the page's own verbs, which
-use the same devices: what is held down here is held down there.
+Rule: a device sends input without checks of the page. The page's own methods check first, and use the same
+devices, so a key held down here is also held down for them.
 
-Nothing here changes the document. What is drawn over the page is taken away again. Chrome changes bounds only of a
-window in its normal state, and one state into another only by way of it; what is returned is what the window says
-of itself afterwards.
+Nothing here changes the document. Overlays are removed again. Chrome changes the bounds of a window only in its
+normal state, and changes one state into another only through the normal state. The returned bounds are those that
+the window reports afterwards.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ from cdpengine.errors import InvalidArgumentError, InvisibleError
 @not_picklable("what was typed")
 @attrs.define(eq=False)
 class Keyboard:
-    """The keyboard of a page: `page.keyboard`. Keys go to whatever has the focus.
+    """The keyboard of a page: `page.keyboard`. Keys go to the focused element.
 
-    A modifier key that is held by `down` counts in all later input of the page: keys, text that is typed by keys,
-    and the mouse. While Shift is down, "a" is the A key with Shift, which types "A".
+    A modifier key held by `down` applies to all later input of the page: keys, typed text and mouse events. While
+    Shift is down, "a" is the A key with Shift, which types "A".
 
-    Methods return True when a dialog opened before Chrome had answered.
+    Methods return True if a dialog opened before Chrome answered.
     """
 
     _device: KeyboardDevice
 
     @property
     def modifiers(self) -> int:
-        """The bitmask of the modifier keys that are down: Alt 1, Control 2, Meta 4, Shift 8."""
+        """The bitmask of the pressed modifier keys: Alt 1, Control 2, Meta 4, Shift 8."""
         return self._device.modifiers
 
     @property
     def layout(self) -> str:
-        """The name of the layout: "us", "uk", "de" or "fr"; "us" until another one is chosen.
+        """The name of the layout: "us", "uk", "de" or "fr". The default is "us".
 
-        Setting it raises InvalidArgumentError for another one. It is what pages see of the keys (`code`,
-        `keyCode`) and which characters have keys at all.
+        The layout defines `code` and `keyCode` of the events, and which characters have keys. Setting an unknown
+        layout raises InvalidArgumentError.
         """
         return self._device.layout
 
@@ -67,9 +67,10 @@ class Keyboard:
         self._device.layout = name
 
     async def down(self, key: str) -> bool:
-        """Press a key and hold it; again for a key that is down: auto-repeat.
+        """Press a key and hold it. A second call for the same key is an auto-repeat.
 
-        Cancelled while waiting for the reply, it releases the key. Raises InvalidArgumentError for an unknown key.
+        If cancelled while it waits for the reply, it releases the key. Raises InvalidArgumentError for an unknown
+        key.
         """
         return await self._device.down(key)
 
@@ -78,30 +79,30 @@ class Keyboard:
         return await self._device.up(key)
 
     async def press(self, chord: str, delay: float = 0, *, layout: str | Layout | None = None) -> bool:
-        """Press and release a key or chord such as "Enter", "a", "Shift+ArrowLeft", "ControlOrMeta+C".
+        """Press and release a key or chord such as "Enter", "a", "Shift+ArrowLeft" or "ControlOrMeta+C".
 
-        `delay` is how long the key stays down, in seconds; `layout` is another layout for this press alone. Raises
+        `delay` is the time between press and release, in seconds. `layout` applies to this press only. Raises
         InvalidArgumentError for an unknown key or layout, before anything is sent.
         """
         return await self._device.press(chord, delay, layout=layout)
 
     async def type(self, text: str, delay: float = 0, *, layout: str | Layout | None = None) -> bool:
-        """Type `text`: one press for each character that the layout has.
+        """Type `text`: one key press for each character of the layout.
 
-        A line break presses Enter, a tab Tab; an accent of the layout's dead keys takes two presses. Other
-        characters are inserted, neighbours together. `delay` is the pause after each character, in seconds;
-        `layout` is another layout for this text alone. When a dialog opens, the rest of the text is not sent.
-        Cancelled, up to 64 characters may still come out. Raises InvalidArgumentError, before anything is sent.
+        A line break presses Enter, a tab Tab. An accent on a dead key takes two presses. Other characters are
+        inserted without key events, adjacent ones together. `delay` is the pause after each character, in seconds.
+        `layout` applies to this call only. If a dialog opens, the rest of the text is not sent. After a
+        cancellation, up to 64 more characters may appear. Raises InvalidArgumentError, before anything is sent.
         """
         return await self._device.type(text, delay, layout=layout)
 
     async def compose(self, text: str, *steps: str, delay: float = 0) -> bool:
-        """Enter `text` as an input method does: composed in `steps`, then committed.
+        """Enter `text` as an input method does: compose it in `steps`, then commit it.
 
-        compose("\u4f60\u597d", "n", "ni", "nih", "niha", "nihao"): the page sees compositionstart, for each step
-        compositionupdate, beforeinput and input, and at the end compositionend. Without steps, the text grows by
-        one character a step. `delay` is the pause after each step in seconds. When a dialog opens, the rest is not
-        sent. Cancelled in a pause, what was composed is withdrawn. Raises InvalidArgumentError.
+        For compose("你好", "n", "ni", "nih", "niha", "nihao") the page sees compositionstart; compositionupdate,
+        beforeinput and input for each step; and compositionend. Without steps, the text grows by one character a
+        step. `delay` is the pause after each step in seconds. If a dialog opens, the rest is not sent. A
+        cancellation during a pause withdraws the composed text. Raises InvalidArgumentError.
         """
         return await self._device.compose(text, *steps, delay=delay)
 
@@ -115,38 +116,38 @@ class Keyboard:
 class Mouse:
     """The mouse of a page: `page.mouse`. Coordinates are CSS pixels of the viewport.
 
-    The modifier keys that `page.keyboard` holds down go with every event. Methods return True when a dialog opened
-    before Chrome had answered.
+    Every event carries the modifier keys that `page.keyboard` holds down. Methods return True if a dialog opened
+    before Chrome answered.
     """
 
     _device: MouseDevice
 
     @property
     def position(self) -> Point:
-        """Where it is; (0, 0) at first."""
+        """The position of the mouse, initially (0, 0)."""
         return self._device.position
 
     @property
     def buttons(self) -> int:
-        """The bitmask of the buttons that are down: left 1, right 2, middle 4, back 8, forward 16."""
+        """The bitmask of the pressed buttons: left 1, right 2, middle 4, back 8, forward 16."""
         return self._device.buttons
 
     async def move(self, x: float, y: float, *, steps: int = 1) -> bool:
-        """Move to a point, in `steps` equal moves. Each waits for Chrome's next frame: some 16 ms.
+        """Move to a point, in `steps` equal moves. Each move waits for Chrome's next frame, about 16 ms.
 
-        Raises InvalidArgumentError; so do the others.
+        Raises InvalidArgumentError, as do the other methods.
         """
         return await self._device.move(x, y, steps=steps)
 
     async def down(self, button: str = "left", *, count: int = 1) -> bool:
-        """Press a button where the mouse is, and hold it. `count` is the event's `detail`: 2 for a double click.
+        """Press a button at the mouse position and hold it. `count` is the event's `detail`: 2 for a double click.
 
-        Cancelled while waiting for the reply, it releases the button.
+        If cancelled while it waits for the reply, it releases the button.
         """
         return await self._device.down(button, count=count)
 
     async def up(self, button: str = "left", *, count: int = 1, modifiers: Iterable[str] = ()) -> bool:
-        """Release a button where the mouse is."""
+        """Release a button at the mouse position."""
         return await self._device.up(button, count=count, modifiers=modifiers)
 
     async def click(
@@ -161,20 +162,20 @@ class Mouse:
     ) -> bool:
         """Move to a point, and press and release a button there `count` times (2: a double click).
 
-        `modifiers` are names such as "Shift"; the page's events carry them. `delay` is how long the button stays
-        down each time, in seconds. Raises InvalidArgumentError, before anything is sent.
+        `modifiers` are names such as "Shift"; the page's events carry them. `delay` is the time between each press
+        and release, in seconds. Raises InvalidArgumentError, before anything is sent.
         """
         return await self._device.click(x, y, button=button, count=count, modifiers=modifiers, delay=delay)
 
     async def hover(self, x: float, y: float, *, modifiers: Iterable[str] = ()) -> bool:
-        """Move to a point in one go, with modifier names such as "Shift" in the page's events.
+        """Move to a point in one move, with modifier names such as "Shift" in the page's events.
 
         Does not wait for Chrome's next frame.
         """
         return await self._device.hover(x, y, modifiers=modifiers)
 
     async def wheel(self, dx: float, dy: float) -> bool:
-        """Turn the wheel where the mouse is, by CSS pixels: positive is right and down."""
+        """Turn the wheel at the mouse position by CSS pixels; positive is right and down."""
         return await self._device.wheel(dx, dy)
 
 
@@ -186,9 +187,9 @@ class Touch:
     _device: TouchDevice
 
     async def tap(self, x: float, y: float, *, modifiers: Iterable[str] = ()) -> bool:
-        """Touch a point and lift the finger. Chrome makes the click out of it, a moment later at times.
+        """Touch a point and lift the finger. Chrome derives a click from the tap, sometimes a moment later.
 
-        True when a dialog opened before Chrome had answered. Raises InvalidArgumentError.
+        Returns True if a dialog opened before Chrome answered. Raises InvalidArgumentError.
         """
         return await self._device.tap(x, y, modifiers=modifiers)
 
@@ -196,50 +197,51 @@ class Touch:
 @not_picklable("a list of the dialogs in it")
 @attrs.frozen(eq=False)
 class Dialogs:
-    """The JavaScript dialogs of a page: `page.dialogs`. They never wait for a human."""
+    """The JavaScript dialogs of a page: `page.dialogs`. They never wait for a person."""
 
     _core: PageCore
 
     @property
     def records(self) -> list[Dialog]:
-        """The latest dialogs that opened, oldest first, and how they were answered."""
+        """The latest dialogs, oldest first, and their answers."""
         return self._core.target.dialogs.records
 
     def set_policy(self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None) -> None:
-        """Say how the page's dialogs are answered from now on, those of its frames and later popups included.
+        """Set the answers to later dialogs of the page, its frames and its later popups.
 
-        "default": alerts and questions before leaving are accepted, confirm and prompt dismissed. "accept"
-        (`prompt_text` goes into prompts; without it, what stands there), "dismiss". "raise" dismisses too, and the
-        action or evaluate during which the dialog opened raises DialogOpenedError at its end. Dismissing a
-        question before leaving keeps the page where it is: the navigation raises NavigationFailedError.
+        "default" accepts alerts and questions before leaving, and dismisses confirm and prompt. "accept" accepts
+        all, with `prompt_text` as the answer to prompts (by default their own text). "dismiss" dismisses all.
+        "raise" dismisses too, and the action or evaluation during which the dialog opened raises DialogOpenedError
+        at its end. If a question before leaving is dismissed, the page stays, and the navigation raises
+        NavigationFailedError.
 
-        A function, sync or async, is given the Dialog and returns a DialogAnswer, a bool, the text of a prompt, or
-        None for the default answer. It runs as a task of the engine; it gets 5 s, and cannot ask the page anything
-        meanwhile: the page stands still. If it fails, the default answer is given, `Dialog.failure` says why, and
-        the error is logged. Raises InvalidArgumentError.
+        A function, sync or async, receives the Dialog. It returns a DialogAnswer, a bool, a string for a prompt,
+        or None for the default answer. It runs as a task of the engine, for at most 5 s. It cannot query the page,
+        because the open dialog blocks the page. If it fails, the default answer is used, `Dialog.failure` contains
+        the reason, and the error is logged. Raises InvalidArgumentError.
         """
         self._core.target.use()
         self._core.target.dialogs.set_policy(DialogPolicy.checked(policy, prompt_text))
 
 
-@not_picklable("what was read of the elements")
+@not_picklable("data that you read from the elements")
 @attrs.frozen(eq=False)
 class PageElements:
-    """What there is to say of single elements of a page, and to see of them: `page.elements`."""
+    """Less common operations on single elements: `page.elements`."""
 
     _core: PageCore
 
     async def bounding_box(self, target: ElementTarget, *, timeout: float = 30) -> BoundingBox | None:
-        """Return the upright rectangle around the node, in CSS pixels of the page's viewport; None if it has none.
+        """Return the bounding rectangle of the node in CSS pixels of the page's viewport, or None if it has none.
 
-        Nothing is scrolled: the box of what is further down lies below the viewport. Frames and transforms are
-        counted in. Raises StaleRefError, NodeNotFoundError.
+        Nothing is scrolled: the box of an element further down is below the viewport. Frames and transforms are
+        taken into account. Raises StaleRefError, NodeNotFoundError.
         """
         async with self._core.action(f"measure {describe_target(target)}", timeout) as budget:
             return await bounding_box(await self._core.find_node(target, budget), self._core.worlds)
 
     async def outer_html(self, target: ElementTarget, *, timeout: float = 30) -> str:
-        """Return the element's HTML as it is now, its own tag included.
+        """Return the element's current HTML, including its own tag.
 
         Raises NodeNotFoundError and StaleRefError.
         """
@@ -250,12 +252,12 @@ class PageElements:
             reply = await node.session.request(
                 "DOM.getOuterHTML", {"backendNodeId": node.backend_node_id}, OuterHTMLReply
             )
-            self._core.node(target)  # whether it still is the document that it was asked of
+            self._core.node(target)  # raises if the document was replaced meanwhile
             return reply.outer_html
 
     @announced("blur")
     async def blur(self, target: ElementTarget, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
-        """Take the keyboard focus away from the node: the page sees change, if it was edited, and blur.
+        """Remove the keyboard focus from the node. The page sees blur, preceded by change if the node was edited.
 
         Raises StaleRefError, and NotInteractableError for a node that takes the focus again.
         """
@@ -265,12 +267,12 @@ class PageElements:
     async def highlight(
         self, target: ElementTarget, *, color: str = "#6fa8dc", info: bool = True, timeout: float = 30
     ) -> AsyncIterator[None]:
-        """Mark the node while the block runs: `async with page.elements.highlight("e3"):`.
+        """Highlight the node during the block: `async with page.elements.highlight("e3"):`.
 
-        Chrome's overlay draws it: the page itself is not changed and cannot notice. Screenshots of the viewport
-        show it, those of a target or of the full page do not. `info` adds a label with name and size. `timeout` is
-        for the beginning; the block may take as long as it wants. Raises InvalidArgumentError for a colour that is
-        not "#rrggbb", InvisibleError for a node without a box, StaleRefError, NodeNotFoundError.
+        Chrome's overlay draws it, so the page is unchanged and cannot detect it. Screenshots of the viewport
+        include it; those of a target or of the full page do not. `info` adds a label with name and size. `timeout`
+        applies only to the beginning of the block. Raises InvalidArgumentError for a colour that is not "#rrggbb",
+        InvisibleError for a node without a box, StaleRefError, NodeNotFoundError.
         """
         rgb = check_color(color)
         async with AsyncExitStack() as stack:
@@ -285,14 +287,14 @@ class PageElements:
 @not_picklable("its bounds")
 @attrs.frozen(eq=False)
 class PageWindow:
-    """The window that a page is in: `page.window`."""
+    """The window of a page: `page.window`."""
 
     _core: PageCore
 
     async def bounds(self, *, timeout: float = 30) -> WindowBounds:
-        """Return place, outer size (device-independent pixels) and state of the page's window.
+        """Return position, outer size (device-independent pixels) and state of the page's window.
 
-        Works on a page that is stuck. Raises RemoteError where the browser has no windows, SessionGoneError.
+        Works on a page that does not answer. Raises RemoteError if the browser has no windows, SessionGoneError.
         """
         with action_span("page.window.bounds"), within("read the window's bounds", timeout):
             await self._core.target.running.started()
@@ -308,11 +310,11 @@ class PageWindow:
         state: WindowState | None = None,
         timeout: float = 30,
     ) -> WindowBounds:
-        """Move, resize, minimize, maximize the page's window, and return what it is then.
+        """Move, resize, minimize or maximize the page's window, and return its new bounds.
 
-        What is not given stays. All tabs of the window change with it. A place or a size puts the window into
-        its normal state first. The window system may allow less than was asked for: look at what is returned.
-        Raises InvalidArgumentError for a size together with another state, RemoteError, SessionGoneError.
+        Omitted values do not change. All tabs of the window are affected. A position or a size first puts the
+        window into its normal state. The window system may apply other values; the returned bounds are the actual
+        ones. Raises InvalidArgumentError for a size together with another state, RemoteError, SessionGoneError.
         """
         numbers = checked_bounds(left, top, width, height, state)
         with action_span("page.window.set_bounds"), within("set the window's bounds", timeout):
@@ -327,9 +329,9 @@ _STATES: tuple[WindowState, ...] = ("normal", "minimized", "maximized", "fullscr
 
 @attrs.frozen
 class WindowBounds:
-    """A window's place on the screen and its outer size, in device-independent pixels; and its state.
+    """A window's position on the screen, its outer size in device-independent pixels, and its state.
 
-    `window_id` is Chrome's: pages with the same one are tabs of one window.
+    `window_id` is Chrome's: pages with the same id are tabs of one window.
     """
 
     left: int
@@ -343,7 +345,7 @@ class WindowBounds:
 def checked_bounds(
     left: int | None, top: int | None, width: int | None, height: int | None, state: WindowState | None
 ) -> dict[str, int]:
-    """Return the numbers that are to be changed. Raises InvalidArgumentError for what cannot be had together."""
+    """Return the numbers to change. Raises InvalidArgumentError for contradictory values."""
     numbers = {"left": left, "top": top, "width": width, "height": height}
     for name, number in numbers.items():
         smallest = 1 if name in ("width", "height") else -(2**31)
@@ -366,7 +368,7 @@ def checked_bounds(
 
 
 async def window_bounds(root: Session, target_id: str) -> WindowBounds:
-    """Return the bounds of the page's window. Raises RemoteError where the browser has no windows."""
+    """Return the bounds of the page's window. Raises RemoteError if the browser has no windows."""
     window = await root.request("Browser.getWindowForTarget", {"targetId": target_id}, WindowForTargetReply)
     bounds = window.bounds
     return WindowBounds(
@@ -377,7 +379,7 @@ async def window_bounds(root: Session, target_id: str) -> WindowBounds:
 async def set_window_bounds(
     root: Session, target_id: str, numbers: dict[str, int], state: WindowState | None
 ) -> WindowBounds:
-    """Change the page's window, and return what it is then."""
+    """Change the page's window and return its new bounds."""
     now = await window_bounds(root, target_id)
     changes: list[dict[str, object]] = []
     if now.state != "normal" and (numbers or state not in (None, now.state)):

@@ -1,7 +1,7 @@
-"""Pictures of a page, with its refs on them too, and the page on paper: `page.pictures`.
+"""Screenshots of a page, with and without refs, and PDF export: `page.pictures`.
 
-Rule: one picture of a page is taken at a time, since Chrome changes its viewport for some; nothing is left
-changed.
+Rule: only one picture of a page is taken at a time, because Chrome changes the viewport for some. All changes are
+reverted.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ from cdpengine.errors import (
 )
 
 _DRAWN_WITHIN = 0.25
-"""Seconds after which a tab is brought to the front because Chrome has not drawn it."""
+"""Time in seconds after which a tab that Chrome has not drawn is brought to the front."""
 
 _WAITING = "waiting for Chrome to draw the page"
 
 _TRIES = 2
-"""Pictures that are taken of a page that scrolls meanwhile, before the last one will do."""
+"""Maximum number of pictures of a page that scrolls meanwhile. The last one is returned."""
 
 
 @attrs.frozen
 class LabelledScreenshot:
-    """A picture with refs drawn on it, and the snapshot whose refs they are."""
+    """A picture with refs drawn on it, and the snapshot that contains the refs."""
 
     image: bytes = attrs.field(repr=False)
     snapshot: Snapshot
@@ -68,7 +68,7 @@ class LabelledScreenshot:
 
 @not_picklable("the bytes of a picture")
 class PagePictures:
-    """Further pictures of a page, and the page on paper: `page.pictures`."""
+    """Labelled screenshots and PDF export of a page: `page.pictures`."""
 
     def __init__(self, core: PageCore) -> None:
         self._core = core
@@ -83,11 +83,11 @@ class PagePictures:
         max_side: int | None = None,
         timeout: float = 30,
     ) -> LabelledScreenshot:
-        """Return a picture on which elements are framed and labelled with their refs, and the snapshot of these.
+        """Return a picture with frames and refs drawn on the elements, and the snapshot of these refs.
 
-        With `interactive`, only what can be acted on is framed. The labels are drawn on the picture; the page is
-        not touched. Picture and refs are of one document, and of one scroll position where the page stands still
-        long enough for that. `max_side` is as in `screenshot`. Needs Pillow. Raises InvalidArgumentError for odd
+        With `interactive`, only interactive elements are labelled. The labels are drawn on the picture, not on the
+        page. Picture and refs belong to one document, and to one scroll position if the page does not keep
+        scrolling. `max_side` works as in `screenshot`. Needs Pillow. Raises InvalidArgumentError for invalid
         options, DeadlineExceededError.
         """
         image = ImageOptions(format, quality, max_side=max_side)
@@ -101,11 +101,11 @@ class PagePictures:
         timeout: float = 30,
         **options: Unpack[PdfOptions],
     ) -> int:
-        """Write the page as PDF to `path`, piece by piece, and return how many bytes it has.
+        """Write the page as PDF to `path` in chunks, and return the file's size in bytes.
 
-        The file is readable by its owner only; one that exists is replaced once the new one is whole, or refused
-        where `overwrite` is False. Raises as `pdf`, and MeasurementFailedError when the file cannot be written;
-        there is none then.
+        Only its owner can read the file. An existing file is replaced once the new one is complete, or refused if
+        `overwrite` is False. Raises the errors of `pdf`, and MeasurementFailedError if the file cannot be written;
+        no file remains then.
         """
         place = checked_path("the PDF", path, overwrite=overwrite)
         params = print_params(options)
@@ -121,7 +121,7 @@ class PagePictures:
 
 @attrs.frozen
 class PictureRequest:
-    """What a picture is to show, as `Page.screenshot` is given it. Raises InvalidArgumentError."""
+    """The validated arguments of `Page.screenshot`. Raises InvalidArgumentError."""
 
     options: ImageOptions
     target: ElementTarget | None = attrs.field(default=None, kw_only=True)
@@ -145,7 +145,7 @@ class PictureRequest:
 
     @property
     def area(self) -> Area | None:
-        """The rectangle that was asked for, as it is seen."""
+        """The clip rectangle in viewport coordinates, or None."""
         clip = self.clip
         return None if clip is None else Area(clip.x, clip.y, clip.width, clip.height)
 
@@ -159,7 +159,7 @@ class PictureRequest:
 async def take_picture(
     core: PageCore, request: PictureRequest, place: Path | None, *, overwrite: bool, timeout: float
 ) -> bytes:
-    """Take the picture, and write it to `place` too: `Page.screenshot`."""
+    """Take the picture, and write it to `place` if given: `Page.screenshot`."""
     if request.refs:
         labelled = await _label(
             core, request.options, full_page=request.full_page, interactive=True, timeout=timeout
@@ -177,7 +177,7 @@ async def take_picture(
         view = await current_view(core.session)
         screen = await _screen_scale(core)
         if area is not None:
-            # Boxes count from the corner of what is seen, pictures from that of the document.
+            # Boxes are relative to the viewport, pictures to the document.
             area = Area(area.x + view.x, area.y + view.y, max(area.width, 1), max(area.height, 1))
         hidden = [await core.find_node(each, budget) for each in request.mask]
         masked = [at for node in hidden if (at := await bounding_box(node, core.worlds))]
@@ -204,10 +204,10 @@ async def take_picture(
 
 @asynccontextmanager
 async def _drawing(core: PageCore) -> AsyncIterator[None]:
-    """Hold the page for one picture.
+    """Hold the page's picture lock for one picture.
 
-    A browser that the engine started draws pages behind others. Another browser often does not (68 of 100 pictures
-    of 12 tabs were never drawn); there, the page comes to the front if it is not drawn soon.
+    A browser that the engine started draws pages behind others. Another browser often does not: 68 of 100 pictures
+    of 12 tabs were never drawn. There, the page comes to the front if it is not drawn soon.
     """
     async with core.target.pictures:
         if core.target.is_drawn_behind:
@@ -220,7 +220,7 @@ async def _drawing(core: PageCore) -> AsyncIterator[None]:
 
 async def _bring_to_front_later(core: PageCore) -> None:
     await trio.sleep(_DRAWN_WITHIN)
-    with suppress(RemoteError, SessionGoneError, ConnectionLostError):  # which the picture itself reports
+    with suppress(RemoteError, SessionGoneError, ConnectionLostError):  # the picture reports these errors
         await core.session.call("Page.bringToFront")
 
 
@@ -246,12 +246,12 @@ async def _label(
                 )
             after = await current_view(core.session)
             if core.target.frames.main.loader_id != captured.document.loader_id:
-                budget.step("the document was replaced meanwhile; reading the new one")
+                budget.step("the document was replaced during the capture; reading the new one")
                 continue
             tries += 1
             if after == before or tries == _TRIES:
                 break
-            budget.step("the page scrolled or changed its size meanwhile; once more")
+            budget.step("the page scrolled or was resized during the capture; trying again")
         snapshot = make_snapshot(captured, core.refs, options, started, partial=False, since=None)
         refs = {(ref.frame_id, ref.backend_node_id): ref for ref in snapshot.refs.values()}
         boxes = boxes_of(captured.document, refs, origins)
@@ -268,7 +268,7 @@ async def _label(
 
 
 async def _screen_scale(core: PageCore) -> float:
-    """Return how many pixels of the screen a CSS pixel of the page has."""
+    """Return the number of screen pixels in one CSS pixel of the page."""
     while True:
         context = await core.worlds.context(core.session, core.target.frames.main.id)
         try:
@@ -295,7 +295,7 @@ async def _capture(core: PageCore, scope: Scope, budget: Budget) -> Capture:
 
 
 async def _origins(core: PageCore, captured: Capture) -> dict[str, tuple[float, float]]:
-    """Return for each frame how far its viewport is from the corner of its element's box."""
+    """Return the offset of each frame's viewport from the corner of its element's box."""
     origins = {}
     for document in captured.documents:
         frame = None if document.frame_id is None else core.target.frames.get(document.frame_id)
@@ -310,7 +310,7 @@ async def _origins(core: PageCore, captured: Capture) -> dict[str, tuple[float, 
                     "DOM.getBoxModel", {"backendNodeId": node.backend_node_id}, BoxModelReply
                 )
             except RemoteError:
-                continue  # it has no box any more
+                continue  # its box is gone
             content, border = reply.model.content, reply.model.border
             origins[child.frame_id] = content[0] - border[0], content[1] - border[1]
     return origins

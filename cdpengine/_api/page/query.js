@@ -1,9 +1,10 @@
-// Returns an array of the first element that matches the CSS selector: in the document, or else in its open shadow
-// roots. Runs in an isolated world; the array is empty where nothing matches. An invalid selector throws a SyntaxError.
+// Returns an array with the first element that matches the CSS selector in the document, or else in its open
+// shadow roots. The array is empty without a match. Runs in an isolated world. An invalid selector throws a
+// SyntaxError.
 (function (selector) {
   "use strict";
 
-  // A form's field, or an image, may be named like a property of its form or of the document, and hides it then.
+  // A form field or an image with the name of a property hides that property of its form or document.
   const shadowOf = (element) => Reflect.get(Element.prototype, "shadowRoot", element);
   const first = (root) =>
     root === document ? Document.prototype.querySelector.call(root, selector) : DOM.querySelector(root, selector);

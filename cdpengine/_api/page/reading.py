@@ -1,7 +1,7 @@
-"""PageReading: the verbs that read a page, find in it, evaluate in it, and wait for what it becomes.
+"""PageReading: the Page methods that read, find, evaluate and wait.
 
-Rule: every verb takes one `timeout`, makes one Budget of it, and hands it down; how it is done stands in the
-modules beside this one. What cannot be is refused before anything is sent.
+Rule: every method takes one `timeout`, creates one Budget from it, and passes it down to the modules of this
+folder. Invalid arguments are refused before anything is sent.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ from cdpengine._snapshot.render.lines import Mode, RefsFor, SnapshotOptions
 from cdpengine._snapshot.snapshot import Snapshot
 
 QUIET = 0.1
-"""Seconds without any activity that count as rest."""
+"""Default time without activity, in seconds, after which a page counts as settled."""
 
 _TITLE = own("DOM.title(document)")
 
 
 class PageReading:
-    """The verbs of a Page that leave it as it is. `_core` is what they work on."""
+    """The methods of a Page that do not change it. They use `_core`."""
 
     _core: PageCore
 
@@ -75,7 +75,7 @@ class PageReading:
         return str(await self._core.read("title", _TITLE, timeout))
 
     async def content(self, *, timeout: float = 30) -> str:
-        """Return the document's HTML as it is now, with its doctype."""
+        """Return the document's current HTML, with its doctype."""
         return str(await self._core.read("content", script("_api/page/content"), timeout))
 
     async def snapshot(
@@ -96,32 +96,32 @@ class PageReading:
         since: Snapshot | None = None,
         timeout: float = 30,
     ) -> Snapshot:
-        """Return the page, all its frames included, as lines with refs for what can be acted on.
+        """Return the page, with all frames, as lines with refs for interactive elements.
 
-        `mode` is "role" (indented lines), "ai" (YAML with all that can matter), "numbered", "webarena", or "aria"
-        (Chrome's accessibility tree, with `ignored` also what it shows nobody). `interactive` shows only what can
-        be acted on, `compact` leaves out structural lines, `max_depth` deeper lines; `max_chars` and `max_tokens`
-        cut at a line and say what was left out.
+        `mode` is "role" (indented lines), "ai" (YAML with all relevant details), "numbered", "webarena" or "aria"
+        (Chrome's accessibility tree; `ignored` adds its ignored nodes). `interactive` shows only interactive
+        elements, `compact` omits structural lines, and `max_depth` omits deeper lines. `max_chars` and
+        `max_tokens` cut at a line and add a note about the omitted rest.
 
-        `refs` is "actions" (what can be acted on, and content that has a name) or "all": then every element with a
-        line has a ref, an item of a sortable list for example. Texts, and in mode "aria" what Chrome shows nobody,
-        have none.
+        `refs` is "actions" (interactive elements and named content) or "all". With "all", every element with a
+        line has a ref, for example an item of a sortable list. Text nodes have none, and neither do ignored nodes
+        in mode "aria".
 
-        `frame` takes one frame and the frames in it: a Frame, a frame's id, name or URL pattern (`*`, `?`), or a
-        ref of its element. `root` takes what is in one element: a ref, or a CSS selector, for which the main frame
-        or `frame` is searched, open shadow roots included.
+        `frame` reads one frame and its child frames: a Frame, a frame's id, name or URL pattern (`*`, `?`), or a
+        ref of its element. `root` reads one element: a ref, or a CSS selector, which is searched in the main frame
+        or `frame`, open shadow roots included.
 
-        `source` says where to read the page from: "computed" (one walk in the page, by Chrome's own roles and
-        names), "ax" (Chrome's accessibility tree), "dom" (the DOM alone). None and "hybrid" take the best there
-        is for each frame; `.stats.sources` says which and why. What the page made clickable without saying so is
-        looked for in each. A frame that does not answer in its share of the time (see `_snapshot/capture.py`) is
-        marked, and the rest is there. `fresh` reads all of it anew: otherwise parts that say the same as at the
-        last snapshot are not read again (docs/snapshots.md says when); the result is the same.
+        `source` is "computed" (one walk in the page, with Chrome's roles and names), "ax" (Chrome's accessibility
+        tree) or "dom" (the DOM alone). None and "hybrid" choose the best source for each frame; `.stats.sources`
+        lists the choices and reasons. All sources also find elements that only scripts made clickable. A frame
+        that does not answer in its share of the time (see `_snapshot/capture.py`) is marked; the others are
+        complete. `fresh` reads everything again. By default, parts unchanged since the last snapshot are not read
+        again (see docs/snapshots.md); the result is the same.
 
-        `since` is an earlier snapshot in the same mode: `.diff` then says what was added, removed, changed and
-        moved since; `.text` is the whole all the same.
+        `since` is an earlier snapshot in the same mode. `.diff` then lists the added, removed, changed and moved
+        lines; `.text` is still the whole snapshot.
 
-        Raises InvalidArgumentError, NodeNotFoundError and StaleRefError for what `frame` or `root` name,
+        Raises InvalidArgumentError, NodeNotFoundError and StaleRefError for `frame` or `root`, and
         DeadlineExceededError.
         """
         taken = await self._look(
@@ -150,7 +150,7 @@ class PageReading:
         root: ElementTarget | None = None,
         **shown: Any,
     ) -> Snapshot:
-        """Take a snapshot that the caller need not see: its refs do not count as given."""
+        """Take an internal snapshot. Its refs do not count as known to the caller."""
         options = SnapshotOptions(**shown)
         part = section or PageSection(frame, root)
         part = attrs.evolve(part, source=check_source(part.source, options.mode))
@@ -168,22 +168,21 @@ class PageReading:
         frame: Frame | None = None,
         timeout: float = 0,
     ) -> FoundNode:
-        """Return the one node that matches all that is given; it can be the target of any action.
+        """Return the one node that matches all arguments. It can be the target of any action.
 
-        `css` is a selector, asked in the documents of all frames (the main one first) and in each open shadow
-        root. `role` is what a snapshot calls it, in any mode; `name` is the whole name, as Chrome computes it,
-        white space collapsed, in the same case or, where no name has the same case and `exact` is False, in any.
+        `css` is a selector, applied to the documents of all frames (the main one first) and to each open shadow
+        root. `role` is a role from a snapshot of any mode. `name` is the whole accessible name as Chrome computes
+        it, with white space collapsed. A match in the same case has priority; other cases match only if `exact` is
+        False.
 
-        `text` is visible text, in any case of letters: it finds the smallest element that holds it, or with
-        `css`, `role` or `name` those that hold it. With `exact` it is all that an element says, in the same case,
-        as it is shown. Name and text can be compiled patterns, too, which are searched for; `exact` changes
-        nothing then.
-        `nth` (from 0) chooses one of several. `frame` restricts the search to one of `frames`.
+        `text` is visible text in any case. It finds the smallest element that contains it; with `css`, `role` or
+        `name`, the elements that contain it. With `exact`, it is the element's whole displayed text in the same
+        case. `name` and `text` can also be compiled patterns, which are searched for regardless of `exact`. `nth`
+        (from 0) chooses one of several matches. `frame` restricts the search to one of `frames`.
 
-        `timeout` (seconds) above 0 waits until there is one. Raises NodeNotFoundError when there is none by then,
-        AmbiguousNodeError at once when several match and `nth` is None, DeadlineExceededError when the page does
-        not answer, and InvalidArgumentError for an invalid selector, and for an unknown role, naming the nearest
-        ones.
+        `timeout` (seconds) above 0 waits for a match. Raises NodeNotFoundError if there is no match by then,
+        AmbiguousNodeError immediately if several match and `nth` is None, DeadlineExceededError if the page does
+        not answer, InvalidArgumentError for an invalid selector, or for an unknown role with the nearest roles.
         """
         index = None if nth is None else check_index(nth)
         wanted = make_wanted(css, role, name, text, exact)
@@ -200,11 +199,11 @@ class PageReading:
         nth: int | None = None,
         frame: Frame | None = None,
     ) -> Locator:
-        """Return what an element is like, as a target of any action, which looks for it itself and waits for it.
+        """Return a Locator: a description of an element that every action resolves again and waits for.
 
-        For pages that draw their elements anew again and again: a ref, and what `find` gives, name one element of
-        one document, and a Locator what is there when it is used. The arguments are those of `find`. Asks the page
-        nothing. Raises InvalidArgumentError for an unknown role, naming the nearest ones.
+        Use it for pages that often redraw their elements. A ref or a result of `find` is one element of one
+        document; a Locator finds the element that matches when it is used. Takes the arguments of `find`.
+        Sends nothing to the page. Raises InvalidArgumentError for an unknown role, with the nearest roles.
         """
         wanted = make_wanted(css, role, name, text, exact)
         index = None if nth is None else check_index(nth)
@@ -221,9 +220,9 @@ class PageReading:
         frame: Frame | None = None,
         timeout: float = 0,
     ) -> list[FoundNode]:
-        """Return all nodes that match, as `find` does, in the order of the page; at most 2000 of a document.
+        """Return all nodes that match, as in `find`, in page order; at most 2000 for each document.
 
-        `timeout` (seconds) above 0 waits until there is at least one. Without any, the list is empty.
+        `timeout` (seconds) above 0 waits for at least one match. Without a match, the list is empty.
         """
         return await look_for(self._core, make_wanted(css, role, name, text, exact), frame, 1, timeout)
 
@@ -235,12 +234,11 @@ class PageReading:
         max_chars: int | None = None,
         timeout: float = 30,
     ) -> str:
-        """Return what a reader sees of the page, frames included, as plain text; of `target` only, if given.
+        """Return the visible content of the page, frames included, or of `target`, as plain text.
 
-        `target` is a ref, or a CSS selector for the main frame. What is not drawn is left out, and so is what was
-        typed into password fields. `main_only` takes the main content alone (docs/snapshots.md has the rule);
-        `max_chars` cuts, and says so. Raises InvalidArgumentError, NodeNotFoundError, StaleRefError,
-        DeadlineExceededError.
+        `target` is a ref, or a CSS selector for the main frame. Hidden content and input in password fields are
+        omitted. `main_only` returns only the main content (docs/snapshots.md has the rule). `max_chars` cuts the
+        text and adds a note. Raises InvalidArgumentError, NodeNotFoundError, StaleRefError, DeadlineExceededError.
         """
         options = TextOptions(to_text, main_only, max_chars)
         return await extract(self._core, "extract text", target, options, timeout)
@@ -253,9 +251,9 @@ class PageReading:
         max_chars: int | None = None,
         timeout: float = 30,
     ) -> str:
-        """Return what a reader sees of the page as Markdown: links with whole addresses, lists, tables, code.
+        """Return the visible content of the page as Markdown: links with full URLs, lists, tables, code.
 
-        The page's words are escaped, so they cannot make structure. Everything else as `extract_text`.
+        The page's own text is escaped, so it cannot produce markup. Otherwise works as `extract_text`.
         """
         options = TextOptions(to_markdown, main_only, max_chars)
         return await extract(self._core, "extract Markdown", target, options, timeout)
@@ -278,22 +276,21 @@ class PageReading:
         overwrite: bool = True,
         timeout: float = 30,
     ) -> bytes:
-        """Return an image of the viewport, or of the whole page; "png", "jpeg" or "webp", quality 0 to 100.
+        """Return an image of the viewport, or of the whole page, as "png", "jpeg" or "webp", quality 0 to 100.
 
-        With `target`, of that node alone: scrolled into view, all of it even where it is larger than the
-        viewport. With `clip`, of a rectangle, in CSS pixels of the viewport and beyond it. With `refs`, the
-        elements that have refs are framed and labelled on it, as by `labelled_screenshot`. `scale` is pixels per
-        CSS pixel, rendered sharp; the default is that of the page's screen. `max_side` makes the picture
-        smaller, in proportion, until its longer side has at most so many pixels: models accept 1,568.
-        `omit_background` leaves transparent what the page does not paint. Nodes in `mask` are painted over with
-        `mask_color`. The image is written to `path`, too, whose suffix chooses the format. Pages of any height are
-        captured, in pieces that are joined; a page hears `resize` if more than its viewport is captured. Only its
-        owner can read the file. An existing file is replaced once the new one is complete, or refused if
-        `overwrite` is False.
+        With `target`, the image shows only that node, scrolled into view, and all of it even if it is larger than
+        the viewport. `clip` is a rectangle in CSS pixels relative to the viewport; it may extend beyond it. With
+        `refs`, elements are framed and labelled with their refs, as by `labelled_screenshot`. `scale` is pixels
+        per CSS pixel, rendered sharply; the default is the screen's. `max_side` shrinks the image in proportion
+        until its longer side has at most that many pixels: models accept 1,568. `omit_background` makes unpainted
+        areas transparent. Nodes in `mask` are painted over with `mask_color`. The image is also written to `path`,
+        whose suffix chooses the format. Pages of any height are captured, in pieces that are joined. The page sees
+        `resize` if the image is larger than its viewport. Only its owner can read the file. An existing file is
+        replaced once the new one is complete, or refused if `overwrite` is False.
 
-        Raises InvalidArgumentError for options that do not go together, PictureTooLargeError for what jpeg (65,535
-        pixels a side) or webp (16,383) cannot hold, InvisibleError for a target that has no box,
-        MeasurementFailedError when the file cannot be written, and as `scroll_into_view` does.
+        Raises InvalidArgumentError for contradictory options, PictureTooLargeError beyond the limits of jpeg
+        (65,535 pixels a side) and webp (16,383), InvisibleError for a target without a box, MeasurementFailedError
+        if the file cannot be written, and the errors of `scroll_into_view`.
         """
         place = None if path is None else checked_path("the screenshot", path, overwrite=overwrite)
         request = PictureRequest(
@@ -308,9 +305,9 @@ class PageReading:
         return await take_picture(self._core, request, place, overwrite=overwrite, timeout=timeout)
 
     async def pdf(self, *, timeout: float = 30, **options: Unpack[PdfOptions]) -> bytes:
-        """Return the page as PDF, as Chrome would print it. `options` are those of PdfOptions.
+        """Return the page as PDF, as Chrome prints it. `options` are the fields of PdfOptions.
 
-        Raises InvalidArgumentError for options that cannot be, DeadlineExceededError.
+        Raises InvalidArgumentError for invalid options, DeadlineExceededError.
         """
         params = print_params(options)
         parts = []
@@ -330,18 +327,18 @@ class PageReading:
         recover: Recovery = "terminate",
         timeout: float = 30,
     ) -> Any:
-        """Evaluate an expression, or call a function with `args`, and return its value; promises are awaited.
+        """Evaluate an expression, or call a function with `args`, and return its value. Promises are awaited.
 
-        Runs on a session of its own, so it never holds up another action. When the timeout or a surrounding
-        cancel scope ends it, the page's script is terminated first; `recover` says how much further to go with a
-        page that does not answer even then (see `recover`). `target`, a ref or node, is passed to the function as
-        its first argument; a Ref or BackendNode among the other arguments is an element too. `frame` is one of
-        `frames`; `world="isolated"` keeps out of reach of the page's own script. Arguments are what JSON holds,
-        NaN, the infinities, -0 and big integers; what comes back is told in cdpengine/_evaluate/values.py.
+        Runs on a separate session, so it never delays another action. When the timeout or a surrounding cancel
+        scope ends it, the page's script is terminated first. `recover` lists further steps for a page that does
+        not answer even then (see `recover`). `target`, a ref or node, is the function's first argument. A Ref or
+        BackendNode among the other arguments becomes an element too. `frame` is one of `frames`.
+        `world="isolated"` hides the script from the page's scripts. Arguments are JSON values, NaN, the
+        infinities, -0 and big integers. cdpengine/_evaluate/values.py describes the results.
 
-        Raises EvaluationFailedError when the script threw, EvaluationTimeoutError at the deadline,
-        EvaluationTerminatedError when the page navigated away or another termination hit it,
-        EvaluationDisabledError, StaleRefError and NodeNotFoundError for an element that is gone.
+        Raises EvaluationFailedError if the script threw, EvaluationTimeoutError at the deadline,
+        EvaluationTerminatedError if the page navigated away or another termination hit it,
+        EvaluationDisabledError, and StaleRefError and NodeNotFoundError for a missing element.
         """
         budget = Budget.start("evaluate", timeout)
         script = await make_script(self._core, expression_or_function, args, target, frame, world, budget)
@@ -359,10 +356,10 @@ class PageReading:
         recover: Recovery = "terminate",
         timeout: float = 30,
     ) -> AsyncIterator[JSHandle]:
-        """Evaluate as `evaluate` does, and leave the value in the page: `async with` gives a handle on it.
+        """Evaluate as `evaluate` does, but keep the value in the page: `async with` gives a handle to it.
 
-        The handle can be an argument of `evaluate` while the block lasts; it is released with the block. Raises
-        InvalidArgumentError for a value that is no object, and as `evaluate`.
+        During the block, the handle can be an argument of `evaluate`. The end of the block releases it. Raises
+        InvalidArgumentError for a value that is not an object, and the errors of `evaluate`.
         """
         await announce_block("evaluate_handle", self._core.target.running.listeners)
         budget = Budget.start("evaluate", timeout)
@@ -391,27 +388,27 @@ class PageReading:
         seconds: float | None = None,
         timeout: float = 30,
     ) -> None:
-        """Wait until all conditions that are given hold at the same time.
+        """Wait until all given conditions hold at the same time.
 
-        `text` is visible in one of the frames, white space collapsed and in any case of letters; `text_gone` is
-        visible in none. Either can be a compiled pattern, which is searched for in the text of each frame as it is
-        shown. `css` matches a visible element (open shadow roots included), `css_gone` none. `ref`, a
-        target as actions take it, is in `state`: "visible", "hidden", "attached", "detached", "enabled",
-        "disabled", "checked" or "unchecked"; a Locator is looked for once, before all else. `url` is that of the
-        main frame: a glob in which only "*" is special, a compiled regular expression that is searched for, or a
-        function. `load_state` is reached by the present document ("commit", "domcontentloaded", "load",
-        "networkidle"), and no navigation is under way. `network_idle`: no request has been under way for so many
-        seconds, counted from the call at the earliest. `expression`: JavaScript, or a function without arguments,
-        that is true in the page; it is looked at with each animation frame, and one that throws is not true yet.
-        `seconds` have passed.
+        `text` is visible in one of the frames, in any case and with white space collapsed; `text_gone` is visible
+        in none. Either can be a compiled pattern, which is searched for in the displayed text of each frame. `css`
+        matches a visible element (open shadow roots included), `css_gone` matches none. `ref`, a target as in
+        actions, is in `state`: "visible", "hidden", "attached", "detached", "enabled", "disabled", "checked" or
+        "unchecked". A Locator is resolved once, before everything else. `url` is the main frame's URL: a glob in
+        which only "*" is special, a compiled regular expression that is searched for, or a function. `load_state`
+        is a state of the current document ("commit", "domcontentloaded", "load", "networkidle") while no
+        navigation is in progress. `network_idle` is the number of seconds without a request in progress, counted
+        from the call at the earliest. `expression` is JavaScript, or a function without arguments, that is true in
+        the page. It is evaluated in each animation frame; an exception counts as false. `seconds` is a time to
+        pass.
 
-        A navigation is no end: the new document is waited for. A `ref` ends with its document, or once its node is
-        taken out of it: StaleRefError, unless "detached" or "hidden" is waited for. What tells no event, such as a
-        style sheet changed by script, is seen within 0.25 s.
+        After a navigation, the wait continues in the new document. A `ref` whose document or node is removed
+        raises StaleRefError, unless `state` is "detached" or "hidden". Changes without an event, such as a style
+        sheet changed by a script, are noticed within 0.25 s.
 
-        Raises DeadlineExceededError, which names the conditions that did not hold and what was seen,
-        InvalidArgumentError for conditions that cannot be, EvaluationFailedError for an expression that is no
-        JavaScript, EvaluationDisabledError, SessionGoneError and TargetCrashedError.
+        Raises DeadlineExceededError with the unmet conditions and the last observations, InvalidArgumentError for
+        impossible conditions, EvaluationFailedError for an expression with invalid syntax,
+        EvaluationDisabledError, SessionGoneError and TargetCrashedError.
         """
         check_words("text", text)
         check_words("text_gone", text_gone)
@@ -450,24 +447,25 @@ class PageReading:
         await wait_for_all(core, conditions, timeout)
 
     async def settled(self, *, quiet: float = QUIET, timeout: float = 30) -> None:
-        """Wait until the page is at rest: nothing has moved for `quiet` seconds (0.1), in any of its frames.
+        """Wait until the page has settled: no activity in any frame for `quiet` seconds (0.1).
 
-        That is: no navigation under way, all documents loaded, no DOM mutation, no request under way. Sockets,
-        event streams, media and pings do not count, nor do the scripts of shared and service workers; that of a
-        dedicated worker does until its response begins. A request that was sent before the call is known only
-        once something of it comes: where an action sends one, use `settling` around the action.
+        A settled page has no navigation in progress, only loaded documents, no DOM mutations and no requests in
+        progress. Sockets, event streams, media and pings do not count, nor do the scripts of shared and service
+        workers. The script of a dedicated worker counts until its response begins. A request sent before the call
+        is known only once Chrome reports a later event of it. If an action sends a request, use `settling` around
+        the action.
 
-        Raises DeadlineExceededError, which names what kept the page busy, SessionGoneError, TargetCrashedError.
+        Raises DeadlineExceededError with the causes of the activity, SessionGoneError, TargetCrashedError.
         """
         async with self.settling(quiet=quiet, timeout=timeout):
             pass
 
     @asynccontextmanager
     async def settling(self, *, quiet: float = QUIET, timeout: float = 30) -> AsyncIterator[None]:
-        """Wait, at the end of an `async with` block, until the page has come to rest after what the block did.
+        """Wait, at the end of an `async with` block, until the page has settled after the block.
 
-        As `settled`, and every request that the block sent is waited for. `timeout` (seconds) counts from the
-        end of the block; an exception of the block leaves as itself.
+        Works as `settled`, and waits for every request sent during the block. `timeout` (seconds) counts from the
+        end of the block. An exception of the block is raised unchanged.
         """
         check_seconds("quiet", quiet)
         Budget.start("settle", timeout)
@@ -486,7 +484,7 @@ async def make_script(
     world: World,
     budget: Budget,
 ) -> Script:
-    """Return the user's script with its arguments, nodes among them."""
+    """Return the user's script with its arguments, including nodes."""
     first = [] if target is None else [await core.find_node(target, budget)]
     rest = [
         await core.find_node(arg, budget) if isinstance(arg, (Ref, BackendNode, FoundNode, Locator)) else arg

@@ -1,11 +1,10 @@
-"""Renamed elements: what a ref was last given as, beside what its node is now.
+"""Detection of renamed elements: compares the name last reported for a ref with its node's current name.
 
-Rule: virtual lists and frameworks use a node again for another item, and its ref then means what the caller did
-not ask for. The comparison in the page (`_input/actionability/naming.py`) costs next to nothing where nothing
-changed. Where it finds a difference, the node is read as a snapshot reads it, and only what that says counts.
-
-A name that differs by a counter alone (`_snapshot/ref.py`) is no other item, unless another element has the
-same name but for such a number.
+Rule: virtual lists and frameworks reuse a node for another item, so its ref may refer to an item that the caller
+did not intend. The comparison in the page (`_input/actionability/naming.py`) costs almost nothing if the name is
+unchanged. On a difference, the engine reads the node as a snapshot does, and that result decides. Names that
+differ only by a counter (`_snapshot/ref.py`) belong to the same item, unless another element has the same name
+except for such a number.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from cdpengine.errors import RemoteError, StaleRefError
 
 
 class Renamed(NamedTuple):
-    """An element that is called otherwise than when its ref was last given: as it was given, and as it is now."""
+    """An element whose name changed after its ref was last reported: the reported and the current ref."""
 
     old: Ref
     new: Ref
@@ -39,9 +38,9 @@ class Renamed(NamedTuple):
 
 @attrs.define(eq=False)
 class Renaming:
-    """The refs that one action is done to. With `refuse`, a renamed element ends the action.
+    """Refs that one action uses, with checks for new names. With `refuse`, a renamed element fails the action.
 
-    `found` are the elements that were called otherwise.
+    `found` lists the renamed elements.
     """
 
     _page: PageTarget
@@ -53,7 +52,7 @@ class Renaming:
     _given: dict[int, Ref] = attrs.field(factory=dict, init=False)
 
     def expect(self, node: Node, ref: Ref) -> Node:
-        """Return the node of a ref, expected to be what the caller was last given for it."""
+        """Return the node of a ref, with the role and name that were last reported for it."""
         given = self._refs().given(ref)
         number = node.backend_node_id
         self._given[number] = given
@@ -63,9 +62,9 @@ class Renaming:
         )
 
     async def settle(self, changed: NameChanged) -> Node:
-        """Return the node to act on all the same, described as it is called now.
+        """Return the node to act on, described by its current name.
 
-        Raises StaleRefError where it is another item now, and that is to be refused.
+        Raises StaleRefError if it is another item now and `refuse` is set.
         """
         node = changed.node
         given = self._given[node.backend_node_id]
@@ -80,11 +79,11 @@ class Renaming:
         return _plain(node, str(present))
 
     def give(self) -> None:
-        """Note that the caller is given the present names of what was found."""
+        """Mark the current names of the renamed elements as reported to the caller."""
         self._refs().give({each.new.id: each.new for each in self.found})
 
     async def _look(self, changed: NameChanged, given: Ref) -> tuple[str, list[str]]:
-        """Return the node's role, and what may be its name, as a snapshot says them; else what the page says."""
+        """Return the node's role and its possible names as in a snapshot, or else those that the page reported."""
         number = changed.node.backend_node_id
         frame = self._page.frames.get(changed.node.frame_id)
         seen = None
@@ -92,7 +91,7 @@ class Renaming:
             scope = Scope(frame=frame, root=number, pointer=True)
             try:
                 seen = await capture(self._page, self._worlds, scope, self._budget.remaining)
-            except RemoteError:  # it is gone, which the action says
+            except RemoteError:  # it is gone; the action reports that
                 return given.role, [given.name]
         for node in () if seen is None else walk(seen.document.roots):
             if node.backend_node_id == number:
@@ -106,7 +105,7 @@ class Renaming:
         return role, [changed.name]
 
     def _counts(self, given: Ref, present: Ref) -> bool:
-        """Return whether the names differ by a counter alone."""
+        """Return whether the names differ only by a counter."""
         label = without_counter(given.name)
         if given.role != present.role or not label or label != without_counter(present.name):
             return False
@@ -117,7 +116,7 @@ class Renaming:
 
     def _refusal(self, given: Ref, present: Ref) -> StaleRefError:
         was, now = given.describe(), present.describe()
-        if was == now:  # both are cut to the same beginning
+        if was == now:  # both are shortened and begin alike
             place = next(
                 (at for at, (a, b) in enumerate(zip(given.name, present.name, strict=False)) if a != b),
                 min(len(given.name), len(present.name)),
@@ -141,7 +140,7 @@ def _plain(node: Node, description: str) -> Node:
 
 @cache
 def _roles(role: str) -> tuple[str, ...]:
-    """Return Chrome's roles that have this name in a snapshot; "" for those that ARIA has no name for."""
+    """Return Chrome's roles that a snapshot shows as `role`, or ("",) for a role unknown to ARIA."""
     found = set(chrome_roles(role))
     if not found <= ARIA_ROLES:
         found.add("")
@@ -156,6 +155,6 @@ _UNSEEN = re.compile(r"[\s\u00ad\u200b-\u200f\u2060\ufeff]+")
 
 
 def _is_same(given: str, name: str) -> bool:
-    """Return whether the names are the same but for white space; a given one may be cut, and end with "…"."""
+    """Return whether the names are equal except for white space. `given` may be shortened with "…"."""
     expected, found = _UNSEEN.sub("", given), _UNSEEN.sub("", name)
     return expected == found or (expected.endswith("…") and found.startswith(expected[:-1]))

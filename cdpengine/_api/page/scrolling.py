@@ -1,4 +1,4 @@
-"""One viewport of scrolling: how far the wheel has to turn to show the next part of what it scrolls."""
+"""Scrolling by one viewport: the distance that shows the next part of the scrolled content."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ Way = Literal["up", "down", "left", "right"]
 
 _SCROLLPORT = "_api/page/scrollport"
 _FIRST = (1.0, 1.0)
-"""Where the wheel turns while the mouse has not been moved."""
+"""Point where the wheel turns while the mouse has never moved, in CSS pixels."""
 
 
 async def one_viewport(
     core: PageCore, way: Way, target: ElementTarget | None, *, heal: bool, timeout: float
 ) -> tuple[float, float]:
-    """Return the CSS pixels (right, down) of one viewport of what the wheel scrolls, as `page.scroll` takes them.
+    """Return one viewport of scrolling in CSS pixels (right, down), as `page.scroll` takes it.
 
-    That is what can be scrolled around the target, or under the mouse without one; at most the page's viewport.
-    Raises as `page.scroll` does.
+    The distance is that of the scroller around the target, or under the mouse without a target; at most the page's
+    viewport. Raises the errors of `page.scroll`.
     """
     if target is None:
         at = core.mouse.position

@@ -1,12 +1,12 @@
-// Answers [width, height] of what the wheel scrolls: the nearest element around a node, or around a point of the viewport,
-// that can still be scrolled this way; else the viewport. At most the viewport's own size. Runs in an isolated world, on a
-// node or with a point, with
+// Returns [width, height] of the area that the wheel scrolls, at most the viewport's size. It is the nearest element
+// around a node, or around a point of the viewport, that can still scroll in this direction; else the viewport.
+// Runs in an isolated world, on a node or with a point, with
 //   way     "up", "down", "left" or "right"
 //   point   [x, y] in CSS pixels of the viewport; null for the node
 (function (request) {
   "use strict";
 
-  const SLACK = 1; // CSS pixels that rounding makes of the end of a scroller
+  const SLACK = 1; // rounding error at the end of a scroller, in CSS pixels
   const across = request.way === "left" || request.way === "right";
   const onward = request.way === "right" || request.way === "down";
   const least = [innerWidth, innerHeight];
@@ -16,7 +16,7 @@
     return DOM.assignedSlot(at) || (root instanceof ShadowRoot ? DOM.host(root) : DOM.parentElement(at));
   };
 
-  // The innermost element at a point: through open shadow roots, and frames that can be read.
+  // The innermost element at a point, through open shadow roots and readable frames.
   function elementAt(x, y) {
     let hit = DOM.elementFromPoint(document, x, y);
     while (hit) {
@@ -42,7 +42,7 @@
     const [whole, shown] = across ? [at.scrollWidth, at.clientWidth] : [at.scrollHeight, at.clientHeight];
     const from = across ? DOM.scrollLeft(at) : at.scrollTop;
     if (whole - shown <= SLACK) return false;
-    // Written from right to left, it counts from the right end downwards.
+    // In a right-to-left scroller, the offset counts down from the right end.
     const done = across && style.direction === "rtl" ? from + whole - shown : from;
     return onward ? done < whole - shown - SLACK : done > SLACK;
   }

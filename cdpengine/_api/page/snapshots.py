@@ -1,8 +1,8 @@
-"""How a page is read: as lines with refs, as text, as Markdown.
+"""Readings of a page: snapshots, plain text and Markdown.
 
-Rule: nothing is changed in the page for it. What is read is read under the action's budget, of one document; where
-that is replaced meanwhile, the new one is read. Only then, in one go, refs are given and the text is made: a
-snapshot that is cancelled has changed nothing.
+Rule: a reading does not change the page. All content comes from one document, under the action's budget. If the
+document is replaced meanwhile, the new one is read. Refs are assigned and the text is made afterwards, without an
+await, so a cancelled snapshot changes nothing.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from cdpengine._snapshot.snapshot import (
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, shown_url
 
 _GRAFTING = 0.02
-"""The part of the time that is kept for what comes after capturing."""
+"""Fraction of the time reserved for the steps after the capture."""
 
 
 @attrs.frozen
 class PageSection:
-    """Which part of a page is read, and how: as `Page.snapshot` is given it."""
+    """The section of the page to read and its source: arguments of `Page.snapshot`."""
 
     frame: FrameTarget | None = None
     root: ElementTarget | None = None
@@ -54,7 +54,10 @@ class PageSection:
     fresh: bool = False
 
     async def scope(self, core: PageCore, options: SnapshotOptions) -> Scope:
-        """Return it as of now. Raises NodeNotFoundError, StaleRefError, InvalidArgumentError."""
+        """Return the current scope of the section.
+
+        Raises NodeNotFoundError, StaleRefError, InvalidArgumentError.
+        """
         chosen = core.target.frames.main
         if self.frame is not None:
             chosen = await find_frame(core.target, self.frame, core.node)
@@ -78,7 +81,7 @@ class PageSection:
     def _frame_of_root(self, core: PageCore, frame_id: str, chosen: Frame) -> Frame:
         found = core.target.frames.get(frame_id)
         if found is None:
-            raise NodeNotFoundError(target="root", reason="its frame is not in the page any more")
+            raise NodeNotFoundError(target="root", reason="its frame is no longer in the page")
         if self.frame is not None and found is not chosen:
             raise InvalidArgumentError(
                 what="root",
@@ -91,7 +94,7 @@ class PageSection:
 async def read_snapshot(
     core: PageCore, section: PageSection, options: SnapshotOptions, since: Snapshot | None, timeout: float
 ) -> Snapshot:
-    """Read a section of the page, give the refs and make the text: `Page.snapshot`."""
+    """Read a section of the page, assign the refs and make the text: `Page.snapshot`."""
     if since is not None:
         check_comparable(since, options.mode)
     started = time.perf_counter()
@@ -103,7 +106,7 @@ async def read_snapshot(
 
 @attrs.frozen
 class TextOptions:
-    """How a page's text is written: `Page.extract_text`, `Page.extract_markdown`. Raises InvalidArgumentError."""
+    """Format of a page's text: `Page.extract_text`, `Page.extract_markdown`. Raises InvalidArgumentError."""
 
     write: Callable[[Sequence[Block]], str]
     main_only: bool = False
@@ -118,7 +121,7 @@ class TextOptions:
 async def extract(
     core: PageCore, action: str, target: ElementTarget | None, options: TextOptions, timeout: float
 ) -> str:
-    """Read what a reader sees of the page, or of `target` only."""
+    """Return the visible content of the page, or of `target` only."""
     reader = readable_reader(main_only=options.main_only and target is None)
     section = PageSection(root=target)
     async with core.action(action, timeout, everywhere=True) as budget:
@@ -137,7 +140,7 @@ async def capture_arrived(
     is_empty: Callable[[Document], bool],
     budget: Budget,
 ) -> Capture:
-    """Capture what `choose` chooses, once a navigation that was asked for has come, and there is something."""
+    """Capture the scope from `choose`, once a pending navigation has arrived and the document has content."""
     arrival = Arrival(core.target, core.worlds, budget.remaining, is_empty)
     await arrival.wait_begun()
     waited_until = trio.current_time() + PATIENCE
@@ -148,7 +151,7 @@ async def capture_arrived(
         arrival.begin_look()
         captured = await capture(core.target, core.worlds, scope, seconds)
         if captured is None:
-            budget.step("the document was replaced meanwhile; reading the new one")
+            budget.step("the document was replaced during the capture; reading the new one")
             continue
         if (left := waited_until - trio.current_time()) > 0 and await wait_for_documents(
             core.target, (scope.frame.id,), budget, left
@@ -157,11 +160,11 @@ async def capture_arrived(
         if scope.root is not None or not await arrival.may_come(captured):
             arrival.remark(captured)
             return captured
-        budget.step("the document had nothing in it yet, and was loading")
+        budget.step("the document was still empty and loading")
 
 
 def check_source(source: Source | None, mode: Mode) -> Source | None:
-    """Return where to read from in a mode, None for the best there is. Raises InvalidArgumentError."""
+    """Return the source for a mode, or None for the best one. Raises InvalidArgumentError."""
     if source is not None and source not in get_args(Source):
         raise InvalidArgumentError(
             what="source", given=repr(source), expected=f"one of {', '.join(get_args(Source))}, or None"
@@ -186,7 +189,7 @@ def make_snapshot(
     partial: bool,
     since: Snapshot | None,
 ) -> Snapshot:
-    """Give the refs and make the text. Nothing is awaited here."""
+    """Assign the refs and make the text. Awaits nothing."""
     captured_at = time.perf_counter()
     every = options.refs == "all"
     with pause_collector():

@@ -1,8 +1,8 @@
-"""Targets of actions: what may name a node, the node that it names now, and why a ref is stale.
+"""Targets of actions: their types, the node of a target, and the reason why a ref is stale.
 
-Rule: a ref is checked before it is used: same frame, same document, still the same node. Where that does not
-hold it is refused, and nothing is sent to any other element. Chrome is asked what became of the node of a stale
-ref only once something failed or healing was asked for. A page that does not answer in time leaves the error.
+Rule: a ref is checked before use: its frame, its document and its node must be the same. Otherwise the ref is
+refused, and no other element receives input. Chrome is asked for the fate of a stale ref's node only after a
+failure, or for healing. If the page does not answer in time, the error stays as it is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from cdpengine.errors import (
 
 @attrs.frozen
 class BackendNode:
-    """A node by Chrome's `backendDOMNodeId`, in the process of the page's main frame. For those who have one."""
+    """A node by Chrome's `backendDOMNodeId`, in the process of the page's main frame."""
 
     id: int
 
@@ -44,12 +44,12 @@ class BackendNode:
 
 
 ElementTarget: TypeAlias = str | Ref | BackendNode | FoundNode | Locator
-"""A ref as text ("e3", "@e3", "ref=e3", "3"), a Ref out of a snapshot, a BackendNode, what `page.find` gave, or a
-Locator, which is looked for anew."""
+"""A ref as a string ("e3", "@e3", "ref=e3", "3"), a Ref of a snapshot, a BackendNode, a result of `page.find`, or
+a Locator, which is resolved again for each action."""
 
 
 def describe_target(target: ElementTarget) -> str:
-    """Return a short text for messages; whatever was passed, also nonsense."""
+    """Return a short description for messages, for any value, even an invalid target."""
     if isinstance(target, Ref):
         return target.id
     if isinstance(target, BackendNode):
@@ -60,10 +60,10 @@ def describe_target(target: ElementTarget) -> str:
 
 
 def resolve(page: PageTarget, refs: RefTable, target: ElementTarget) -> Node:
-    """Return the node that `target` names, in the session that its frame has now.
+    """Return the node of `target`, in the current session of its frame.
 
-    Raises StaleRefError when the document that the ref was given for was replaced or its frame is gone,
-    NodeNotFoundError for a ref that this page never gave, InvalidArgumentError for a value that is not a target.
+    Raises StaleRefError if the ref's document was replaced or its frame is gone, NodeNotFoundError for a ref of
+    another page, and InvalidArgumentError for a value that is not a target.
     """
     if isinstance(target, BackendNode):
         return Node(page.session, target.id, page.frames.main.id, describe_target(target))
@@ -85,14 +85,14 @@ def resolve(page: PageTarget, refs: RefTable, target: ElementTarget) -> Node:
 
 
 def look_up_ref(refs: RefTable, target: object) -> Ref:
-    """Return what the table knows now of a ref, given as text or as a Ref. Raises as `resolve` does."""
+    """Return the table's current entry for a ref, which is a string or a Ref. Raises the errors of `resolve`."""
     if isinstance(target, Ref):
         known = refs.lookup(target.id)
         if not refs.knows(target):
             raise StaleRefError(
                 ref=target.id,
                 description=target.describe(),
-                reason="it was given by another page or document",
+                reason="it belongs to another page or document",
                 became="foreign",
             )
         return known
@@ -101,12 +101,12 @@ def look_up_ref(refs: RefTable, target: object) -> Ref:
     raise InvalidArgumentError(
         what="target",
         given=f"a {type(target).__name__}",
-        expected='a ref such as "e3", a Ref, a BackendNode, or what page.find() or page.locate() gave',
+        expected='a ref such as "e3", a Ref, a BackendNode, or a result of page.find() or page.locate()',
     )
 
 
 def find_frame_of(page: PageTarget, ref: Ref) -> Frame | None:
-    """Return the frame that the ref's node was in, if the page still has it."""
+    """Return the frame of the ref's node, or None if it is no longer in the page."""
     main = page.frames.main
     return main if ref.frame_id in (None, main.id) else page.frames.get(ref.frame_id)
 
@@ -114,7 +114,7 @@ def find_frame_of(page: PageTarget, ref: Ref) -> Frame | None:
 def make_stale_error(
     page: PageTarget, refs: RefTable, ref: Ref, became: Became, reason: str
 ) -> StaleRefError:
-    """Return the error that says so, with what the page has of the same role and name."""
+    """Return a StaleRefError with the page's refs of the same role and name."""
     return StaleRefError(
         ref=ref.id,
         description=ref.describe(),
@@ -129,9 +129,9 @@ def _found(page: PageTarget, target: FoundNode) -> Node:
     frame = page.frames.get(target.frame_id)
     if session is None or frame is None or frame.loader_id != target.loader_id:
         raise StaleRefError(
-            ref="the node that was found",
+            ref="the node from page.find()",
             description=target.description,
-            reason="its document was replaced by another one, or is another page's",
+            reason="its document was replaced, or belongs to another page",
         )
     return Node(
         session,
@@ -143,7 +143,7 @@ def _found(page: PageTarget, target: FoundNode) -> Node:
 
 
 _FATE_TIMEOUT = 1.0
-"""Seconds that Chrome gets to say what became of a node; the error itself must not wait longer for it."""
+"""Time in seconds in which Chrome must report a node's fate, so that the error is not delayed further."""
 
 _WHERE = own("""function () {
   return !DOM.isConnected(this) ? "detached" : (DOM.ownerDocument(this) || this) !== document ? "moved" : "";
@@ -151,7 +151,7 @@ _WHERE = own("""function () {
 
 _REASONS: dict[Became, str] = {
     "removed": "it was removed from the document, and is gone",
-    "detached": "it was taken out of the document; the page may still hold it",
+    "detached": "it was detached from the document; the page may still have it",
     "moved": "it was moved to another frame's document",
 }
 
@@ -159,14 +159,14 @@ _REASONS: dict[Became, str] = {
 async def explain_stale(
     page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, error: StaleRefError
 ) -> StaleRefError:
-    """Return the error with what became of the node and with what the page has instead."""
+    """Return the error with the fate of the node and with possible replacements."""
     ref_id = parse_ref_text(error.ref.partition(" ")[0])
     if ref_id is None or error.candidates or error.became in ("dropped", "foreign", "renamed"):
         return error
     try:
         ref = refs.lookup(ref_id)
     except StaleRefError:
-        return error  # dropped meanwhile
+        return error  # removed from the table meanwhile
     told: StaleRefError | None = None
     with trio.move_on_after(_FATE_TIMEOUT), suppress(SessionGoneError, ConnectionLostError, RemoteError):
         told = await find_staleness(page, refs, worlds, ref)
@@ -180,7 +180,7 @@ async def explain_stale(
 async def _look_for_alternatives(
     page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, ref: Ref, error: StaleRefError
 ) -> StaleRefError:
-    """Return the error with what its frame has now in the place of the node, or like it."""
+    """Return the error with the refs that replaced the node or resemble it in its frame."""
     seen = await look_again(page, worlds, ref, error, _FATE_TIMEOUT)
     frame = find_frame_of(page, ref)
     if seen is None or frame is None:
@@ -196,7 +196,7 @@ async def _look_for_alternatives(
 async def find_staleness(
     page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, ref: Ref
 ) -> StaleRefError | None:
-    """Return the error that says why a ref is stale; None for one whose node is in its document.
+    """Return the error with the reason why a ref is stale, or None if the node still is in its document.
 
     Raises SessionGoneError and ConnectionLostError.
     """
@@ -213,7 +213,7 @@ async def find_staleness(
         return make_stale_error(page, refs, ref, "replaced", "its document was replaced by another one")
     became, reason = await _ask_fate(resolve(page, refs, ref), worlds)
     if find_frame_of(page, ref) is not frame or frame.loader_id != ref.loader_id:
-        return await find_staleness(page, refs, worlds, ref)  # what was asked about was another document
+        return await find_staleness(page, refs, worlds, ref)  # the answer is about a replaced document
     return make_stale_error(page, refs, ref, became, reason) if became else None
 
 
@@ -234,9 +234,9 @@ def _said(became: Became) -> tuple[Became, str]:
 async def look_again(
     page: PageTarget, worlds: IsolatedWorlds, ref: Ref, error: StaleRefError, seconds: float
 ) -> Capture | None:
-    """Read what the frame of a stale ref shows now, in `seconds`; None when it was replaced meanwhile.
+    """Capture the frame of a stale ref again within `seconds`. Return None if it is replaced meanwhile.
 
-    Raises `error` when the frame is gone, and as `Session.call` does.
+    Raises `error` if the frame is gone, and the errors of `Session.call`.
     """
     frame = find_frame_of(page, ref)
     if frame is None:
@@ -245,9 +245,9 @@ async def look_again(
 
 
 def find_successor(page: PageTarget, refs: RefTable, ref: Ref, error: StaleRefError) -> Ref:
-    """Return the ref of what stands in the place of `ref`, right after its frame got its refs.
+    """Return the ref that replaced `ref`, right after refs were assigned in its frame.
 
-    Raises `error`, with those of the frame that have the same role and name, when it is not sure.
+    Raises `error`, with the frame's refs of the same role and name, if the replacement is ambiguous.
     """
     frame = find_frame_of(page, ref)
     healed = None if frame is None else refs.successor(ref, frame.loader_id)
@@ -265,14 +265,11 @@ async def give_ref(
     session_id: str | None,
     seconds: float,
 ) -> str:
-    """Give a backend node of one of the session's frames a ref, and return it; "" where it gets none in time.
-
-    It takes at most `seconds`.
-    """
+    """Assign a ref to a backend node in the session's frames. Return it, or "" after `seconds`."""
     frames = [frame for frame in page.frames if frame.session.id == session_id]
     with trio.move_on_after(min(_FATE_TIMEOUT, seconds)), suppress(SessionGoneError, ConnectionLostError):
         for frame in frames:
-            with suppress(RemoteError):  # it is no node of this frame
+            with suppress(RemoteError):  # the node is in another frame
                 seen = await capture(page, worlds, Scope(frame=frame, root=node), _FATE_TIMEOUT)
                 if seen is None:
                     continue

@@ -1,9 +1,9 @@
-"""Waiting for what a page becomes, and for its rest: the conditions of one wait, and how they are waited for.
+"""The conditions of `wait_for` and `settled`, and the wait for all of them.
 
-Rule: what cannot work is refused before anything is sent. A condition says synchronously whether it holds, as of
-the last it was told; the wait looks at all of them together. One whose word may be old by then is asked again
-(`confirm`) before it counts. Nothing sleeps where an event tells. One budget bounds it all, and its end says which
-condition did not hold and what was seen instead.
+Rule: impossible conditions are refused before anything is sent. A condition knows synchronously whether it held at
+its last report, and the wait evaluates all conditions together. A condition whose report may be outdated is asked
+again (`confirm`) before it counts. The wait sleeps only if no event exists. One budget limits it. At the deadline
+the error lists the unmet conditions with the last observations.
 """
 
 from __future__ import annotations
@@ -38,99 +38,99 @@ from cdpengine.errors import (
 )
 
 _STOP_TIMEOUT = 0.08
-"""Seconds that a condition of the user's gets to end when it is told to; then its script is terminated."""
+"""Time in seconds in which an expression must stop before its script is terminated."""
 
 _LONGEST_SEEN = 220
-"""Characters of what an expression gave that are kept for the error."""
+"""Maximum length of an expression's value in the error, in characters."""
 
 _AGAIN = 0.05
-"""Seconds until an expression that a navigation hit is evaluated again."""
+"""Pause in seconds before an expression is evaluated again after a navigation."""
 
 
 class Condition(Protocol):
-    """One thing that has to hold."""
+    """One condition of a wait."""
 
     def words(self) -> str:
-        """Return what has to hold, for messages."""
+        """Return the description of the condition for messages."""
 
     def seen(self) -> str:
-        """Return what was seen last."""
+        """Return the last observation."""
 
     def holds(self) -> bool:
-        """Tell whether it holds, as of the last that was told."""
+        """Return whether the condition held at the last report."""
 
     async def run(self) -> None:
-        """Follow it until cancelled."""
+        """Follow the condition until cancelled."""
 
     async def confirm(self) -> None:
-        """Ask again whether it holds."""
+        """Query the page again."""
 
 
 @attrs.define(eq=False)
 class Simple:
-    """A condition on what the engine knows of the page anyway."""
+    """A condition on state that the engine tracks in any case."""
 
     _words: str
     _test: Callable[[], bool]
     _seen: Callable[[], str]
 
     def words(self) -> str:
-        """Return what has to hold."""
+        """Return the description of the condition."""
         return self._words
 
     def seen(self) -> str:
-        """Return what was seen last."""
+        """Return the last observation."""
         return self._seen()
 
     def holds(self) -> bool:
-        """Tell whether it holds now."""
+        """Return whether the condition holds now."""
         return self._test()
 
     async def run(self) -> None:
-        """Follow nothing: the page's model is kept anyway."""
+        """Do nothing: the engine tracks the state in any case."""
         await trio.lowlevel.checkpoint()
 
     async def confirm(self) -> None:
-        """Ask nobody: it is always of now."""
+        """Do nothing: the state is always current."""
         await trio.lowlevel.checkpoint()
 
 
 @attrs.define(eq=False)
 class Elapsed:
-    """That a number of seconds has passed since the wait began."""
+    """The condition that a number of seconds has passed since the wait began."""
 
     page: PageTarget
     seconds: float
     began: float = attrs.field(factory=trio.current_time)
 
     def words(self) -> str:
-        """Return what has to hold."""
+        """Return the description of the condition."""
         return f"{self.seconds:g} s have passed"
 
     def seen(self) -> str:
-        """Return what was seen last."""
+        """Return the last observation."""
         return f"{trio.current_time() - self.began:.2f} s had passed"
 
     def holds(self) -> bool:
-        """Tell whether the time is over."""
+        """Return whether the time has passed."""
         return trio.current_time() >= self.began + self.seconds
 
     async def run(self) -> None:
-        """Wake the waiter when it is time."""
+        """Wake the waiting call when the time has passed."""
         await trio.sleep_until(self.began + self.seconds)
         self.page.changes.notify()
 
     async def confirm(self) -> None:
-        """Ask nobody: time does not come back."""
+        """Do nothing: the result cannot become outdated."""
         await trio.lowlevel.checkpoint()
 
 
 @attrs.define(eq=False)
 class InPage:
-    """The conditions that the documents' observers tell of: of each, its words and whether it is wanted.
+    """Conditions that observers in the documents report. Each part has a description and an expected value.
 
-    `wanted` False means that the condition must hold nowhere. `patterns` are searched for in the documents' texts,
-    by the numbers of their parts.
+    The expected value False means that the condition must hold in no document. `patterns` maps part numbers to
+    patterns, which are searched for in the text of the documents.
     """
 
     watches: FrameWatches
@@ -139,14 +139,14 @@ class InPage:
     patterns: Mapping[int, re.Pattern[str]] = attrs.field(factory=dict)
 
     def words(self) -> str:
-        """Return what has to hold."""
+        """Return the description of the condition."""
         return ", ".join(words for words, _ in self.parts)
 
     def seen(self) -> str:
-        """Return what was seen last, for each part that does not hold."""
+        """Return the last observation of each unmet part."""
         reports = self.watches.reports()
         if self.watches.node_gone:
-            return "the node is not in its document any more"
+            return "the node is no longer in its document"
         if reports is None:
             return "a document did not answer"
         told = []
@@ -157,7 +157,7 @@ class InPage:
         return "; ".join(told)
 
     def holds(self) -> bool:
-        """Tell whether all parts hold, by the last reports. Raises StaleRefError where they never will."""
+        """Return whether all parts held at the last reports. Raises StaleRefError if they never can."""
         reports = self.watches.reports()
         if self.watches.node_gone:
             return self._gone_will_do()
@@ -171,7 +171,7 @@ class InPage:
     def _gone_will_do(self) -> bool:
         if self.parts[0][0].endswith((" is detached", " is hidden")):
             return True
-        raise StaleRefError(ref=self.node, description="a node", reason="it is not in its document any more")
+        raise StaleRefError(ref=self.node, description="a node", reason="it is no longer in its document")
 
     def _part_holds(self, number: int, wanted: bool) -> bool:
         reports = self.watches.reports()
@@ -183,41 +183,41 @@ class InPage:
         return any(report.holds[number] for report in reports) is wanted
 
     async def run(self) -> None:
-        """Follow the documents."""
+        """Run the observers in the documents."""
         await self.watches.run()
 
     async def confirm(self) -> None:
-        """Ask all documents for now."""
+        """Query all documents for their current state."""
         await self.watches.refresh()
 
 
 @attrs.define(eq=False)
 class NetworkIdle:
-    """That no request has been under way for a number of seconds."""
+    """The condition that no request was in progress for a number of seconds."""
 
     page: PageTarget
     seconds: float
     requests: RequestsUnderWay | None = None
 
     def words(self) -> str:
-        """Return what has to hold."""
-        return f"no request under way for {self.seconds:g} s"
+        """Return the description of the condition."""
+        return f"no request in progress for {self.seconds:g} s"
 
     def seen(self) -> str:
-        """Return what was seen last."""
+        """Return the last observation."""
         waiting = [] if self.requests is None else self.requests.under_way(self.page.frames)
-        urls = [shown_url(each.url) or "a request that was sent before" for each in waiting[:3]]
-        return f"{len(waiting)} under way: {', '.join(urls)}" if waiting else "a request ended just before"
+        urls = [shown_url(each.url) or "a request sent before the wait" for each in waiting[:3]]
+        return f"{len(waiting)} in progress: {', '.join(urls)}" if waiting else "a request ended just before"
 
     def holds(self) -> bool:
-        """Tell whether the network is idle."""
+        """Return whether the network is idle."""
         return self.requests is not None and self.requests.idle_for(self.page.frames) >= self.seconds
 
     async def run(self) -> None:
-        """Follow the requests, and wake the waiter when it is time."""
+        """Follow the requests, and wake the waiting call when they have been idle for long enough."""
         async with watch_requests(self.page) as self.requests:
             while True:
-                # Also at first: on a busy machine it may have been idle for long enough by now.
+                # Also at the start: on a busy machine the network may already have been idle for long enough.
                 self.page.changes.notify()
                 idle = self.requests.idle_for(self.page.frames)
                 busy = bool(self.requests.under_way(self.page.frames))
@@ -232,13 +232,13 @@ class NetworkIdle:
         )
 
     async def confirm(self) -> None:
-        """Ask nobody: what is known is of now."""
+        """Do nothing: the state is always current."""
         await trio.lowlevel.checkpoint()
 
 
 @attrs.define(eq=False)
 class Expression:
-    """A condition of the user's own: evaluated in the page until it is true."""
+    """A condition of the user, evaluated in the page until it is true."""
 
     page: PageTarget
     evaluator: Evaluator
@@ -250,30 +250,30 @@ class Expression:
     _again: trio.Event = attrs.field(factory=trio.Event)
 
     def words(self) -> str:
-        """Return what has to hold."""
+        """Return the description of the condition."""
         return f"expression {' '.join(self.source.split())[:120]}"
 
     def seen(self) -> str:
-        """Return what was seen last."""
+        """Return the last observation."""
         return self.last
 
     def holds(self) -> bool:
-        """Tell whether it was true when it was last evaluated. Raises why it cannot be."""
+        """Return whether the last value was true. Raises the error that makes the evaluation impossible."""
         if self._failure is not None:
             raise copy.copy(self._failure)
         return self.true
 
     async def run(self) -> None:
-        """Evaluate until it is true; after `confirm` found that it is not any more, again."""
+        """Evaluate until true, and again after `confirm` found a false value."""
         while True:
             try:
                 await self._until_true()
             except EvaluationTerminatedError as error:
-                self.true, self.last = False, str(error)  # a navigation: the next document is asked
+                self.true, self.last = False, str(error)  # a navigation: evaluate in the next document
                 await trio.sleep(_AGAIN)
                 continue
             except EngineError as error:
-                self._failure = error  # told by `holds`, once, where all conditions are looked at
+                self._failure = error  # `holds` raises it, once, when all conditions are evaluated
                 self.page.changes.notify()
                 return
             self._again = trio.Event()
@@ -281,7 +281,7 @@ class Expression:
             await self._again.wait()
 
     async def confirm(self) -> None:
-        """Evaluate it once more."""
+        """Evaluate once again."""
         if self.true:
             try:
                 self._take(await self.evaluator.evaluate(Script(f"{self._watch()}.now()"), self._budget()))
@@ -291,7 +291,7 @@ class Expression:
             self._again.set()
 
     async def _until_true(self) -> None:
-        """Have the page look until it is true. Cancelled, the page is told to stop before it is made to."""
+        """Evaluate in the page until true. On cancellation, stop the script, or terminate it."""
         done = trio.Event()
         shield = trio.CancelScope(shield=True)
 
@@ -311,7 +311,7 @@ class Expression:
                 with trio.move_on_after(_STOP_TIMEOUT, shield=True):
                     await done.wait()
                 if not done.is_set():
-                    self.last = "it had not come to an end; its script was terminated"
+                    self.last = "it did not finish; its script was terminated"
                 shield.cancel()
                 raise
 
@@ -330,7 +330,7 @@ class Expression:
         return f"(({script('_api/page/expression')})(({condition}\n)))"
 
     def _budget(self) -> Budget:
-        """Wait without a deadline: the caller has one."""
+        """Return a budget without a deadline, because the caller has one."""
         return Budget.start(f"evaluate {self.words()}", math.inf)
 
     def _take(self, answer: object) -> None:
@@ -350,13 +350,13 @@ NODE_STATES: tuple[NodeState, ...] = get_args(NodeState)
 
 
 def check_text(what: str, given: str | None) -> None:
-    """Raise InvalidArgumentError for a text or selector that is not a string, or empty; None is no condition."""
+    """Raise InvalidArgumentError unless a text or selector is a non-empty string or None (no condition)."""
     if given is not None and (not isinstance(given, str) or not given.strip()):
-        raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a text that is not empty")
+        raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a non-empty string")
 
 
 def check_state(state: str) -> NodeState:
-    """Return the state of a node. Raises InvalidArgumentError for an unknown name."""
+    """Return a valid node state. Raises InvalidArgumentError for an unknown one."""
     for known in NODE_STATES:
         if known == state:
             return known
@@ -365,23 +365,23 @@ def check_state(state: str) -> NodeState:
 
 
 def check_optional_seconds(what: str, seconds: float | None) -> None:
-    """Raise InvalidArgumentError unless it is a positive number of seconds; None is no condition."""
+    """Raise InvalidArgumentError unless `seconds` is a positive number or None (no condition)."""
     if seconds is not None:
         check_seconds(what, seconds)
 
 
 _NO_URL = "about:blank"
-"""Where a page is before its first document."""
+"""URL of a page before its first document."""
 
 _LAST_WORDS = 0.05
-"""Seconds in which documents that did not come to rest are asked why."""
+"""Time in seconds to ask documents that did not settle for the reasons."""
 
 TextPart: TypeAlias = "tuple[str, Words | None, bool]"
-"""Of a text or selector: its kind, itself, and whether it is to be there."""
+"""The kind of a text condition ("text", "css"), its text or selector, and whether it must be present."""
 
 
 def make_url_condition(target: PageTarget, url: UrlPattern) -> Condition:
-    """Return the condition that the main frame is at a URL. Raises InvalidArgumentError."""
+    """Return the condition that the main frame's URL matches. Raises InvalidArgumentError."""
     test, words = url_test(url), url_words(url)
     main = target.frames.main
     return Simple(
@@ -392,7 +392,7 @@ def make_url_condition(target: PageTarget, url: UrlPattern) -> Condition:
 
 
 def make_load_condition(target: PageTarget, state: LoadState) -> Condition:
-    """Return the condition that the main document has reached a state, and no other one is on its way."""
+    """Return the condition that the main document reached a state and no navigation is in progress."""
     main = target.frames.main
 
     def reached() -> bool:
@@ -400,14 +400,14 @@ def make_load_condition(target: PageTarget, state: LoadState) -> Condition:
 
     def seen() -> str:
         if target.navigation.under_way:
-            return "a navigation was under way"
+            return "a navigation was in progress"
         return f"it had reached {', '.join(sorted(main.lifecycle.get(main.loader_id, ()))) or 'nothing'}"
 
     return Simple(f"load state {state}", reached, seen)
 
 
 def make_text_conditions(core: PageCore, parts: Sequence[tuple[str, Words, bool]]) -> list[Condition]:
-    """Return the condition on texts and selectors in all documents; none without any."""
+    """Return the condition on texts and selectors in all documents, or [] without any parts."""
     if not parts:
         return []
     asked, told = [], []
@@ -423,7 +423,7 @@ def make_text_conditions(core: PageCore, parts: Sequence[tuple[str, Words, bool]
 
 
 def make_node_condition(core: PageCore, ref: ElementTarget, state: NodeState) -> Condition:
-    """Return the condition that a node is in a state. Raises as `PageCore.node`."""
+    """Return the condition that a node is in a state. Raises the errors of `PageCore.node`."""
     node = core.node(ref)
     frame = core.target.frames.get(node.frame_id)
     loader_id = None if frame is None else frame.loader_id
@@ -439,14 +439,14 @@ def make_node_condition(core: PageCore, ref: ElementTarget, state: NodeState) ->
 
 
 def make_expression(core: PageCore, expression: str) -> Condition:
-    """Return the condition that an expression of the user's is true. Raises EvaluationDisabledError."""
+    """Return the condition that the user's expression is true. Raises EvaluationDisabledError."""
     if not core.evaluator.enabled:
         raise EvaluationDisabledError(action="wait for an expression")
     return Expression(core.target, core.evaluator, expression)
 
 
 async def wait_for_all(core: PageCore, conditions: Sequence[Condition], timeout: float) -> None:
-    """Wait until all conditions hold at the same time. Raises DeadlineExceededError, which names the others."""
+    """Wait until all conditions hold at the same time. Raises DeadlineExceededError with the unmet ones."""
     if not conditions:
         raise InvalidArgumentError(what="wait_for", given="no condition", expected="at least one")
     action = f"wait for {', '.join(condition.words() for condition in conditions)}"
@@ -463,7 +463,7 @@ async def wait_for_all(core: PageCore, conditions: Sequence[Condition], timeout:
                     raise
         except trio.Cancelled:
             for condition, seen in missing:
-                # Only at its end does an expression tell what it was.
+                # An expression has its last value only at its end.
                 told = condition.seen() if isinstance(condition, Expression) else seen
                 budget.step(f"{condition.words()} did not hold; {told}")
             raise
@@ -481,7 +481,7 @@ async def _wait_until_confirmed(target: PageTarget, conditions: Sequence[Conditi
 
 
 async def settle(core: PageCore, requests: RequestsUnderWay, quiet: float, budget: Budget) -> None:
-    """Wait until nothing has moved for `quiet` seconds; at the deadline, the budget is told what did."""
+    """Wait for `quiet` seconds without activity. At the deadline, add the causes of activity to the budget."""
     settling = Settling(core.target, core.worlds, requests, quiet)
     try:
         await settling.settle()

@@ -1,1 +1,1 @@
-"""The parts of a page, a context and a browser: network, emulation, storage, scripts, measuring, the window."""
+"""Parts of pages, contexts and browsers: network, emulation, storage, scripts and measurements."""

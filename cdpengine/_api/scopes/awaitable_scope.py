@@ -1,20 +1,20 @@
-"""AwaitableScope: a setting that is awaited to last, or entered for a block; SettingScope: what it holds for.
+"""AwaitableScope, a setting that is permanent or lasts for a block, and SettingScope, the pages it applies to.
 
     await page.emulation.set(timezone="Europe/Berlin")             # from now on
     async with page.emulation.set(timezone="Europe/Berlin"): ...   # for the block
 
-What was awaited is ended alone by `aclose`:
+`aclose` ends one awaited setting alone:
 
     offline = page.network.offline()
     await offline
     await offline.aclose()
 
-Rule: it does one of the two, once; one that does neither is a mistake, and a warning says so. Those that last have
-a task each in a ScopeRegistry, until they are ended, or their owner is: one page with what it opens, or one
-context. Entering is the caller's: it has a timeout, its errors are raised there, and one that fails or is
-cancelled leaves nothing. After that the task only waits, and ends the scope as any block ends one. Leaving is
-bounded, and happens however the block ends: by itself, by an error, by cancellation, by the page's or the
-connection's end.
+Rule: each scope is either awaited or entered, once. A scope that is neither raises a warning, because that is a
+mistake. An awaited scope has a task in a ScopeRegistry. It lasts until it is ended or its owner ends: one page
+with the pages it opens, or one context. The caller enters the scope within a timeout and receives its errors. If
+entering fails or is cancelled, nothing remains. The task then only waits, and leaves the scope as a block does.
+Leaving is bounded, and happens on every exit: normal end, error, cancellation, or the end of the page or
+connection.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ async def _do_nothing() -> None:
 
 
 class AwaitableScope(Awaitable[T], AbstractAsyncContextManager[T], Generic[T]):
-    """`last` sets it for good, and gives its value and what ends it; `scope` sets it for a block.
+    """A setting to await (`last` returns its value and its end function) or to enter for a block (`scope`).
 
-    `name` is how the caller wrote it.
+    `name` is the call as the caller wrote it.
     """
 
     def __init__(
@@ -72,9 +72,9 @@ class AwaitableScope(Awaitable[T], AbstractAsyncContextManager[T], Generic[T]):
         return value
 
     async def aclose(self) -> None:
-        """End what was awaited to last, this one alone; what was set beside it stays. Twice is as good as once.
+        """End this awaited setting. Other settings are unaffected. A second call does nothing.
 
-        Bounded, and done also when it is cancelled. Raises RuntimeError for one that was not awaited.
+        Bounded, and completes also when cancelled. Raises RuntimeError if the setting was not awaited.
         """
         if self._end is None:
             raise RuntimeError(f"{self._name} was not awaited: there is nothing to end")
@@ -109,7 +109,7 @@ class AwaitableScope(Awaitable[T], AbstractAsyncContextManager[T], Generic[T]):
 logger = get_logger("cdpengine.engine")
 
 _UNDO_TIMEOUT = 2.0
-"""Seconds that ending waits for scopes to be undone; each is bounded by itself."""
+"""Maximum time in seconds to wait until scopes are undone. Each scope has its own bound as well."""
 
 
 @attrs.define(eq=False)
@@ -121,7 +121,7 @@ class _Scope:
 
 
 class ScopeRegistry:
-    """The scopes of one page or context that last. Their tasks live in `nursery`."""
+    """The awaited scopes of one page or context. Their tasks run in `nursery`."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
         self._nursery = nursery
@@ -130,16 +130,16 @@ class ScopeRegistry:
     async def keep(
         self, kind: str, scope: Callable[[], AbstractAsyncContextManager[T]]
     ) -> tuple[T, Callable[[], Awaitable[None]]]:
-        """Enter a scope; it lasts until `end`, or until what is returned beside its value is called.
+        """Enter a scope. It lasts until `end`, or until the second returned value is called.
 
-        Raises what entering raises.
+        Raises the errors of entering.
         """
         kept: _Scope = await self._nursery.start(self._live, kind, scope, name=f"lasting {kind}")
-        value: T = kept.value  # type: ignore[assignment]  # what `scope` gave
+        value: T = kept.value  # type: ignore[assignment]  # the value of `scope`
         return value, partial(self._end, [kept])
 
     async def end(self, kind: str, where: Callable[[Any], bool] = lambda _value: True) -> int:
-        """End the scopes of a kind whose value is meant, the latest first, and return how many there were."""
+        """End the scopes of a kind whose value matches, latest first, and return their number."""
         ending = [scope for scope in reversed(self._scopes) if scope.kind == kind and where(scope.value)]
         await self._end(ending)
         return len(ending)
@@ -152,7 +152,7 @@ class ScopeRegistry:
                 await scope.ended.wait()
 
     def end_all(self) -> None:
-        """End them all, without waiting: their owner is gone."""
+        """End all scopes without waiting, because their owner is gone."""
         for scope in self._scopes:
             scope.end.set()
 
@@ -171,7 +171,7 @@ class ScopeRegistry:
                 await kept.end.wait()
         except Exception:
             if kept is None:
-                raise  # to who asked for it
+                raise  # in the call that entered the scope
             logger.exception("a lasting %s ended by an error", kind)
         finally:
             if kept is not None:
@@ -180,10 +180,10 @@ class ScopeRegistry:
 
 
 class SettingScope:
-    """What `page.network`, `context.scripts` and their like work on.
+    """The common base of `page.network`, `context.scripts` and similar parts.
 
-    `page_scope` says for which pages settings hold; `entering` is the block in which one is entered, under its
-    budget.
+    `page_scope` selects the pages to which settings apply. A setting is entered inside the block `entering`, under
+    its budget.
     """
 
     def __init__(
@@ -199,13 +199,13 @@ class SettingScope:
 
     @classmethod
     def of_page(cls, core: PageCore) -> SettingScope:
-        """One page, with what it opens."""
+        """Return the scope of one page and the pages it opens."""
         page_scope = PageScope.of_page(core.state.tabs, core.target)
         return cls(page_scope, core.action, evaluate_enabled=core.state.evaluate_enabled)
 
     @classmethod
     def of_context(cls, core: ContextCore) -> SettingScope:
-        """All pages of a context, those included that open later."""
+        """Return the scope of all pages of a context, including later ones."""
         page_scope = PageScope(core.state.tabs, core.holds)
         return cls(page_scope, core.action, evaluate_enabled=core.state.evaluate_enabled)
 
@@ -219,7 +219,7 @@ class SettingScope:
     def lasting(
         self, kind: str, name: str, scope: Callable[[], AbstractAsyncContextManager[T]]
     ) -> AwaitableScope[T]:
-        """Return what can be awaited to last, or entered to hold for a block."""
+        """Return a setting that can be awaited to last, or entered for a block."""
 
         async def last() -> tuple[T, Callable[[], Awaitable[None]]]:
             return await self._registry.keep(kind, scope)
@@ -227,11 +227,11 @@ class SettingScope:
         return AwaitableScope(f"{name}(...)", last, scope)
 
     async def end(self, kind: str, where: Callable[[Any], bool] = lambda _value: True) -> int:
-        """End what was awaited to last of a kind, and return how many there were."""
+        """End the awaited settings of a kind, and return their number."""
         return await self._registry.end(kind, where)
 
     def end_all(self) -> None:
-        """End all that was awaited to last, without waiting: the page or context is gone."""
+        """End all awaited settings without waiting, because the page or context is gone."""
         if "_registry" in self.__dict__:
             self._registry.end_all()
 
@@ -239,7 +239,7 @@ class SettingScope:
     async def held(
         self, override: SessionOverride, action: str, timeout: float, close: Callable[[], None] = lambda: None
     ) -> AsyncIterator[None]:
-        """Have `override` in effect while the body runs. `close` is called before anything is undone."""
+        """Apply `override` during the body. `close` is called before anything is undone."""
         try:
             async with self.entering(action, timeout):
                 await override.enter()
@@ -250,11 +250,11 @@ class SettingScope:
 
 
 def check_function(what: str, given: object) -> None:
-    """Raise InvalidArgumentError for what cannot be called."""
+    """Raise InvalidArgumentError if the value is not callable."""
     if not callable(given):
         raise InvalidArgumentError(what=what, given=f"a {type(given).__name__}", expected="an async function")
 
 
 def check_limit(limit: float) -> float:
-    """Return the seconds that a handler gets. Raises InvalidArgumentError."""
+    """Return the timeout of a handler in seconds. Raises InvalidArgumentError."""
     return check_seconds("limit", limit)

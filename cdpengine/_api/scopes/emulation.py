@@ -1,7 +1,7 @@
-"""PageEmulation and ContextEmulation: the device, the place and the person that pages see.
+"""PageEmulation and ContextEmulation: device, location and preferences as pages see them.
 
-Rule: what is emulated holds for the page, its frames and workers, and the popups it opens, from before their first
-script, and nothing of it is left when it ends. What a page emulates goes before what its context does.
+Rule: emulation applies to the page, its frames and workers, and its popups, before their first script. Its end
+removes it completely. A page's emulation has priority over its context's.
 """
 
 from __future__ import annotations
@@ -24,37 +24,35 @@ from cdpengine._page.running_actions import announced
 from cdpengine._pickling import not_picklable
 
 
-@not_picklable("the options that were set")
+@not_picklable("the options of the emulation")
 @attrs.frozen(eq=False)
 class PageEmulation:
-    """What one page emulates: `page.emulation`."""
+    """The emulation of one page: `page.emulation`."""
 
     _core: PageCore
 
     def set(self, *, timeout: float = 30, **options: Unpack[EmulationOptions]) -> AwaitableScope[None]:
-        """Have the page, its frames and workers, and popups that it opens, take the device for another one.
+        """Emulate a device for the page, its frames and workers, and the popups that it opens.
 
-        `await page.emulation.set(...)` lasts; `async with page.emulation.set(...)` holds for the block. Options
-        that are not named stay as they were; None means as without emulation. Of several scopes the innermost
-        holds.
+        `await page.emulation.set(...)` lasts; `async with page.emulation.set(...)` applies to the block. Omitted
+        options do not change; None means no emulation. Of several scopes the innermost applies.
 
-        `device` is a name in `cdpengine.DEVICES` ("iPhone 16", "Pixel 9", "Desktop 1080p"), turned by
-        `landscape=True`. It stands for `viewport` and `screen` (width and height in CSS pixels),
-        `device_scale_factor`, `mobile` (layout as on phones), `touch` and `user_agent` (a str, or a UserAgent with
-        client hints), which can be given alone, or to change the device's. A `viewport` of None is the size of
-        the window; "default" is that of the browser (`launch(viewport=)`), and so it is with `device=None`.
-        `locale` ("de-DE") also sets the languages that servers are told, `timezone` is "Europe/Berlin" or the
-        like, `geolocation` (latitude, longitude), a Geolocation or "unavailable"; pages may read it only with the
-        permission "geolocation". `color_scheme` is "light" or "dark", `reduced_motion` "reduce" or
-        "no-preference", `forced_colors` "active" or "none", `contrast` "more", "less", "custom" or
-        "no-preference", `media` "screen" or "print".
+        `device` is a name in `cdpengine.DEVICES` ("iPhone 16", "Pixel 9", "Desktop 1080p"), rotated by
+        `landscape=True`. It sets `viewport` and `screen` (width and height in CSS pixels), `device_scale_factor`,
+        `mobile` (layout as on phones), `touch` and `user_agent` (a str, or a UserAgent with client hints). Each
+        can also be set alone, or override the device's value. A `viewport` of None is the size of the window;
+        "default" is that of the browser (`launch(viewport=)`). `device=None` uses "default". `locale` ("de-DE")
+        also sets the languages in requests. `timezone` is a name such as "Europe/Berlin". `geolocation` is
+        (latitude, longitude), a Geolocation or "unavailable"; pages need the permission "geolocation" to read it.
+        `color_scheme` is "light" or "dark", `reduced_motion` "reduce" or "no-preference", `forced_colors` "active"
+        or "none", `contrast` "more", "less", "custom" or "no-preference", `media` "screen" or "print".
 
-        Time zone and locale are one for a whole process in Chrome: pages of one site that are related by popups
-        share them. Service and shared workers are told nothing. What a document has read stays read: load it again
-        after a change of the user agent.
+        In Chrome, time zone and locale belong to a whole process: pages of one site that are related by popups
+        share them. Service and shared workers are not emulated. A document keeps values that it has read: reload
+        it after a change of the user agent.
 
-        Raises InvalidArgumentError for a name or value that there is none of, EmulationRefusedError where Chrome
-        cannot; what was before holds then. DeadlineExceededError, SessionGoneError, ConnectionLostError.
+        Raises InvalidArgumentError for an unknown name or value, EmulationRefusedError if Chrome refuses; the
+        earlier emulation then stays. DeadlineExceededError, SessionGoneError, ConnectionLostError.
         """
         settings = check_options(options, self._core.state.version.number)
         target, emulations = self._core.target, self._core.state.emulations
@@ -81,7 +79,7 @@ class PageEmulation:
     async def set_viewport(
         self, width: int, height: int, *, device_scale_factor: float = 1, timeout: float = 30
     ) -> None:
-        """Make the viewport that large, in CSS pixels, from now on; `set(viewport=...)` can do it for a block."""
+        """Set the size of the viewport in CSS pixels from now on. For a block, use `set(viewport=...)`."""
         await self.set(
             viewport=(width, height),
             device_scale_factor=device_scale_factor,
@@ -90,22 +88,22 @@ class PageEmulation:
         )
 
     async def reset(self, *, timeout: float = 30) -> None:
-        """Take back all that was emulated to last for this page; what its context emulates stays."""
+        """Remove all awaited emulation of this page. Emulation of its context stays."""
         async with self._core.action("reset the emulation", timeout, also_unready=True):
             await self._core.state.emulations.forget(self._core.target.target_id)
 
 
-@not_picklable("the options that were set")
+@not_picklable("the options of the emulation")
 @attrs.frozen(eq=False)
 class ContextEmulation:
-    """What all pages of a context emulate, and what they are permitted: `context.emulation`."""
+    """Emulation and permissions of all pages of a context: `context.emulation`."""
 
     _core: ContextCore
 
     def set(self, *, timeout: float = 30, **options: Unpack[EmulationOptions]) -> AwaitableScope[None]:
-        """Emulate for all pages of the context, present and future; `page.emulation.set` goes before it.
+        """Emulate for all pages of the context, present and future. `page.emulation.set` has priority.
 
-        A page that does not answer holds up nothing: it obeys when it answers again.
+        A page that does not answer delays nothing. The emulation applies when it answers again.
         """
         settings = check_options(options, self._core.state.version.number)
         emulations = self._core.state.emulations
@@ -131,18 +129,18 @@ class ContextEmulation:
         return AwaitableScope("context.emulation.set(...)", last, scope)
 
     async def reset(self, *, timeout: float = 30) -> None:
-        """Take back all that was emulated to last for the context; what its pages emulate themselves stays."""
+        """Remove all awaited emulation of the context. Emulation of its pages stays."""
         with within("reset the emulation", timeout):
             await self._core.state.emulations.forget(self._core)
 
     def set_permissions(
         self, permissions: Mapping[str, PermissionState], *, origin: str | None = None, timeout: float = 30
     ) -> AwaitableScope[None]:
-        """Have pages of an origin (None: of all) find permissions "granted", "denied" or in need of a "prompt".
+        """Set permissions to "granted", "denied" or "prompt" for pages of an origin, or of all origins (None).
 
-        `await` it to last, `async with` it for a block, as with `set`. The latest holds, but what is said
-        of an origin goes before what is said of all. Raises InvalidArgumentError for a
-        permission that there is none of; then nothing has changed. DeadlineExceededError, ConnectionLostError.
+        `await` it to last, `async with` it for a block, as with `set`. The latest setting applies, but a setting
+        for an origin has priority over one for all origins. Raises InvalidArgumentError for an unknown permission;
+        nothing changes then. DeadlineExceededError, ConnectionLostError.
         """
         layer = check_permissions(permissions, origin, self._core.id)
         store = self._core.state.permissions
@@ -166,11 +164,11 @@ class ContextEmulation:
     def grant_permissions(
         self, *names: str, origin: str | None = None, timeout: float = 30
     ) -> AwaitableScope[None]:
-        """Grant permissions, as `set_permissions({name: "granted"})` does."""
+        """Grant permissions: `set_permissions({name: "granted"})`."""
         granted: Literal["granted"] = "granted"
         return self.set_permissions(dict.fromkeys(names, granted), origin=origin, timeout=timeout)
 
     async def reset_permissions(self, *, timeout: float = 30) -> None:
-        """Have all permissions of the context as they are without overrides."""
+        """Remove all overrides of the context's permissions."""
         with within("reset permissions", timeout):
             await self._core.state.permissions.reset(self._core.id)

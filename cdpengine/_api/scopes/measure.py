@@ -1,6 +1,6 @@
-"""PageMeasure and BrowserMeasure: metrics, coverage, CPU profiles, heap snapshots, traces.
+"""PageMeasure and BrowserMeasure: metrics, coverage, CPU profiles, heap snapshots and traces.
 
-Rule: nothing is switched on in Chrome before it is asked for, and everything is off again after it.
+Rule: a measurement enables instrumentation in Chrome only for its duration.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError
 
 
-@not_picklable("what it measured")
+@not_picklable("the results of its measurements")
 @attrs.frozen(eq=False)
 class PageMeasure:
-    """What a page costs: `page.measure`."""
+    """Measurements of a page: `page.measure`."""
 
     _core: PageCore
 
     async def metrics(self, *, timeout: float = 30) -> PageMetrics:
-        """Return Chrome's counters of the page: documents, nodes, listeners, heap, time spent on what.
+        """Return Chrome's counters of the page: documents, nodes, listeners, heap size, times.
 
-        A mapping by Chrome's own names, the best known as attributes. Raises DeadlineExceededError.
+        The result is a mapping by Chrome's names, with the most common as attributes. Raises
+        DeadlineExceededError.
         """
         async with self._core.action("metrics", timeout):
             return await page_metrics(self._core.session)
 
     async def unresponsive_for(self) -> float:
-        """Return for how many seconds at least the page has not answered; 0.0 when it answers within 50 ms.
+        """Return the minimum time in seconds for which the page has not answered; 0.0 if it answers within 50 ms.
 
-        It counts from the first question that was left without an answer: ask early, or use `recover_after` of
-        `launch` and `connect`. Raises TargetCrashedError, SessionGoneError, ConnectionLostError when there is no
-        page to ask.
+        The time counts from the first unanswered query. Call this early, or use `recover_after` of `launch` and
+        `connect`. Raises TargetCrashedError, SessionGoneError, ConnectionLostError if the page is gone.
         """
         return await self._core.target.ping.unresponsive_time(QUICK_PROBE)
 
@@ -63,18 +63,18 @@ class PageMeasure:
     async def coverage(
         self, *, javascript: bool = True, css: bool = True, timeout: float = 30
     ) -> AsyncIterator[Coverage]:
-        """Count which parts of scripts and style sheets are used: `async with page.measure.coverage() as c:`.
+        """Measure which parts of scripts and style sheets are used: `async with page.measure.coverage() as c:`.
 
-        After it, `c.report` has every script and sheet of the page and its frames, over all documents that were
-        there, with used and unused ranges and sizes. What a document did in its last moments before it went away
-        by itself cannot be seen; `report.gaps` names these. Scripts without a URL are left out. One page of a
-        browser context at a time. `timeout` is for the beginning, and again for the end.
+        After the block, `c.report` lists every script and sheet of all documents in the page and its frames, with
+        used and unused ranges and sizes. The last moments of a document that navigated away are not covered;
+        `report.gaps` lists such documents. Scripts without a URL are omitted. Only one page of a browser context
+        can be measured at a time. `timeout` applies to the beginning, and again to the end.
 
         Raises InvalidArgumentError, MeasurementBusyError, DeadlineExceededError, PageUnresponsiveError.
         """
         if not (javascript or css):
             raise InvalidArgumentError(
-                what="javascript, css", given="False, False", expected="one of them at least"
+                what="javascript, css", given="False, False", expected="at least one of them"
             )
         check_timeout(timeout)
         async with explain_deadline(self._core.target, math.inf):
@@ -98,12 +98,13 @@ class PageMeasure:
         overwrite: bool = True,
         timeout: float = 30,
     ) -> AsyncIterator[Profiling]:
-        """Sample what the page's JavaScript does in the block, and write it to `path` (".cpuprofile").
+        """Sample the page's JavaScript during the block, and write the profile to `path` (".cpuprofile").
 
-        `interval` is seconds between samples. After the block, `.profile` holds the JSON (`data`) and its
-        counts. Where the page goes to another process meanwhile, Chrome begins anew there. `timeout` is for the
-        beginning, and again for the end. File and `overwrite` as in `browser.measure.trace`. Raises
-        InvalidArgumentError, MeasurementBusyError, MeasurementFailedError, DeadlineExceededError.
+        `interval` is the time between samples in seconds. After the block, `.profile` contains the JSON (`data`)
+        and its counts. If the page moves to another process meanwhile, Chrome starts a new profile there.
+        `timeout` applies to the beginning, and again to the end. File and `overwrite` work as in
+        `browser.measure.trace`. Raises InvalidArgumentError, MeasurementBusyError, MeasurementFailedError,
+        DeadlineExceededError.
         """
         place = None if path is None else checked_path("the CPU profile", path, overwrite=overwrite)
         number = isinstance(interval, int | float) and not isinstance(interval, bool)
@@ -128,12 +129,11 @@ class PageMeasure:
         overwrite: bool = True,
         timeout: float = 120,
     ) -> HeapSnapshotReport:
-        """Write all that is on the page's JavaScript heap to `path` (".heapsnapshot", or ".heapsnapshot.gz").
+        """Write the page's JavaScript heap to `path` (".heapsnapshot", or ".heapsnapshot.gz").
 
-        The page stands still meanwhile: about 3 s for 130 MB of JSON. It is streamed to the disk, so memory
-        stays small. `progress` is called now and then. File and `overwrite` as in `browser.measure.trace`. Raises
-        InvalidArgumentError, MeasurementFailedError,
-        DeadlineExceededError; there is no file then.
+        This pauses the page: about 3 s for 130 MB of JSON. The JSON is streamed to the file, so it needs little
+        memory. `progress` is called periodically. File and `overwrite` work as in `browser.measure.trace`.
+        Raises InvalidArgumentError, MeasurementFailedError, DeadlineExceededError; no file remains then.
         """
         place = checked_path("the heap snapshot", path, overwrite=overwrite)
         async with self._core.action("heap snapshot", timeout):
@@ -158,9 +158,9 @@ class PageMeasure:
         overwrite: bool = True,
         timeout: float = 30,
     ) -> AsyncIterator[Trace]:
-        """Trace while the block runs, as `browser.measure.trace` does, with this page as the one that it is about.
+        """Trace during the block as `browser.measure.trace` does, with this page as the subject of the trace.
 
-        With `screenshots`, pictures of the page are in it.
+        With `screenshots`, the trace contains pictures of the page.
         """
         place = checked_path("the trace", path, overwrite=overwrite)
         options = TraceOptions.checked(
@@ -173,7 +173,7 @@ class PageMeasure:
             yield trace
 
     def evaluate_statistics(self) -> EvaluationStatistics:
-        """Return the counts of this page's evaluations, and of what was done about those that hung."""
+        """Return the counts of this page's evaluations, and of the measures against hanging ones."""
         return self._core.evaluator.counters.statistics(self._core.target.evaluation_session_rebuilds)
 
     async def _make_ready(self, what: str, timeout: float) -> None:
@@ -181,10 +181,10 @@ class PageMeasure:
             pass
 
 
-@not_picklable("what it measured")
+@not_picklable("the results of its measurements")
 @attrs.frozen(eq=False)
 class BrowserMeasure:
-    """What a whole browser does: `browser.measure`."""
+    """Measurements of a browser: `browser.measure`."""
 
     _session: Session
 
@@ -200,20 +200,20 @@ class BrowserMeasure:
         overwrite: bool = True,
         timeout: float = 30,
     ) -> AsyncIterator[Trace]:
-        """Trace the browser while the block runs: `async with browser.measure.trace("trace.json.gz"):`.
+        """Trace the browser during the block: `async with browser.measure.trace("trace.json.gz"):`.
 
-        The file opens in Perfetto and in Chrome's own tools: JSON, or Perfetto's own format, which is written
-        and read much faster, where its name ends in ".pftrace", ".perfetto-trace" or ".pb"; ".gz" after that
-        compresses. `categories` are Chrome's ("v8*" is a pattern); without them, those of Chrome's Performance
-        panel. Chrome gathers in a buffer of `buffer_size` bytes (200 MB); when it is full, what comes after is
-        not recorded, or with `keep_latest` what came first is dropped. At the end it is read and written piece
-        by piece. `progress` is called twice a second and with every piece. The file is readable by its owner only;
-        one that exists is replaced once the new one is whole, or refused where `overwrite` is False.
+        The file opens in Perfetto and in Chrome's tools. It is JSON, or Perfetto's format for the suffixes
+        ".pftrace", ".perfetto-trace" and ".pb", which is written and read much faster. A further ".gz" compresses
+        it. `categories` are Chrome's ("v8*" is a pattern); the default is that of Chrome's Performance panel.
+        Chrome collects in a buffer of `buffer_size` bytes (200 MB). When it is full, later events are not
+        recorded; with `keep_latest`, the oldest are dropped instead. At the end the buffer is read and written in
+        chunks. `progress` is called twice a second and after every chunk. Only its owner can read the file. An
+        existing file is replaced once the new one is complete, or refused if `overwrite` is False.
 
-        After the block, `.report` tells what was written, and `data_lost`. A block that raises leaves its trace
-        too, one that is cancelled leaves none; tracing ends in every case. `timeout` is for the beginning, and
-        again for the end. Raises InvalidArgumentError, MeasurementBusyError when somebody traces this browser
-        already, MeasurementFailedError, DeadlineExceededError.
+        After the block, `.report` describes the file, and `data_lost`. A block that raises keeps its trace; a
+        cancelled block leaves no file. Tracing stops in every case. `timeout` applies to the beginning, and again
+        to the end. Raises InvalidArgumentError, MeasurementBusyError if another client traces this browser,
+        MeasurementFailedError, DeadlineExceededError.
         """
         place = checked_path("the trace", path, overwrite=overwrite)
         options = TraceOptions.checked(

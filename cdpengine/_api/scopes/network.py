@@ -1,7 +1,7 @@
-"""Network: requests intercepted, headers, credentials, conditions: for a page, or for a context.
+"""Network settings of a page or a context: routes, headers, credentials and conditions.
 
-Rule: each holds for a block, or lasts, and is undone at its end. Those of a page and of its context add up: of
-routes the latest is asked first, headers go together, of conditions the latest holds.
+Rule: each setting applies to a block, or lasts, and is undone at its end. The settings of a page and of its
+context are combined: the latest route comes first, headers are merged, and the latest conditions apply.
 """
 
 from __future__ import annotations
@@ -43,20 +43,21 @@ from cdpengine.errors import InvalidArgumentError
 
 @attrs.define(eq=False)
 class Routes:
-    """The routes of a page or context. `active`: those in effect, latest first, as they are asked.
+    """The routes of a page or context. `active` lists those in effect, latest first: their order of use.
 
-    `failures`: requests that failed because of a handler, of routes that have ended, too.
+    `failures` lists requests that failed because of a handler, including those of ended routes.
     """
 
     active: list[RouteRegistration] = attrs.field(factory=list)
     failures: BoundedHistory[RouteFailure] = attrs.field(factory=BoundedHistory)
 
 
-@not_picklable("the settings that were made")
+@not_picklable("its settings")
 class Network:
     """The network of a page, or of a context: `page.network`, `context.network`.
 
-    `routes` are the routes in effect (`page.route` makes them), and the requests that failed because of a handler.
+    `routes` lists the routes in effect (`page.route` creates them) and the requests that failed because of a
+    handler.
     """
 
     def __init__(self, scope: SettingScope) -> None:
@@ -64,9 +65,9 @@ class Network:
         self.routes = Routes()
 
     async def unroute(self, pattern: UrlPattern | None = None, *, timeout: float = 30) -> int:
-        """End the routes that were awaited to last, those of `pattern` or all; return how many there were.
+        """End the awaited routes, those of `pattern` or all. Return their number.
 
-        What their handlers hold goes on as if there had been no route. Raises DeadlineExceededError.
+        Requests that are still paused continue without the route. Raises DeadlineExceededError.
         """
         words = None if pattern is None else url_words(pattern)
         with within("unroute", timeout):
@@ -81,13 +82,14 @@ class Network:
         proxy: bool = False,
         timeout: float = 30,
     ) -> AwaitableScope[None]:
-        """Answer servers that ask for a name and a password (HTTP authentication).
+        """Answer servers that request a name and a password (HTTP authentication).
 
         `async with` it for a block; `await` it to last, until `reset`.
 
-        `origin` ("https://example.com") keeps them to one server; without it, any that asks gets them. `proxy`:
-        they are for a proxy instead. Where they are refused, or none fit, the page gets the 401 (or 407).
-        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
+        `origin` ("https://example.com") restricts the credentials to one server; without it, every server receives
+        them on request. With `proxy`, they are for a proxy instead. If the server refuses them, or none match, the
+        page receives the 401 (or 407). Raises InvalidArgumentError, DeadlineExceededError, or the error of an
+        unreachable page.
         """
 
         @asynccontextmanager
@@ -106,11 +108,11 @@ class Network:
         return self._scope.lasting("network", "network.http_credentials", scope)
 
     def extra_headers(self, headers: Mapping[str, str], *, timeout: float = 30) -> AwaitableScope[None]:
-        """Send these headers along with every request, to whatever server.
+        """Send these headers with every request, to every server.
 
         `async with` it for a block; `await` it to last, until `reset`.
 
-        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
+        Raises InvalidArgumentError, DeadlineExceededError, or the error of an unreachable page.
         """
 
         @asynccontextmanager
@@ -129,13 +131,14 @@ class Network:
         return self._scope.lasting("network", "network.extra_headers", scope)
 
     def conditions(self, conditions: NetworkConditions | str, *, timeout: float = 30) -> AwaitableScope[None]:
-        """Make the network slow, or cut it.
+        """Slow the network down, or disconnect it.
 
         `async with` it for a block; `await` it to last, until `reset`.
 
-        `conditions` are NetworkConditions, or the name of a network in `cdpengine.NETWORKS`: "offline", "slow 3g",
-        "fast 3g", "slow 4g", "wifi". The page sees them in `navigator.onLine` and `navigator.connection`.
-        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
+        `conditions` is a NetworkConditions, or the name of a network in `cdpengine.NETWORKS`: "offline", "slow
+        3g", "fast 3g", "slow 4g", "wifi". The page sees the conditions in `navigator.onLine` and
+        `navigator.connection`. Raises InvalidArgumentError, DeadlineExceededError, or the error of an unreachable
+        page.
         """
 
         @asynccontextmanager
@@ -150,16 +153,16 @@ class Network:
         return self._scope.lasting("network", "network.conditions", scope)
 
     def offline(self, *, timeout: float = 30) -> AwaitableScope[None]:
-        """Cut the network: `conditions("offline")`."""
+        """Disconnect the network: `conditions("offline")`."""
         return self.conditions("offline", timeout=timeout)
 
     def throttle_cpu(self, rate: float, *, timeout: float = 30) -> AwaitableScope[None]:
-        """Make the page's main thread `rate` times slower; 1 is as it is.
+        """Slow the page's main thread down by the factor `rate`; 1 is normal speed.
 
         `async with` it for a block; `await` it to last, until `reset`.
 
-        Pages that share the process are slowed down with it. Raises InvalidArgumentError, DeadlineExceededError,
-        and why the page cannot be told.
+        This also slows pages down that share the process. Raises InvalidArgumentError, DeadlineExceededError, or
+        the error of an unreachable page.
         """
 
         @asynccontextmanager
@@ -173,10 +176,10 @@ class Network:
         return self._scope.lasting("network", "network.throttle_cpu", scope)
 
     def bypass_service_workers(self, *, timeout: float = 30) -> AwaitableScope[None]:
-        """Have requests go to the network past the page's service worker, where routes see them.
+        """Send requests past the page's service worker, so that routes see them.
 
-        `async with` it for a block; `await` it to last, until `reset`. Raises DeadlineExceededError, and
-        why the page cannot be told.
+        `async with` it for a block; `await` it to last, until `reset`. Raises DeadlineExceededError, or the error
+        of an unreachable page.
         """
 
         @asynccontextmanager
@@ -190,7 +193,7 @@ class Network:
         return self._scope.lasting("network", "network.bypass_service_workers", scope)
 
     async def reset(self, *, timeout: float = 30) -> None:
-        """End what was awaited to last of headers, credentials, conditions and slowness; routes stay."""
+        """End the awaited headers, credentials, conditions and CPU throttling. Routes stay."""
         with within("reset the network", timeout):
             await self._scope.end("network")
 
@@ -205,7 +208,7 @@ def route_requests(
     limit: float,
     timeout: float,
 ) -> AwaitableScope[RouteRegistration]:
-    """Have `handler` answer requests in a scope: `Page.route`, `BrowserContext.route`."""
+    """Answer requests of a scope with `handler`: `Page.route`, `BrowserContext.route`."""
 
     @asynccontextmanager
     async def hold_route() -> AsyncIterator[RouteRegistration]:

@@ -1,7 +1,7 @@
-"""Scripts: scripts and functions put into documents before their own scripts: for a page, or for a context.
+"""Init scripts and exposed functions in the documents of a page or a context.
 
-Rule: each holds for a block, or lasts, and is undone at its end. Evaluation that is switched off
-(evaluate_enabled) switches these off, too: they are JavaScript of the user's.
+Rule: each setting applies to a block, or lasts, and is undone at its end. `evaluate_enabled=False` disables these
+too, because they are user JavaScript.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
 @attrs.define(eq=False)
 class Bindings:
-    """The functions that a page or context has exposed. `active`: those of now.
+    """The exposed functions of a page or context. `active` lists the current ones.
 
-    `failures`: calls that ended in a rejection, of functions that were taken back, too.
+    `failures` lists calls that were rejected, including those of functions that are no longer exposed.
     """
 
     active: list[Binding] = attrs.field(factory=list)
@@ -48,7 +48,7 @@ class Bindings:
 class Scripts:
     """Scripts and functions in the documents of a page, or of a context: `page.scripts`, `context.scripts`.
 
-    `bindings` are the functions that are exposed, and the calls of them that failed.
+    `bindings` lists the exposed functions and their failed calls.
     """
 
     def __init__(self, scope: SettingScope) -> None:
@@ -67,13 +67,13 @@ class Scripts:
 
         `async with` it for a block; `await` it to last, until `remove_init_scripts`.
 
-        `source` is the script, or `path` a file that holds it. It runs in frames, too, those of other processes
-        included, and in the pages that the page opens; not in the documents that are there already. Several run in
-        the order in which they were added. A document that Chrome prerendered before the engine connected runs
-        them when it is activated. `world="isolated"`: out of reach of the page's own scripts.
+        `source` is the script, or `path` the file that contains it. It also runs in frames, including those of
+        other processes, and in the pages that the page opens, but not in existing documents. Several scripts run
+        in the order of their calls. A document that Chrome prerendered before the engine connected runs them on
+        activation. `world="isolated"` hides the script from the page's scripts.
 
-        Raises InvalidArgumentError (also for a script that does not compile, where there is a page to compile it),
-        EvaluationDisabledError, DeadlineExceededError, and why the page cannot be told.
+        Raises InvalidArgumentError (also for a script that does not compile, if a page exists to compile it),
+        EvaluationDisabledError, DeadlineExceededError, or the error of an unreachable page.
         """
 
         @asynccontextmanager
@@ -103,21 +103,21 @@ class Scripts:
     def expose(
         self, name: str, function: ExposedFunction, *, limit: float = 30, timeout: float = 30
     ) -> AwaitableScope[Binding]:
-        """Have the page's JavaScript call `function` as `name(...)`; it gets a promise.
+        """Expose `function` to the page's JavaScript as `name(...)`, which returns a promise.
 
         `async with` it for a block; `await` it to last, until `unexpose`.
 
-        It is there in every document: those of now, new ones before their own scripts, frames (of other sites,
-        too: any script in the page can call it), pages that the page opens. Arguments come as `evaluate` returns
-        values; what the async function returns goes back as `evaluate` takes arguments. Calls of one process begin
-        in the page's order, and overlap from their first checkpoint on; `evaluate`, `click` and the like return
-        after the calls have begun that the page made before. What it raises rejects the
-        promise with an Error of that name and text; a call that takes more than `limit` seconds is rejected with a
-        TimeoutError. Such failures are in `bindings.failures` and in the log. At the end the name is
-        what it was before, and promises that still wait are rejected.
+        The function exists in all current documents, in new ones before their first script, in frames (also of
+        other sites, so any script in the page can call it), and in pages that the page opens. Arguments arrive as
+        `evaluate` returns values. The result of the async function is sent as `evaluate` sends arguments. Calls of
+        one process begin in the page's order, and overlap from their first checkpoint on. `evaluate`, `click` and
+        other actions return after the page's earlier calls have begun. An exception rejects the promise with an
+        Error of its name and message. A call longer than `limit` seconds is rejected with a TimeoutError. Such
+        failures are in `bindings.failures` and in the log. At the end, `name` has its earlier value again, and
+        pending promises are rejected.
 
         Raises InvalidArgumentError (also for a name that is exposed already), EvaluationDisabledError,
-        DeadlineExceededError, and why the page cannot be told.
+        DeadlineExceededError, or the error of an unreachable page.
         """
 
         @asynccontextmanager
@@ -152,7 +152,7 @@ class Scripts:
         return self._scope.lasting("function", "scripts.expose", scope)
 
     async def remove_init_scripts(self, *, timeout: float = 30) -> int:
-        """End the init scripts that were awaited to last; return how many there were.
+        """End the awaited init scripts and return their number.
 
         Raises DeadlineExceededError.
         """
@@ -160,11 +160,11 @@ class Scripts:
             return await self._scope.end("init script")
 
     async def unexpose(self, name: str | None = None, *, timeout: float = 30) -> int:
-        """Take back the functions that were awaited to last, the one of that name or all; return how many.
+        """End the awaited functions, the one named `name` or all. Return their number.
 
         Raises DeadlineExceededError.
         """
-        with within("take back exposed functions", timeout):
+        with within("remove exposed functions", timeout):
             return await self._scope.end("function", lambda exposed: name in (None, exposed.name))
 
     def _check_enabled(self, action: str) -> None:
@@ -186,7 +186,7 @@ async def _source(source: str | None, path: str | Path | None) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no UTF-8"
         raise InvalidArgumentError(
-            what="path", given=repr(str(path))[:200], expected=f"a file that can be read ({reason})"
+            what="path", given=repr(str(path))[:200], expected=f"a readable file ({reason})"
         ) from None
 
 
@@ -199,13 +199,13 @@ async def _check_syntax(session: Session, source: str) -> None:
         where = f"line {(details.line_number or 0) + 1}"
         raise InvalidArgumentError(
             what="init script",
-            given=f"what does not compile ({where}: {thrown[:200]})",
+            given=f"a script that does not compile ({where}: {thrown[:200]})",
             expected="JavaScript",
         )
 
 
 async def _read(session: Session, context: int, expression: str) -> Any:
-    """Evaluate an expression in one execution context, and return its value as `evaluate` does."""
+    """Evaluate an expression in one execution context. Return its value as `evaluate` does."""
     how = {"silent": True}
     await trio.lowlevel.checkpoint_if_cancelled()
     with object_group("binding") as group:

@@ -1,7 +1,7 @@
-"""PageStorage and ContextStorage: cookies, storages, databases, caches; and all of it as a storage state.
+"""PageStorage and ContextStorage: cookies, local and session storage, databases, caches and storage states.
 
-Rule: read and written through DevTools: no script of the page runs for it, and none of ours. Any origin of a
-context can be reached, whether or not a page is there, and no page is disturbed.
+Rule: all access is through DevTools, without scripts in the page. Every origin of a context is accessible with or
+without an open page, and no page is disturbed.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Cookies:
         self._context_id = context_id
 
     async def cookies(self, *urls: str, timeout: float = 30) -> list[Cookie]:
-        """Return the context's cookies, those of all partitions; with `urls`, those that would be sent there.
+        """Return the context's cookies of all partitions; with `urls`, those that would be sent there.
 
         Raises InvalidArgumentError, DeadlineExceededError, ConnectionLostError.
         """
@@ -82,8 +82,8 @@ class Cookies:
     ) -> None:
         """Set cookies, given as Cookie objects or mappings: all of them, or none.
 
-        Raises InvalidArgumentError for what can be no cookie, CookieRefusedError for one that Chrome does not
-        take; DeadlineExceededError, ConnectionLostError. What was there before is there then.
+        Raises InvalidArgumentError for an invalid cookie, CookieRefusedError for one that Chrome refuses,
+        DeadlineExceededError, ConnectionLostError. On an error the earlier cookies stay.
         """
         checked = checked_cookies(cookies)
         with within("set cookies", timeout):
@@ -98,10 +98,10 @@ class Cookies:
         where: Callable[[Cookie], bool] | None = None,
         timeout: float = 30,
     ) -> int:
-        """Delete the cookies that are all that is said, in all partitions; return how many there were.
+        """Delete the cookies that match all arguments, in all partitions. Return their number.
 
-        `domain` is a host with or without the leading dot: both kinds are meant. Raises InvalidArgumentError where
-        nothing is said: `clear_cookies` deletes all.
+        `domain` is a host with or without the leading dot; both kinds match. Raises InvalidArgumentError without
+        any arguments: `clear_cookies` deletes all.
         """
         if name is None and domain is None and path is None and where is None:
             raise InvalidArgumentError(
@@ -130,9 +130,9 @@ class Cookies:
 
 @not_picklable("its cookies")
 class PageStorage(Cookies):
-    """What a page stores: `page.storage`. Its cookies are those of its context.
+    """The storage of a page: `page.storage`. It shares the cookies of its context.
 
-    `local` and `session` are the local and the session storage of its documents.
+    `local` and `session` are the local and session storage of its documents.
     """
 
     set_cookies = announced("set_cookies")(Cookies.set_cookies)
@@ -148,14 +148,14 @@ class PageStorage(Cookies):
 
 @not_picklable("its cookies, or `await state()`")
 class ContextStorage(Cookies):
-    """What the sites of a context store: `context.storage`."""
+    """The storage of a context: `context.storage`."""
 
     def __init__(self, core: ContextCore) -> None:
         super().__init__(core.state, core.id)
         self._core = core
 
     def local(self, origin: str) -> OriginStorage:
-        """Return the local storage of an origin ("https://example.com"), to be read and written.
+        """Return the local storage of an origin ("https://example.com") for reading and writing.
 
         Raises InvalidArgumentError for a value that is not an http(s) origin.
         """
@@ -164,8 +164,8 @@ class ContextStorage(Cookies):
     async def databases(self, origin: str, *, timeout: float = 30) -> list[Database]:
         """Return the IndexedDB databases of an origin: names, versions, stores.
 
-        Raises InvalidArgumentError, StorageUnavailableError, DeadlineExceededError, ConnectionLostError; so do the
-        next ones.
+        Raises InvalidArgumentError, StorageUnavailableError, DeadlineExceededError, ConnectionLostError, as do the
+        following methods.
         """
         at = check_origin(origin)
         with within(f"list the databases of {at}", timeout):
@@ -174,7 +174,7 @@ class ContextStorage(Cookies):
                 return await list_databases(page.session, items.storage_key)
 
     async def caches(self, origin: str, *, timeout: float = 30) -> list[str]:
-        """Return the names of an origin's caches (CacheStorage); none where it is not secure."""
+        """Return the names of an origin's caches (CacheStorage), or [] for an insecure origin."""
         at = check_origin(origin)
         with within(f"list the caches of {at}", timeout):
             async with self._core.origin_page() as page:
@@ -182,7 +182,7 @@ class ContextStorage(Cookies):
                 return await list_caches(page.session, items.storage_key)
 
     async def clear(self, origin: str, *kinds: StorageKind, timeout: float = 30) -> None:
-        """Remove what an origin keeps, cookies apart: all, or "local_storage", "indexeddb", "cache_storage", ...
+        """Remove an origin's data except cookies: all, or "local_storage", "indexeddb", "cache_storage", ...
 
         Databases that pages have open are closed.
         """
@@ -201,13 +201,13 @@ class ContextStorage(Cookies):
     async def state(
         self, path: str | Path | None = None, *, origins: Sequence[str] = (), timeout: float = 30
     ) -> StorageState:
-        """Return the context's cookies and the local storage of its origins; with `path`, write them to a file.
+        """Return the context's cookies and the local storage of its origins. With `path`, also write a file.
 
-        The file is JSON as Playwright writes it, readable by its owner only, and is there whole or not at all. The
-        origins are those that pages were at since this program looks, and `origins`: Chrome lists none itself.
-        Session storage (it is a tab's), IndexedDB and caches are not part of it.
+        The file is JSON as Playwright writes it, readable by its owner only. It is written completely or not at
+        all. The origins are those that pages visited since this program connected, plus `origins`: Chrome has no
+        list of them. Session storage (it belongs to a tab), IndexedDB and caches are not included.
 
-        Raises InvalidArgumentError, StorageUnavailableError for one of `origins`, StateFileNotWrittenError;
+        Raises InvalidArgumentError, StorageUnavailableError for one of `origins`, StateFileNotWrittenError,
         DeadlineExceededError, ConnectionLostError.
         """
         if isinstance(origins, str):
@@ -224,10 +224,10 @@ class ContextStorage(Cookies):
         return state
 
     async def restore_state(self, state: StorageState | str | Path, *, timeout: float = 30) -> None:
-        """Set the cookies and local storage of a state, or of a file that holds one: all of it, or nothing.
+        """Set all cookies and local storage of a state, or of a file that contains one. On failure set nothing.
 
-        What is there besides stays. Raises StateFileInvalidError, InvalidArgumentError, CookieRefusedError,
-        StorageUnavailableError; DeadlineExceededError, ConnectionLostError.
+        Other data stays. Raises StateFileInvalidError, InvalidArgumentError, CookieRefusedError,
+        StorageUnavailableError, DeadlineExceededError, ConnectionLostError.
         """
         with within("restore the storage state", timeout):
             checked = await load_state(state)
@@ -238,9 +238,9 @@ class ContextStorage(Cookies):
 @not_picklable("its items")
 @attrs.frozen(eq=False)
 class DocumentStorage:
-    """The local (or session) storage of a page's main document, or of the one in `frame`.
+    """The local or session storage of a page's main document, or of the document in `frame`.
 
-    All raise StorageUnavailableError for a document without storage (about:blank, data:, sandboxed ones), and
+    All methods raise StorageUnavailableError for a document without storage (about:blank, data:, sandboxed),
     DeadlineExceededError, SessionGoneError, ConnectionLostError.
     """
 
@@ -254,14 +254,14 @@ class DocumentStorage:
 
     @announced("set_storage", attrgetter("_page.running"))
     async def set(self, items: Mapping[str, str], *, frame: Frame | None = None, timeout: float = 30) -> None:
-        """Set items; others stay. Where there is no room for all, none is set."""
+        """Set items and keep the others. If there is no room for all, none is set."""
         checked = check_items(items)
         async with self._within("set items of the storage", frame, timeout) as storage:
             await storage.write(checked)
 
     @announced("set_storage", attrgetter("_page.running"))
     async def delete(self, *keys: str, frame: Frame | None = None, timeout: float = 30) -> None:
-        """Remove items; those that are not there are no error."""
+        """Remove items. Missing items are not an error."""
         checked = check_keys(keys)
         async with self._within("delete items of the storage", frame, timeout) as storage:
             await storage.delete(checked)
@@ -296,9 +296,9 @@ class DocumentStorage:
 @not_picklable("its items")
 @attrs.frozen(eq=False)
 class OriginStorage:
-    """The local storage of one origin of a context, whether or not a page is there.
+    """The local storage of one origin of a context, with or without an open page.
 
-    All raise StorageUnavailableError, DeadlineExceededError, ConnectionLostError.
+    All methods raise StorageUnavailableError, DeadlineExceededError, ConnectionLostError.
     """
 
     _context: ContextCore
@@ -310,13 +310,13 @@ class OriginStorage:
             return await items.read()
 
     async def set(self, items: Mapping[str, str], *, timeout: float = 30) -> None:
-        """Set items; others stay. Where there is no room for all, none is set."""
+        """Set items and keep the others. If there is no room for all, none is set."""
         checked = check_items(items)
         async with self._within("set items of the local storage", timeout) as storage:
             await storage.write(checked)
 
     async def delete(self, *keys: str, timeout: float = 30) -> None:
-        """Remove items; those that are not there are no error."""
+        """Remove items. Missing items are not an error."""
         checked = check_keys(keys)
         async with self._within("delete items of the local storage", timeout) as storage:
             await storage.delete(checked)
@@ -334,7 +334,7 @@ class OriginStorage:
 
 
 async def load_state(state: StorageState | str | Path) -> StorageState:
-    """Return a state, given as such or as a file, checked. Raises StateFileInvalidError, InvalidArgumentError."""
+    """Return a checked state from a state or a file. Raises StateFileInvalidError, InvalidArgumentError."""
     if isinstance(state, StorageState):
         await trio.lowlevel.checkpoint()
         return check_state(state)
