@@ -45,11 +45,11 @@ def test_the_forecast_is_within_a_factor_of_what_was_measured(
             "computed",
             "inside the page",
         ),
-        (Probe(elements=1_000, links=200), 5, "ax", "does not give"),
+        (Probe(elements=1_000, links=200), 5, "ax", "does not offer"),
         (Probe(elements=20_000, links=20_000, fragments=20_000), 10, "dom", "20000 links to fragments"),
-        (Probe(elements=20_000, links=20_000), 10, "ax", "does not give"),
+        (Probe(elements=20_000, links=20_000), 10, "ax", "does not offer"),
         (Probe(elements=400_000), 10, "dom", "400000 elements"),
-        (Probe(elements=400_000), math.inf, "ax", "does not give"),
+        (Probe(elements=400_000), math.inf, "ax", "does not offer"),
     ],
 )
 def test_the_source_follows_from_the_forecast(probe: Probe, seconds: float, source: str, reason: str) -> None:

@@ -1,1 +1,1 @@
-"""Rendering: nodes and refs to the lines of a mode, cut to size. Pure."""
+"""Rendering: conversion of nodes and refs to the lines of a mode, cut to size. Pure."""

@@ -1,25 +1,26 @@
-"""The modes that show Chrome's accessibility tree itself: aria (whole, for debugging) and webarena.
+"""The modes that show Chrome's accessibility tree itself: aria (the whole tree, for debugging) and webarena.
 
-Rule: every node of every frame's tree is visited once, parents first, a frame's tree below its iframe; what a line
-says, and which nodes have one, is the mode's. No secret gets through: the text of a masked field, which Chrome
-gives as one character for each, is not shown. A line that begins with `#` is a remark of ours.
+Rule: every node of every frame's tree is visited once, parents first, with a frame's tree below its iframe. The
+mode decides which nodes have a line and what it contains. Secrets are hidden: the content of a masked field, which
+Chrome reports as one mask character per character, is not shown. A line that begins with `#` is a remark of the
+engine.
 
-aria has one line for each AX node, in Chrome's words:
+aria has one line for each AX node, in Chrome's terms:
 
     - StaticText "name" [ref=e3] [node=12] [backend=34] [focusable] [level=2] [value="..."] [describedby="hint"]
 
-A property that is true stands by its name, `[name.nodes=34,35]` are the backend ids that a property points to.
-Ignored nodes (on request) are `[ignored=reason,reason]`. Everything between double quotes is a JSON string and
-comes from the page; everything outside of them comes from Chrome or from here.
+A true property is shown by its name; `[name.nodes=34,35]` lists the backend ids of the nodes that a property
+refers to. Ignored nodes (on request) have `[ignored=reason,reason]`. Everything between double quotes is a JSON
+string and comes from the page; everything outside them comes from Chrome or the engine.
 
-webarena is as the agents of WebArena read a page, a tab for each level:
+webarena has the format that WebArena's agents read, with one tab for each level:
 
     [12] button 'Log in' focused: True
 
-The number is that of the ref, so that `12` and `e12` act on the same; a node that has no ref has no number
-(WebArena numbers all nodes, by ids that Chrome does not act on). Names are Python's string literals, so
-`ast.literal_eval` reads them back. Which properties are left out, and which nodes are folded into their parents,
-is WebArena's, as tables below, except that nothing with a ref is folded; other nodes that Chrome ignores are.
+The number is that of the ref, so `12` and `e12` act on the same node. A node without a ref has no number (WebArena
+numbers all nodes, by ids that Chrome does not act on). Names are Python string literals, so `ast.literal_eval`
+reads them back. The tables below list WebArena's omitted properties and folded nodes, with two exceptions: nodes
+with a ref are never folded, and other nodes that Chrome ignores always are.
 """
 
 from __future__ import annotations
@@ -48,9 +49,10 @@ from cdpengine._snapshot.text import collapse_space, is_token, python_text, quot
 
 @attrs.define(eq=False)
 class Visit:
-    """One AX node on the way. `node` is what the snapshot made of it, None for most; `ref` is its ref.
+    """One visited AX node. `node` is the snapshot's node for it, None for most; `ref` is its ref.
 
-    `hidden` says that the name is text of a masked field, `loose` that the snapshot's own nodes have none for it.
+    `hidden` is whether the name is text of a masked field, `loose` whether the snapshot has no regular node for
+    it.
     """
 
     ax: AXNode
@@ -62,7 +64,7 @@ class Visit:
 
 
 def loose_nodes(document: Document) -> list[Node]:
-    """Return nodes for the elements that only the accessibility tree has: the modes role and ai fold them."""
+    """Return nodes for elements that only the accessibility tree has. The modes role and ai fold them."""
     known = {node.backend_node_id for node in _own_nodes(document)}
     found: list[Node] = []
     for ax in () if document.ax is None else document.ax.nodes:
@@ -90,7 +92,7 @@ def loose_nodes(document: Document) -> list[Node]:
 
 
 Describe = Callable[[Visit], str | None]
-"""Returns a node's line without indentation, or None when its children take its place."""
+"""Returns a node's line without indentation, or None if its children take its place."""
 
 
 def ax_lines(
@@ -101,7 +103,7 @@ def ax_lines(
     indent: str,
     max_depth: int | None,
 ) -> Lines:
-    """Return the lines of all trees. A document without a tree is shown by its nodes, and a remark says so."""
+    """Return the lines of all trees. A document without a tree is shown by its nodes, with a remark."""
     lines = Lines()
     for visit, depth, show in _visits(document, refs, describe, lines.remarks):
         if max_depth is not None and depth > max_depth:
@@ -114,7 +116,7 @@ def ax_lines(
 
 
 def ax_visits(document: Document, refs: Mapping[Node, Ref], *, ignored: bool) -> Iterator[tuple[Visit, int]]:
-    """Go through the nodes of all trees with their depths; where `ignored` ones are left out, without these."""
+    """Yield the nodes of all trees with their depths, with `ignored` nodes on request."""
 
     def describe(visit: Visit) -> str | None:
         return None if visit.ax.ignored and visit.ref is None and not ignored else ""
@@ -160,7 +162,7 @@ class _Tree:
         self.document = document
         ax = document.ax if document.ax is not None else _tree_of_nodes(document)
         self._left = {node.node_id: node for node in reversed(ax.nodes)}  # of several with one id, the first
-        self._nodes: dict[int, Node] = {}  # by backend id: the one with the ref, else the first
+        self._nodes: dict[int, Node] = {}  # by backend id; prefers the node with a ref, else the first
         self.loose = frozenset(document.loose)
         for node in (*_own_nodes(document), *document.loose):
             number = node.backend_node_id
@@ -171,7 +173,7 @@ class _Tree:
         below = {child_id for node in ax.nodes for child_id in node.child_ids}
         self._roots = [node for node in ax.nodes if node.node_id not in below] or list(ax.nodes[:1])
         known = {node.backend_node_id for node in ax.nodes}
-        self._roots += [  # never seen with a real tree; a frame must not get lost
+        self._roots += [  # never seen with a real tree, but a frame must not get lost
             AXNode(f"frame {number}", role=AXValue("Iframe"), name=AXName(node.name), backend_node_id=number)
             for number, node in self._nodes.items()
             if node.document is not None and number not in known
@@ -189,7 +191,7 @@ class _Tree:
 
 
 def _own_nodes(document: Document) -> Iterator[Node]:
-    """Go through the nodes without those of documents in frames."""
+    """Yield the nodes, without those of documents in frames."""
     stack = list(reversed(document.roots))
     while stack:
         node = stack.pop()
@@ -199,7 +201,7 @@ def _own_nodes(document: Document) -> Iterator[Node]:
 
 
 def _tree_of_nodes(document: Document) -> AXTree:
-    """Return the document's nodes in the shape of an accessibility tree."""
+    """Return the document's nodes as an accessibility tree."""
     ids = {node: str(number) for number, node in enumerate(_own_nodes(document), 1)}
     return AXTree(
         tuple(
@@ -219,7 +221,7 @@ def _tree_of_nodes(document: Document) -> AXTree:
 
 
 def value_text(given: AXValue | AXName | None) -> str:
-    """Return a role, name or value as text; "" for what is neither text nor a number."""
+    """Return a role, name or value as a string; "" if it is neither a string nor a number."""
     value = None if given is None else given.value
     if isinstance(value, str):
         return value
@@ -229,7 +231,7 @@ def value_text(given: AXValue | AXName | None) -> str:
 
 
 def is_masked(value: str) -> bool:
-    """Say whether the value is a masked one; its last character may be shown for a moment after it is typed."""
+    """Return whether the value is masked. Its last character may be visible for a moment after it is typed."""
     return value != "" and (
         roles.MASKS.issuperset(value) or (len(value) > 1 and roles.MASKS.issuperset(value[:-1]))
     )
@@ -252,16 +254,13 @@ def aria_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOp
 
 
 def to_json(document: Document, refs: Mapping[Node, Ref], *, ignored: bool = False) -> list[dict[str, Any]]:
-    """Return the trees as a flat list of what JSON can say, parents before children.
+    """Return the trees as a flat list of JSON values, parents before children.
 
-    Keys are the protocol's where the protocol has the thing; `childIds` count within one `frameId`, and are those
-    of nodes in the list: the children of a node that is left out take its place. `properties` is a mapping, `ref`
-    is None for a node without one.
+    Keys follow the protocol. `childIds` are unique within one `frameId`, and refer to nodes in the list: the
+    children of an omitted node take its place. `properties` is a mapping; `ref` is None for a node without one.
     """
     out: list[dict[str, Any]] = []
-    above: list[
-        tuple[Document, dict[str, Any]]
-    ] = []  # the last node of each depth, as far as the present one
+    above: list[tuple[Document, dict[str, Any]]] = []  # the last node of each depth down to the current one
     for visit, depth in ax_visits(document, refs, ignored=ignored):
         ax = visit.ax
         name, value = _hide_masked(visit)
@@ -321,7 +320,7 @@ _HIDDEN = "(hidden)"
 
 
 def _hide_masked(visit: Visit) -> tuple[str, str | None]:
-    """Return the name and the value, without what a masked field holds."""
+    """Return the name and the value, without the content of a masked field."""
     ax = visit.ax
     name, value = value_text(ax.name), None if ax.value is None else value_text(ax.value)
     if visit.hidden and value_text(ax.role) in _TEXT_ROLES:
@@ -358,7 +357,7 @@ def _plain(given: AXPropertyValue) -> object:
 
 IGNORED_PROPERTIES = frozenset(
     {"editable", "focusable", "invalid", "level", "multiline", "readonly", "settable"}
-    | {"url"}  # Chrome did not report it when WebArena was made
+    | {"url"}  # Chrome did not report it at the time of WebArena
 )
 
 FOLDED_WITHOUT_NAME = frozenset(
@@ -366,14 +365,14 @@ FOLDED_WITHOUT_NAME = frozenset(
         "LabelText", "Legend", "Section", "banner", "generic", "img", "list", "listitem", "navigation",
         "paragraph", "strong",
     }
-    | {"image"}  # as Chrome calls `img` now
+    | {"image"}  # Chrome's current name of `img`
 )  # fmt: skip
-"""Folded when they have neither a name nor a property."""
+"""Folded if they have neither a name nor a property."""
 
 ALWAYS_FOLDED_WITHOUT_NAME = frozenset({"listitem"})
 
 LEFT_OUT = frozenset({"InlineTextBox"})
-"""The pieces of a StaticText, which Chrome did not report when WebArena was made."""
+"""The pieces of a StaticText, which Chrome did not report at the time of WebArena."""
 
 
 def webarena_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Lines:

@@ -1,7 +1,7 @@
-"""Lines: what a snapshot is to show, what a mode makes of a tree before it is cut to size, and what modes share.
+"""Lines: the options of a snapshot, the lines of a mode before they are cut to size, and code that modes share.
 
-Rule: a mode's lines stand in the order of the page, one entry for each node that is shown. Nothing here knows how
-any mode reads. Options that cannot be, or would do nothing in the chosen mode, are refused when they are made.
+Rule: a mode's lines are in document order, one entry for each shown node. This module is independent of any mode's
+format. Options that are invalid, or have no effect in the chosen mode, raise when they are created.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from cdpengine._snapshot.text import collapse_space, is_token, quote, shorten
 from cdpengine.errors import InvalidArgumentError
 
 DEEPEST_INDENT = 100
-"""Deeper lines are indented no further: without this, the text grows with the square of the depth."""
+"""Maximum indentation, in levels. Without it, the output grows with the square of the depth."""
 
 INDENTS = tuple("  " * depth for depth in range(DEEPEST_INDENT + 2))
 
 
 @attrs.define(eq=False)
 class Block:
-    """The lines of one node and of all that is in it, where `place` says: its depth, and how addresses are cut.
+    """The lines of one part. They depend on `place`: its depth, and how addresses are shortened.
 
-    `refs` go with the nodes, and `shown` has them by their ids; `acting` counts the nodes that can be acted on.
-    `given` are the refs of all nodes of the part (`RefsByNode.parts`), None where these are not known.
+    `refs` correspond to the nodes, and `shown` maps their ids to them; `acting` counts the interactive nodes.
+    `given` are the refs of all nodes of the part (`RefsByNode.parts`), None if unknown.
     """
 
     place: tuple[int, str, str]
@@ -46,7 +46,7 @@ class Block:
         self.shown = {ref.id: ref for ref in self.refs if ref is not None}
 
     def has_refs(self, given: Mapping[Node, Ref] | None, refs: Mapping[Node, Ref]) -> bool:
-        """Say whether the nodes have these refs; `given` are those of the part."""
+        """Return whether the nodes have these refs; `given` are the part's refs."""
         if given is not None and given is self.given:
             return True
         if list(map(refs.get, self.nodes)) != self.refs:  # type: ignore[arg-type]  # no ref has None
@@ -57,11 +57,10 @@ class Block:
 
 @attrs.define(eq=False)
 class Blocks:
-    """The lines of a document's parts: `known` are those that were written before, by the part's outermost node.
+    """The lines of a document's parts. `known` are earlier lines, by the part's outermost node.
 
-    A part is in the document as the very nodes that it was before, or it is another one. So its lines are the same
-    where the refs of its nodes, and its place, are. `given` are the refs of parts (`RefsByNode.parts`).
-    `kept` gets what later documents may use.
+    An unchanged part consists of the same node objects. So its lines are the same if the refs of its nodes and its
+    place are. `given` are the refs of parts (`RefsByNode.parts`). `kept` collects the lines for later documents.
     """
 
     tops: AbstractSet[Node] = frozenset()
@@ -73,7 +72,7 @@ class Blocks:
     def reuse_or_open(
         self, node: Node, place: tuple[int, str, str], refs: Mapping[Node, Ref], lines: Lines
     ) -> bool:
-        """Add the lines of a part that are known, and return True; otherwise they are to be written now."""
+        """Add the lines of a known part and return True; otherwise return False, and the caller writes them."""
         block = self.known.get(node)
         if block is None or block.place != place or not block.has_refs(self.given.get(node), refs):
             self._opened = node, len(lines.texts), _counts(lines)
@@ -87,13 +86,13 @@ class Blocks:
         return True
 
     def close(self, node: Node, place: tuple[int, str, str], refs: Mapping[Node, Ref], lines: Lines) -> None:
-        """Keep the lines of a part, if it is `node` with all that is in it that was written just now."""
+        """Keep the lines of a part, if `node` is the part whose lines were just written."""
         if self._opened is None or self._opened[0] is not node:
             return
         _, start, counts = self._opened
         self._opened = None
         if counts != _counts(lines):
-            return  # these depend on more than the part
+            return  # the counts depend on more than the part
         nodes = lines.nodes[start:]
         acting = sum(each is not None and can_be_acted_on(each) for each in nodes)
         found = list(map(refs.get, nodes))  # type: ignore[arg-type]  # no ref has None
@@ -109,12 +108,12 @@ def _counts(lines: Lines) -> tuple[int, int]:
 
 @attrs.define(eq=False)
 class Lines:
-    """The lines of a snapshot. `texts`, `nodes` and `depths` go together, one of each for an entry.
+    """The lines of a snapshot. `texts`, `nodes` and `depths` have one item for each entry.
 
-    A text is one line, or several for a node whose properties have lines of their own. The node is None where
-    an entry stands for nothing that can have a ref. `too_deep` are the nodes below `max_depth`; `remarks` say
-    what else is missing. `undescribed` are the nodes that have a description, each with its text without that.
-    `blocks` are parts of it, with the places where they begin; `frames` counts nodes that own frames.
+    A text is one line, or several for a node whose properties have separate lines. The node is None if the entry
+    can have no ref. `too_deep` are the nodes below `max_depth`; `remarks` describe other missing content.
+    `undescribed` maps nodes with a description to their text without it. `blocks` are its parts with their
+    positions; `frames` counts nodes that own frames.
     """
 
     texts: list[str] = attrs.field(factory=list)
@@ -127,7 +126,7 @@ class Lines:
     frames: int = 0
 
     def count_shown(self, refs: Mapping[Node, Ref]) -> tuple[dict[str, Ref], int]:
-        """Return the refs that are shown by their ids, in order, and how many nodes can be acted on."""
+        """Return the shown refs by their ids, in order, and the number of interactive nodes."""
         shown: dict[str, Ref] = {}
         acting = at = 0
         for start, block in [*self.blocks, (len(self.nodes), None)]:
@@ -143,7 +142,7 @@ class Lines:
         return shown, acting
 
     def leave_out_repeated(self, *, with_texts: bool) -> set[Node]:
-        """Take out descriptions that the lines after them repeat; return the nodes that had them."""
+        """Remove descriptions that the following lines repeat. Return their nodes."""
         repeated: set[Node] = set()
         for place, node in enumerate(self.nodes) if self.undescribed else ():
             if node is None or node not in self.undescribed:
@@ -157,9 +156,9 @@ class Lines:
 def says_description(
     place: int, nodes: Sequence[Node | None], depths: Sequence[int], *, with_texts: bool
 ) -> bool:
-    """Say whether the node's description is what is shown inside of it, or what the line after it says.
+    """Return whether the content of the node, or of the next line, repeats the node's description.
 
-    `with_texts`: a text that is all of an element's content stands on its line.
+    `with_texts`: text that is an element's only content is on its line.
     """
     node = nodes[place]
     if node is None or not node.description:
@@ -192,7 +191,7 @@ def _letters(text: str) -> str:
 
 
 class Roles(dict[str, str]):
-    """A role as it may stand in a line: a token. Whatever else a source calls a role becomes `generic`."""
+    """Roles as they may appear in a line: tokens. Any other role becomes `generic`."""
 
     def __missing__(self, role: str) -> str:
         safe = role if is_token(role) else "generic"
@@ -201,17 +200,17 @@ class Roles(dict[str, str]):
 
 
 def can_be_acted_on(node: Node) -> bool:
-    """Say whether `interactive` keeps the node."""
+    """Return whether `interactive` keeps the node."""
     return node.kind == "interactive" or node.clickable
 
 
 def find_folded(document: Document, refs: Mapping[Node, Ref]) -> AbstractSet[Node]:
-    """Return the unnamed structural nodes that group fewer than two lines, or that hold no ref.
+    """Return the unnamed structural nodes that group fewer than two lines, or contain no ref.
 
-    A ref that a node only has because all have one does not count.
+    A ref counts only if the node has one with refs="actions" too.
     """
     folded: set[Node] = set()
-    below: dict[Node, tuple[int, bool]] = {}  # lines right below, after folding; whether a ref is below
+    below: dict[Node, tuple[int, bool]] = {}  # direct lines after folding; whether a ref is below
     for node in reversed(list(walk(document.roots))):
         lines, has_ref = 0, False
         for child in node.children:
@@ -228,7 +227,7 @@ def find_folded(document: Document, refs: Mapping[Node, Ref]) -> AbstractSet[Nod
 
 
 def amount(lines: int, refs: int, more: str = "") -> str:
-    """Return such as "3 more lines (1 ref)"."""
+    """Return a string such as "3 more lines (1 ref)"."""
     return f"{lines} {more}line{'s' if lines != 1 else ''} ({refs} ref{'s' if refs != 1 else ''})"
 
 
@@ -236,7 +235,7 @@ _REMARK = re.compile(r"[A-Za-z][A-Za-z0-9 .,'=-]{0,79}")
 
 
 def safe_remark(remark: str) -> str:
-    """Return a remark as it may stand in brackets: it should be ours, and is quoted when it does not look so."""
+    """Return a remark for use in brackets, quoted if it does not look like one of the engine's."""
     return remark if _REMARK.fullmatch(remark) is not None else quote(remark)
 
 
@@ -247,13 +246,13 @@ _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 
 
 def page_and_origin(url: str) -> tuple[str, str]:
-    """Return what the address of a link within the document, and within its origin, begins with."""
+    """Return the prefixes of link addresses within the document, and within its origin."""
     origin = _ORIGIN.match(url)
     return url.partition("#")[0] + "#", origin[0] + "/" if origin else ""
 
 
 def short_url(url: str, page: str, origin: str) -> str:
-    """Leave out what a link shares with its document; cut what is long, the middle of no escape spared."""
+    """Remove the prefix that a link shares with its document, and shorten the rest, possibly inside an escape."""
     if url.startswith(page):
         url = url[len(page) - 1 :]
     elif origin and url.startswith(origin):
@@ -265,7 +264,7 @@ def short_url(url: str, page: str, origin: str) -> str:
 
 
 def state_texts(states: Iterable[tuple[str, str | int | float | bool]]) -> list[str]:
-    """Return such as ["checked", "checked=mixed", "level=2"]; a text that is not a token is quoted."""
+    """Return strings such as ["checked", "checked=mixed", "level=2"]; values that are not tokens are quoted."""
     texts = []
     for state, value in states:
         name = state if is_token(state) else quote(state)
@@ -281,12 +280,12 @@ def state_texts(states: Iterable[tuple[str, str | int | float | bool]]) -> list[
 # --- options -------------------------------------------------------------------------------------------------
 
 Mode = Literal["role", "ai", "aria", "numbered", "webarena"]
-"""How a snapshot reads. modes.py and ax_modes.py say what a line of each is."""
+"""The format of a snapshot. modes.py and ax_modes.py describe the lines of each."""
 
 _MODES: tuple[str, ...] = get_args(Mode)
 
 RefsFor = Literal["actions", "all"]
-"""What gets a ref: what can be acted on and named content, or every shown element."""
+"""Elements that get a ref: interactive elements and named content, or every shown element."""
 
 AX_MODES = frozenset({"aria", "webarena"})
 """Modes that show the accessibility tree itself: they need `Document.ax`."""
@@ -301,19 +300,19 @@ def _not_negative(_: object, attribute: attrs.Attribute[int | None], value: int 
 
 @attrs.frozen(kw_only=True)
 class SnapshotOptions:
-    """What to show. Raises InvalidArgumentError for what cannot be, such as a negative limit.
+    """Options of a snapshot. Raises InvalidArgumentError for invalid values, such as a negative limit.
 
     mode: role (indented lines), ai (YAML), aria (the accessibility tree, for debugging), numbered (flat
-        numbers), webarena (as WebArena's agents read it).
-    interactive: only what can be acted on; indented under other such nodes only.
-    compact: without the unnamed structural lines that group fewer than two lines, or that hold no ref.
+        numbers), webarena (the format of WebArena's agents).
+    interactive: show only interactive elements, indented only under other interactive elements.
+    compact: leave out the unnamed structural lines that group fewer than two lines, or contain no ref.
     max_depth: leave out lines that are indented deeper than this; 0 keeps the outermost lines.
-    max_chars: cut at a line end, so that the text has at most this many characters, the remark about what was
-        left out included (the remark is there even when it alone is longer).
+    max_chars: cut at a line end, so that the snapshot has at most this many characters, including the remark
+        about omitted lines (the remark is present even if it alone is longer).
     max_tokens: the same in tokens of a language model, as `estimate_tokens` counts them.
-    refs: "actions" gives refs to what can be acted on, and to content that has a name (headings, images, items);
-        "all" to every element that has a line. Texts have none, and what Chrome does not show (`ignored`).
-    ignored: in mode aria, also the nodes that Chrome's tree holds but does not show, with Chrome's reasons.
+    refs: "actions" gives refs to interactive elements, and to named content (headings, images, items); "all" to
+        every element with a line. Texts and nodes that Chrome does not show (`ignored`) have none.
+    ignored: in mode aria, also show the ignored nodes of Chrome's tree, with Chrome's reasons.
 
     `interactive` and `compact` are for the modes role, ai and numbered.
     """
@@ -341,5 +340,5 @@ class SnapshotOptions:
         for name in ("interactive", "compact"):
             if getattr(self, name) and self.mode in AX_MODES:
                 raise InvalidArgumentError(
-                    what=name, given="True", expected=f"False in mode {self.mode}, which shows all there is"
+                    what=name, given="True", expected=f"False in mode {self.mode}, which shows all nodes"
                 )

@@ -1,8 +1,8 @@
-"""Which line of a text goes on from which line of an earlier one.
+"""Matching of the lines of two snapshots: each line's counterpart in the earlier text.
 
 Rule: pure and about linear in the number of lines. Lines are matched by their refs, which never change hands, then
-by texts that occur once, then by what stands beside those. What stands elsewhere is found as a run of lines; what
-is left is paired where it begins alike.
+by content that occurs once, then by their matched neighbours. Moved lines are found as runs. The remaining lines
+are paired if they begin alike.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _REF = re.compile(
 _SHAPE = re.compile(r"[ \t]*[^\"':]*")
 
 _SMALL_GAP = 400
-"""Where lines are paired by trying, at most this many pairs are tried, so that time stays linear."""
+"""Maximum number of pairs to compare in one gap, so that time stays linear."""
 
 _LEAST_MOVED = 24
-"""Characters from which on a move of a single line without a ref is reported."""
+"""Minimum length of a moved line without a ref that is reported alone, in characters."""
 
 
 def width_of(line: str) -> int:
-    """Return how many characters the line is indented."""
+    """Return the line's indentation, in characters."""
     return len(line) - len(line.lstrip(BLANK))
 
 
@@ -35,22 +35,22 @@ BLANK = " \t"
 
 @attrs.frozen
 class Shift:
-    """A change of indentation: `by` characters more, which are `fill`, or fewer."""
+    """A change of indentation: `by` more characters, each of which is `fill`, or fewer."""
 
     by: int
     fill: str
 
     @classmethod
     def between(cls, old: str, new: str) -> Shift:
-        """Return the shift from one line's indentation to that of another."""
+        """Return the shift from one line's indentation to another's."""
         return cls(width_of(new) - width_of(old), new[:1])
 
     def of(self, line: str) -> str:
-        """Return the line with the other indentation."""
+        """Return the line with the shifted indentation."""
         return self.fill * self.by + line if self.by >= 0 else line[-self.by :]
 
     def fits(self, old: str, new: str) -> bool:
-        """Say whether the old line becomes the new one."""
+        """Return whether the shift turns the old line into the new one."""
         if self.by == 0:
             return old == new
         return self.of(old) == new and (self.by > 0 or not old[: -self.by].strip(BLANK))
@@ -62,21 +62,21 @@ def _ref(line: str) -> str | None:
 
 
 def _key(line: str) -> Hashable:
-    """Return what a line is known by: its ref as a number, else its text."""
+    """Return the line's identity: its ref as a number, else its text."""
     ref = _ref(line)
     return line.lstrip(" \t") if ref is None else int(ref)
 
 
 def match_lines(before: list[str], after: list[str]) -> tuple[list[int], dict[int, tuple[int, int]]]:
-    """Return for each line of `after` the line of `before` that it goes on from, -1 for none.
+    """Return, for each line of `after`, its counterpart in `before`, or -1.
 
-    The lines of `before` rise. The second result has the runs that moved: {line of `after`: (line of `before`,
-    count)}.
+    The lines of `before` are in ascending order. The second result has the runs that moved: {line of `after`:
+    (line of `before`, count)}.
     """
     matches = [-1] * len(after)
     keys_before = _Lazy(before, _key)
     keys_after = _Lazy(after, _key)
-    # The second round finds what occurs once between two lines that were found in the first.
+    # Later rounds find lines that occur once between two lines that are already matched.
     gaps = [(0, len(before), 0, len(after))]
     for _ in range(3):
         narrower: list[tuple[int, int, int, int]] = []
@@ -97,7 +97,7 @@ def match_lines(before: list[str], after: list[str]) -> tuple[list[int], dict[in
 
 
 class _Lazy:
-    """The keys of lines, each made when it is first wanted."""
+    """The keys of lines, computed on demand."""
 
     def __init__(self, lines: list[str], key: Callable[[str], Hashable]) -> None:
         self._lines = lines
@@ -122,7 +122,7 @@ def _anchor(
     keys_after: _Lazy,
     matches: list[int],
 ) -> list[tuple[int, int, int, int]]:
-    """Match what is the same at both ends of the gap, and what occurs once; return the gaps that are left."""
+    """Match equal lines at both ends of the gap, and lines that occur once. Return the remaining gaps."""
     low, high, start, end = gap
     while low < high and start < end and before[low] == after[start]:
         matches[start] = low
@@ -142,7 +142,7 @@ def _anchor(
     pairs = [(once_before[key], index) for key, index in once_after.items() if key in once_before]
     gaps: list[tuple[int, int, int, int]] = []
     for old, new in [*_find_rising(pairs), (high, end)]:
-        # Lines right before and after a matched one that are the same belong to it.
+        # Equal lines right before and after a matched one belong to it.
         shift = Shift.between(before[old], after[new]) if new < end else _SAME
         back_old, back_new = old, new
         while back_old > low and back_new > start and shift.fits(before[back_old - 1], after[back_new - 1]):
@@ -156,7 +156,7 @@ def _anchor(
             first = start
             while low < high and start < end and shift.fits(before[low], after[start]):
                 if keys_after[start] in once_after and keys_before[low] in once_before:
-                    break  # one that is matched itself, or that moved
+                    break  # the line matches separately, or moved
                 matches[start] = low
                 low, start = low + 1, start + 1
             back = _count_opening(before, after, low, start, high, end, start - first)
@@ -168,10 +168,10 @@ def _anchor(
 def _count_opening(
     before: list[str], after: list[str], low: int, start: int, high: int, end: int, most: int
 ) -> int:
-    """Return how many lines before a difference are parents of what differs.
+    """Return the number of lines before a difference that are parents of the difference.
 
-    Where a row was put in between, the line that opens the new row often reads like the one that opens the next:
-    it is left for what comes after to decide.
+    If a row was inserted, the line that opens it often equals the line that opens the next row. Such lines are
+    left for later matches to decide.
     """
     back = 0
     while (
@@ -195,7 +195,7 @@ def _once(keys: _Lazy, low: int, high: int) -> dict[Hashable, int]:
 
 def _find_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return a longest subsequence of pairs, sorted by their second element, in which the first rises too."""
-    ends: list[int] = []  # the least first element with which a run of that length can end
+    ends: list[int] = []  # the least first element that can end a run of that length
     at: list[int] = []
     behind: list[int] = []
     for index, (old, _) in enumerate(pairs):
@@ -219,7 +219,7 @@ def _find_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 def _find_moved(
     gaps: list[tuple[int, int, int, int]], before: list[str], after: list[str], matches: list[int]
 ) -> dict[int, tuple[int, int]]:
-    """Find runs of lines that stand in one gap and stood in another, indented alike or not."""
+    """Find runs of lines that moved from one gap to another, with the same or another indentation."""
     left = {index for low, high, _, _ in gaps for index in range(low, high)}
     texts: dict[str, int] = {}
     for index in sorted(left):
@@ -228,7 +228,7 @@ def _find_moved(
     moved: dict[int, tuple[int, int]] = {}
     for _, _, start, end in gaps:
         index = start
-        free = start  # lines of this gap before it are taken
+        free = start  # earlier lines of this gap are taken
         while index < end:
             old = texts.get(after[index].lstrip(" \t"), -1)
             if old not in left or matches[index] >= 0:
@@ -259,7 +259,7 @@ def _find_moved(
 def _pair(
     left: Sequence[int], right: Sequence[int], before: list[str], after: list[str]
 ) -> list[tuple[int, int]]:
-    """Pair lines of one gap that begin alike: the same thing, saying something else now."""
+    """Pair lines of one gap that begin alike: the same element with changed content."""
     if not left or not right:
         return []
     shapes_left = [_shape(before[index]) for index in left]
@@ -295,7 +295,7 @@ def _pair(
 
 
 def _shape(line: str) -> str:
-    """Return how a line begins; two different refs never begin alike."""
+    """Return the start of a line; lines with different refs never have the same start."""
     ref = _ref(line)
     if ref is not None:
         return ref

@@ -1,36 +1,35 @@
 """The modes that show the engine's own nodes: role (for people and models), ai (YAML), numbered (flat numbers).
 
-Rule: in each mode everything between double quotes is a JSON string and comes from the page; everything outside of
-them comes from here. A line that begins with `#` is a remark of ours. Levels are two spaces each, up to 100 of
-them.
+Rule: in each mode everything between double quotes is a JSON string and comes from the page; everything outside
+them comes from the engine. A line that begins with `#` is a remark of the engine. Each level is two spaces, up to
+100 levels.
 
 role:
 
     - role "name" [ref=e12] [nth=1] [state] [state=token] [value="..."]: "text inside"
 
-The lines of a frame's document stand below its iframe; addresses in it are shortened against that document.
-`[clickable]` marks what the page made clickable without saying so by its role.
+The lines of a frame's document follow below its iframe; addresses in it are shortened relative to that document.
+`[clickable]` marks elements that the page made clickable without a role that shows it.
 
-ai, in the way of Playwright's snapshots, for models that know those. A YAML parser reads it, whatever the page
-says:
+ai follows Playwright's snapshots, for models that know them. A YAML parser reads it for any content of the page:
 
     - role "name" [ref=e3] [checked] [cursor=pointer]:
       - /url: /cart
-      - text: what it says
+      - text: page text
 
-and `- role "name": text` where a text is all there is inside. Where the name's JSON string would mean something to
-YAML, the whole stands in single quotes. A field's value is its text. `/url`, `/placeholder`, `/description` and
-`/name` are properties: the last one only for a name that YAML's limit on keys (1,024 characters) does not let
-stand whole. `[active]` has the focus, `[cursor=pointer]` was made clickable by the page.
+and `- role "name": text` if text is the only content. If the name's JSON string would be YAML syntax, the whole
+key is in single quotes. A field's value is its text. `/url`, `/placeholder`, `/description` and `/name` are
+properties; `/name` is present only for a name that exceeds YAML's limit on keys (1,024 characters). `[active]`
+marks the focused element, `[cursor=pointer]` an element that the page made clickable.
 
-numbered, for programs and models that answer with a number. The number is that of the ref, so that `12` and `e12`
-act on the same, and there is none where there is nothing to act on:
+numbered is for programs and models that answer with a number. The number is that of the ref, so `12` and `e12` act
+on the same node. Nodes without interaction have no number:
 
     [12] button "name" value="..." url="..." (disabled, level=2): "text inside"
 
-`role_lines` and `ai_lines` have the same walk through the nodes, each its own, on purpose: one generator for both
-made role 13 to 16 % slower (a list of 1,000 rows: 2.9 ms in place of 2.5) and ai 9 to 14 % (5.5 ms in place of
-4.9).
+`role_lines` and `ai_lines` each have their own copy of the walk through the nodes on purpose: one generator for
+both made role 13 to 16 % slower (a list of 1,000 rows: 2.9 ms instead of 2.5 ms) and ai 9 to 14 % (5.5 ms instead
+of 4.9 ms).
 """
 
 from __future__ import annotations
@@ -61,14 +60,14 @@ from cdpengine._snapshot.text import UNSAFE, YAML_WORDS, quote, shorten, yaml_te
 def role_lines(
     document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions, blocks: Blocks
 ) -> Lines:
-    """Return the lines of the document's nodes, as far as the options show them; `blocks` has those of parts."""
+    """Return the lines that the options show; `blocks` has the lines of parts."""
     lines, tops = Lines(), blocks.tops
     texts, nodes, depths = lines.texts, lines.nodes, lines.depths
     interactive_only, deepest = options.interactive, options.max_depth
     folded = find_folded(document, refs) if options.compact else frozenset()
     ref_of, unsafe, roles = refs.get, UNSAFE.search, Roles()
     page, origin = page_and_origin(document.url)
-    # What is being gone through on each level above, the siblings still to come, and how the level stands.
+    # For each level above: its node, the remaining siblings, and the level's format.
     above: list[tuple[Node, Iterator[Node], int, str, str]] = []
     siblings, depth, indent = iter(document.roots), 0, ""
     while True:
@@ -159,17 +158,17 @@ def _frame(node: Node, page: str, origin: str) -> str:
     return text
 
 
-# What ends a plain scalar of YAML inside of a line.
 # --- ai ------------------------------------------------------------------------------------------------------
 
+# The characters that end a plain scalar of YAML inside a line.
 _ENDS_PLAIN = re.compile(r":(?= |$)| #")
 _LONGEST_NAME = 800
 _LONGEST_KEY = 1000
-_CUT_NAME = 64  # even when each character is an escape of 12, it leaves room for the rest of a key
+_CUT_NAME = 64  # with escapes of 12 characters each, this leaves room for the rest of a key
 
 
 def ai_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Lines:
-    """Return the lines of the document's nodes, as far as the options show them."""
+    """Return the lines that the options show."""
     lines = Lines()
     texts, nodes, depths = lines.texts, lines.nodes, lines.depths
     interactive_only, deepest = options.interactive, options.max_depth
@@ -260,7 +259,7 @@ def ai_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpti
 
 
 def _entry(indent: str, key: str, properties: list[str], inside: str | None, holds: bool) -> str:
-    """Return the lines of a node, its properties with it."""
+    """Return the lines of a node and its properties."""
     if inside is not None and (properties or holds):
         properties = [*properties, f"{indent}  - text: {yaml_text(inside)}"]
     elif inside is not None:
@@ -296,7 +295,7 @@ def _properties(node: Node, indent: str, page: str, origin: str) -> list[str]:
 
 
 def _short_key(node: Node, role: str, ref: Ref | None) -> str:
-    """Return a key that YAML takes, with the beginning of the name."""
+    """Return a key within YAML's limit, with the start of the name."""
     key = f"{role} {quote(shorten(node.name, _CUT_NAME))}" if node.name else role
     if ref is not None:
         key += f" [ref={ref.id}]"
@@ -305,7 +304,7 @@ def _short_key(node: Node, role: str, ref: Ref | None) -> str:
 
 
 def _take_back_colons(lines: Lines) -> None:
-    """Take the colon off where none of what is inside is shown."""
+    """Remove the colon from lines without visible content."""
     texts, depths = lines.texts, lines.depths
     last = len(texts) - 1
     for index, text in enumerate(texts):
@@ -320,7 +319,7 @@ def _take_back_colons(lines: Lines) -> None:
 
 
 def numbered_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Lines:
-    """Return the lines of the document's nodes, as far as the options show them."""
+    """Return the lines that the options show."""
     lines = Lines()
     folded = find_folded(document, refs) if options.compact else frozenset()
     roles = Roles()

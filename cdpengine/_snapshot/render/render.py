@@ -1,12 +1,12 @@
-"""From nodes and refs to the text of a snapshot, cut to size where it has to be small.
+"""Rendering of nodes and refs to a snapshot's text, cut to size if needed.
 
-Rule: pure, and deterministic. Each mode says what its lines are; here they are chosen, cut to size and joined. In
-every mode a page can forge neither a line nor a ref: what it wrote stands between quotes and escaped, and a line
-that begins with `#` is a remark of ours.
+Rule: pure and deterministic. Each mode defines its lines; this module chooses them, cuts them to size and joins
+them. In every mode a page can forge neither a line nor a ref: its content is quoted and escaped, and a line that
+begins with `#` is a remark of the engine.
 
-Whole lines are cut only. What is in the viewport stays first, then what is nearest to it, and the order of the
-page decides where positions are not known. A line is kept together with its ancestors, so that what is left reads
-as a tree, and a last line says what is not there and how to see it.
+Only whole lines are cut. Lines in the viewport are kept first, then the nearest ones; without known positions,
+lines are kept in document order. A line is kept together with its ancestors, so that the rest still reads as a
+tree. A last line describes the omitted lines and how to see them.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _MODES: Mapping[Mode, Callable[[Document, Mapping[Node, Ref], SnapshotOptions], 
 
 @attrs.define(eq=False, slots=False)
 class Rendering:
-    """The text, and what stands in it: `refs` are its refs by their ids, in order; `lines` counts remarks too.
+    """The text of a snapshot, with its refs by their ids, in order, as `refs`. `lines` includes remarks.
 
-    `nodes` are what its lines stand for, in order; None for a line that stands for no node.
+    `nodes` are the nodes of the lines, in order; None for a line without a node.
 
-    `repeated` are those whose description the lines after them say. `unshown` are the refs of nodes that the
-    options left out. `gaps` name the parts of the page that were not read, one text each: frames that did not
-    answer, documents that were read only in part.
+    `repeated` are the nodes whose description the following lines repeat. `unshown` are the refs of nodes that the
+    options left out. `gaps` describe the parts of the page that were not read: frames that did not answer,
+    documents that were read only in part.
     """
 
     text: str
@@ -62,14 +62,14 @@ class Rendering:
 
     @cached_property
     def tokens(self) -> int:
-        """About how many tokens the text is, see `estimate_tokens`."""
+        """The estimated number of tokens, see `estimate_tokens`."""
         return estimate_tokens(self.text)
 
 
 def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Rendering:
-    """Return the text of the document's nodes and of the documents in its frames, as the options say.
+    """Render the document's nodes, and those of the documents in its frames, with these options.
 
-    A document that has the nodes of an earlier one, with the same refs, is not gone through again.
+    The result is cached for documents that share the same nodes with the same refs.
     """
     if document.shared is None or document.loading:
         return _render(document, refs, options)
@@ -78,7 +78,7 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
     last = known.get(options)
     if last is None or (last[0] is not refs and last[0] != refs):
         known.clear()
-        # Not with max_depth: what is below it is counted.
+        # Not with max_depth, which counts the lines below it.
         tops = shared.tops if options.max_depth is None else frozenset()
         given = refs.parts if isinstance(refs, RefsByNode) else {}
         blocks = Blocks(tops, shared.blocks.pop(options, {}), given)
@@ -90,7 +90,7 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
 
 
 _OPTIONS_REMEMBERED = 4
-"""Sets of options for which the lines of parts are kept."""
+"""Number of option sets for which the lines of parts are kept."""
 
 
 def _render(
@@ -145,7 +145,7 @@ def _render(
 
 
 def _describe_skipped(document: Document, mode: Mode) -> str:
-    """Say how many elements no source had, in frames too; "" for none."""
+    """Return the remark about elements that no source had, including those in frames; "" if there are none."""
     found = [document, *(node.document for node in _owners(document) if node.document is not None)]
     count = sum(each.skipped for each in found)
     if not count:
@@ -160,12 +160,12 @@ def _describe_skipped(document: Document, mode: Mode) -> str:
 
 
 def _find_gaps(document: Document, refs: Mapping[Node, Ref]) -> list[str]:
-    """Return which parts of the page were not read, and why."""
+    """Return descriptions of the unread parts of the page, with reasons."""
     gaps = [f"the document was read only in part, {document.cut_because}"] if document.cut else []
     if document.loading:
         gaps.append(document.loading)
     for node in _owners(document):
-        unread = node.document is None  # a remark on another one says what its document is
+        unread = node.document is None  # otherwise the remark describes the frame's document
         if (node.remark and unread) or (node.document is not None and node.document.cut):
             ref = refs.get(node)
             why = "" if node.document is None else node.document.cut_because
@@ -175,27 +175,26 @@ def _find_gaps(document: Document, refs: Mapping[Node, Ref]) -> list[str]:
 
 
 def _owners(document: Document) -> Iterable[Node]:
-    """Return the nodes that may own frames; none are left out."""
+    """Return all nodes that may own frames."""
     return walk(document.roots) if document.shared is None or document.shared.framed else ()
 
 
 # --- size ----------------------------------------------------------------------------------------------------
 
 _MOST_PASSED_OVER = 20
-"""Lines that are too long for the room that is left, and passed over, before the search ends."""
+"""Number of lines that may be skipped because they do not fit, before the search ends."""
 
 _HUGE = 1000
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate how many tokens of a language model the text is: 2 for each 5 bytes of its UTF-8.
+    """Estimate the number of tokens that a language model uses for a string: 2 for each 5 bytes of UTF-8.
 
-    The tokenisers of today's models cut a text into pieces before they look for tokens in the pieces: a word
-    with the space before it, up to three digits, a run of punctuation, a run of space. Snapshots have 2.6
-    characters a piece (the recorded ones of the tests: 2.1 to 3.0), where English prose has 5 and 4 characters a
-    token; as most pieces are one token, 2.5 is taken. Bytes and not characters, because other scripts take more:
-    this way it is 0.8 of a token for a letter of two bytes (Cyrillic, Greek, Arabic), 1.2 for one of three (CJK),
-    1.6 for an emoji. No tokeniser is asked: expect it to be right within a third.
+    Tokenisers of current models first split a string into pieces: a word with the space before it, up to three
+    digits, a run of punctuation, a run of space. Snapshots have 2.6 characters per piece (the tests' recorded
+    ones: 2.1 to 3.0); English prose has 5, and 4 characters per token. As most pieces are one token, the estimate
+    uses 2.5. It counts bytes because other scripts need more tokens: 0.8 of a token for a letter of two bytes
+    (Cyrillic, Greek, Arabic), 1.2 for one of three (CJK), 1.6 for an emoji. The error is at most about a third.
     """
     return -(-_bytes(text) * 2 // 5)
 
@@ -211,9 +210,9 @@ def fit(
     refs: Mapping[Node, Ref],
     options: SnapshotOptions,
 ) -> tuple[Lines, str]:
-    """Return the lines to keep, and the remark about the others, "" when there are none.
+    """Return the lines to keep, and the remark about the others, "" if there are none.
 
-    `remarks` will stand in the text too. With the remark the text is within `max_chars` and `max_tokens`, unless
+    `remarks` are also part of the snapshot. With the remark it is within `max_chars` and `max_tokens`, unless
     the remarks alone are too long.
     """
     limits: list[tuple[Callable[[str], int], int]] = []
@@ -226,7 +225,7 @@ def fit(
     if all(sum(size) <= room for size, room in zip(sizes, rooms, strict=True)):
         return lines, ""
     where = _Where(lines, document)
-    # No remark about fewer lines is longer than the one about all, but for the ref that it may name.
+    # The remark about all lines is the longest, apart from the ref that it may name.
     everything = range(len(lines.texts))
     worst = _remark(lines, everything, where, refs, options, "")
     longest_ref = max((len(ref.id) for ref in refs.values()), default=0)
@@ -264,8 +263,8 @@ def _choose(sizes: list[list[int]], rooms: list[int], where: _Where) -> set[int]
             above = parents[above]
         needs = [sum(size[each] for each in wanted) for size in sizes]
         if any(need > room for need, room in zip(needs, rooms, strict=True)):
-            # One long line must not keep out all that come after it; in the order of the page, though, a text
-            # that goes on after a gap misleads.
+            # One long line must not exclude all later ones. In document order, however, text that continues
+            # after a gap is misleading.
             huge = any(
                 size[index] > max(_HUGE, room // 2) for size, room in zip(sizes, at_first, strict=True)
             )
@@ -278,14 +277,14 @@ def _choose(sizes: list[list[int]], rooms: list[int], where: _Where) -> set[int]
     return kept
 
 
-# --- where things are ----------------------------------------------------------------------------------------
+# --- positions ----------------------------------------------------------------------------------------
 
 
 class _Where:
-    """For each line its parent line (-1: none), how far from the viewport it is, and the order of choice.
+    """For each line its parent line (-1: none), its distance from the viewport, and the order of choice.
 
-    `distances` are in CSS pixels: 0 in the viewport, negative above or left of it. `known` says whether any box
-    is known at all.
+    `distances` are in CSS pixels: 0 in the viewport, negative above or left of it. `known` is whether any box is
+    known.
     """
 
     def __init__(self, lines: Lines, document: Document) -> None:
@@ -296,8 +295,8 @@ class _Where:
         for index, node in enumerate(lines.nodes):
             known = None if node is None else boxes.get(node)
             if known is None:
-                # What has no box of its own, such as text, is where the line before it is, if that is a
-                # sibling or inside of one, and else where its parent is.
+                # Text and other nodes without a box have the position of the line before, if that is a
+                # sibling or inside one, and otherwise that of their parent.
                 before = index - 1
                 beside = before >= 0 and lines.depths[before] >= lines.depths[index]
                 inherited = before if beside else self.parents[index]
@@ -318,7 +317,7 @@ def _parents(depths: Sequence[int]) -> list[int]:
 
 
 def _distances(document: Document) -> dict[Node, float]:
-    """Return how far from the viewport each node is; what is in a frame is at least as far as the frame."""
+    """Return each node's distance from the viewport. Content of a frame is at least as far as the frame."""
     found: dict[Node, float] = {}
     documents: list[tuple[Document, float]] = [(document, 0.0)]
     while documents:
@@ -343,7 +342,7 @@ def _distance(box: Box, width: float, height: float) -> float:
     return max(y - height, x - width, 0.0)
 
 
-# --- what is said about it -----------------------------------------------------------------------------------
+# --- remarks -----------------------------------------------------------------------------------
 
 _ROOT_HINT = 'root="" for what else is in it, or '
 
@@ -355,7 +354,7 @@ def _best_root(
     lines: Lines,
     refs: Mapping[Node, Ref],
 ) -> str:
-    """Return the ref of the kept line in which the most lines are left out, "" when there is none."""
+    """Return the ref of the kept line with the most omitted lines in it, "" if there is none."""
     counts: Counter[int] = Counter()
     nearest: dict[int, int] = {-1: -1}
     for index in left:
