@@ -168,6 +168,7 @@ from .errors import NodeError as NodeError
 from .errors import NodeNotFoundError as NodeNotFoundError
 from .errors import NotDeliveredError as NotDeliveredError
 from .errors import NotInteractableError as NotInteractableError
+from .errors import NotInTrioError as NotInTrioError
 from .errors import OptionNotFoundError as OptionNotFoundError
 from .errors import PackageMissingError as PackageMissingError
 from .errors import PageUnresponsiveError as PageUnresponsiveError
@@ -196,6 +197,7 @@ from .errors import UnusedVariablesError as UnusedVariablesError
 from .errors import ValueRefusedError as ValueRefusedError
 from .errors import ValueTooLargeError as ValueTooLargeError
 from .errors import WrongOriginError as WrongOriginError
+from .errors import WrongRunError as WrongRunError
 
 __all__: list[str]
 from .errors import ClusterUnavailableError as ClusterUnavailableError

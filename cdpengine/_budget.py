@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar, Token
 from types import TracebackType
@@ -17,7 +18,7 @@ import attrs
 import trio
 
 from cdpengine._pickling import not_picklable
-from cdpengine.errors import DeadlineExceededError, EngineError, InvalidArgumentError
+from cdpengine.errors import DeadlineExceededError, EngineError, InvalidArgumentError, NotInTrioError
 
 
 def check_seconds(what: str, seconds: float) -> float:
@@ -32,9 +33,25 @@ def check_timeout(timeout: float) -> float:
     if not isinstance(timeout, bool) and isinstance(timeout, (int, float)):
         with suppress(OverflowError):
             if (seconds := float(timeout)) >= 0:  # False for NaN
+                if seconds >= 1000 and seconds % 500 == 0:
+                    _warn_of_milliseconds(seconds)
                 return seconds
     raise InvalidArgumentError(
         what="timeout", given=repr(timeout)[:80], expected="seconds, 0 or more (math.inf for no limit)"
+    )
+
+
+def _warn_of_milliseconds(seconds: float) -> None:
+    """Warn that a round number of 1,000 or more was probably meant in milliseconds, as in other libraries."""
+    frame, level = sys._getframe(1), 2  # noqa: SLF001 - the only way to find the caller's line
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
+        ("cdpengine", "contextlib")
+    ):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(
+        f"timeout={seconds:g} is {seconds / 3600:.1f} hours: times are in seconds, not in milliseconds",
+        UserWarning,
+        stacklevel=level,
     )
 
 
@@ -57,7 +74,11 @@ class Budget:
     def start(cls, action: str, timeout: float) -> Budget:
         """Start the clock now. Raises InvalidArgumentError for a negative or non-numeric timeout."""
         timeout = check_timeout(timeout)
-        return cls(action=action, timeout=timeout, deadline=trio.current_time() + timeout)
+        try:
+            now = trio.current_time()
+        except RuntimeError:
+            raise NotInTrioError(action=action) from None
+        return cls(action=action, timeout=timeout, deadline=now + timeout)
 
     @property
     def remaining(self) -> float:

@@ -14,6 +14,8 @@ from types import TracebackType
 import attrs
 import trio
 
+from cdpengine.errors import NotInTrioError, WrongRunError
+
 
 def open_body_nursery() -> AbstractAsyncContextManager[trio.Nursery]:
     """Return an async context manager that yields a `trio.Nursery` and closes it when the body ends.
@@ -38,6 +40,7 @@ class _BodyNursery(AbstractAsyncContextManager[trio.Nursery]):
 
     @trio.lowlevel.enable_ki_protection
     async def __aenter__(self) -> trio.Nursery:
+        current_run("start tasks")  # outside of trio, this has the clearer error
         self._manager = trio.open_nursery(strict_exception_groups=True)
         self._nursery = await self._manager.__aenter__()
         return self._nursery
@@ -98,3 +101,27 @@ def choose_error(errors: Sequence[BaseException]) -> BaseException:
         if isinstance(error, KeyboardInterrupt):
             return error
     return BaseExceptionGroup("several tasks failed together", real)
+
+
+# --- the run that owns an object ------------------------------------------------------------------------------
+
+RunToken = trio.lowlevel.TrioToken
+
+
+def current_run(action: str) -> RunToken:
+    """Return the token of the current `trio.run`. Raises NotInTrioError outside of trio."""
+    try:
+        return trio.lowlevel.current_trio_token()
+    except RuntimeError:
+        raise NotInTrioError(action=action) from None
+
+
+def find_run() -> RunToken | None:
+    """Return the token of the current `trio.run`, or None outside of trio."""
+    return trio.lowlevel.current_trio_token() if trio.lowlevel.in_trio_run() else None
+
+
+def check_run(owner: RunToken | None, action: str) -> None:
+    """Raise WrongRunError if the current `trio.run` is not `owner`, and NotInTrioError outside of trio."""
+    if current_run(action) is not owner and owner is not None:
+        raise WrongRunError(action=action)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import attrs
 
@@ -42,6 +42,7 @@ from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.session import Session
 from cdpengine._storage.storage_state import StorageState
 from cdpengine.errors import SessionGoneError, shown_url
+from cdpengine.errors.foreign_names import BROWSER, name_ours
 
 
 @attrs.frozen
@@ -71,6 +72,9 @@ class Browser:
     `measure` traces it. `endpoint` is its websocket URL for other clients, such as `cdpengine.debug.proxy`. It is
     None without a debugging port: `launch(debugging_port=0)` opens one.
     """
+
+    if not TYPE_CHECKING:
+        __getattr__ = name_ours(BROWSER)
 
     def __init__(
         self,

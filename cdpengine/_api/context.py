@@ -36,6 +36,7 @@ from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
 from cdpengine._storage.storage_state import StorageState, apply_state
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
+from cdpengine.errors.foreign_names import CONTEXT, name_ours
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
@@ -50,6 +51,9 @@ class BrowserContext:
     `browser` its browser. Settings for all its pages are in its parts: `network`, `emulation`, `storage` and
     `scripts`.
     """
+
+    if not TYPE_CHECKING:
+        __getattr__ = name_ours(CONTEXT)
 
     def __init__(self, browser: Browser, core: ContextCore, proxy: Proxy | None = None) -> None:
         self.browser = browser

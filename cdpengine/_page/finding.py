@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -47,6 +48,7 @@ from cdpengine.errors import (
     SessionGoneError,
     TargetCrashedError,
 )
+from cdpengine.errors.foreign_names import ELEMENT, LOCATOR, name_ours
 
 MOST = 2000
 """Nodes of one document that are looked at, of those that match."""
@@ -68,6 +70,9 @@ class FoundNode:
     `description` is for people; `backend_node_id` is Chrome's, of the process that `session_id` talks to.
     """
 
+    if not TYPE_CHECKING:
+        __getattr__ = name_ours(ELEMENT)
+
     backend_node_id: int
     frame_id: str
     session_id: str | None
@@ -88,6 +93,9 @@ class Locator:
     twice is not the same: StaleRefError. Raises as `page.find`: NodeNotFoundError at the end of the timeout,
     AmbiguousNodeError at once. `index` is which of several it is (from 0), None for the only one.
     """
+
+    if not TYPE_CHECKING:
+        __getattr__ = name_ours(LOCATOR)
 
     description: str
     _find: Callable[[int | None, float], Awaitable[FoundNode]] = attrs.field(repr=False)

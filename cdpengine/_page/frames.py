@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -31,6 +31,7 @@ from cdpengine._protocol.domains.runtime import IsolateIdReply
 from cdpengine._protocol.domains.target import TargetInfo
 from cdpengine._protocol.session import Session
 from cdpengine.errors import RemoteError
+from cdpengine.errors.foreign_names import FRAME, name_ours
 
 LoadState = Literal["commit", "domcontentloaded", "load", "networkidle"]
 
@@ -71,6 +72,9 @@ class Frame:
     `moves_within` counts navigations within a document (fragments, history.pushState). `restored` is the loader of
     the latest document that came out of the back/forward cache.
     """
+
+    if not TYPE_CHECKING:
+        __getattr__ = name_ours(FRAME)
 
     id: str
     session: Session = attrs.field(repr=False)

@@ -19,6 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 import trio
 
 from cdpengine._notifier import Notifier
+from cdpengine._nursery import check_run, find_run
 from cdpengine._page.announcing import ActionListener, announce_call
 from cdpengine._page.dialog_release import RELEASE_URL
 from cdpengine._page.dialogs import REPLIES_TIMEOUT, Shown
@@ -69,7 +70,9 @@ def announced(
     def decorate(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
         @functools.wraps(method)
         async def run(*args: P.args, **kwargs: P.kwargs) -> T:
-            if not (listeners := running(args[0]).listeners):
+            actions = running(args[0])
+            check_run(actions.owner, verb)
+            if not (listeners := actions.listeners):
                 return await method(*args, **kwargs)
             return await announce_call(verb, listeners, method, args, kwargs)
 
@@ -99,6 +102,7 @@ class RunningActions:
     ) -> None:
         self.listeners: list[ActionListener] = []
         self.unconfirmed = 0
+        self.owner = find_run()
         self._session = session
         self._changes = changes
         self._use = use

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import trio
 
 from cdpengine._logs import get_logger
+from cdpengine._nursery import check_run, find_run
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import PendingCall, SharedCall
 from cdpengine._protocol.domains import NEEDS, REPORTING_DOMAINS
@@ -85,6 +86,7 @@ class Session:
         self._end_listeners: list[Callable[[], None]] = []
         self._domains: dict[str, int] = {}
         self._enabling: dict[str, SharedCall] = {}
+        self._owner = find_run()
 
     def __repr__(self) -> str:
         state = " ended" if self._ended else " crashed" if self._crashed else ""
@@ -195,6 +197,7 @@ class Session:
         return self.connection._send(method, params, self.id)
 
     def _check_usable(self, method: str) -> None:
+        check_run(self._owner, f"send {method}")
         if self._ended is not None:
             raise self._ended(method)
         if self._crashed and not self._early and method not in _ALLOWED_AFTER_CRASH:

@@ -99,19 +99,60 @@ class _Loaded(MutableMapping[str, click.Command]):
         return len(_WHERE | self._commands)
 
 
+_FOREIGN = {
+    name: ours
+    for ours, names in {
+        "open": "goto navigate visit go launch start",
+        "extract": "get content read inner-text get-text",
+        "snapshot": "state tree aria accessibility look",
+        "requests": "network net",
+        "click --double-click": "dblclick double-click",
+        "click": "tap",
+        "press": "keyboard keys key",
+        "type": "send-keys input write",
+        "fill": "clear",
+        "back": "go-back",
+        "forward": "go-forward",
+        "reload": "refresh",
+        "close": "quit exit stop",
+        "tabs": "tab tab-list",
+        "new-tab": "tab-new",
+        "focus-tab": "tab-select",
+        "close-tab": "tab-close",
+        "resize": "resize-window viewport",
+        "screenshot": "shot",
+        "find": "query",
+        "eval": "js run-code",
+        "sessions": "session session-list",
+        "doctor": "install",
+        "dialog": "dialog-accept dialog-dismiss",
+        "scroll": "mousewheel",
+        "scroll-into-view": "scrollintoview",
+        "cookies": "cookie-list",
+        "storage": "state-save",
+        "set-storage": "state-load",
+        "start-recording": "trace-start tracing-start record",
+        "stop-recording": "tracing-stop",
+    }.items()
+    for name in names.split()
+}
+"""Commands of agent-browser, playwright-cli and browser-use, and ours for the same."""
+
+
 class _Commands(click.Group):
     """The group, whose help lists the verbs of the browser that stays as well."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; one that there is not is refused with what was probably meant."""
+        """Return the command. For an unknown name, the error suggests the most likely command."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
             known = [*self.commands, *VERBS]
-            meant = difflib.get_close_matches(args[0], known, n=1, cutoff=0.7)
-            advice = f" Did you mean {meant[0]!r}?" if meant else ""
+            similar = difflib.get_close_matches(args[0], known, n=1, cutoff=0.7)
+            meant = _FOREIGN.get(args[0]) or (similar[0] if similar else "")
+            advice = f" Did you mean {meant!r}?" if meant else ""
             raise click.UsageError(f"No such command {args[0]!r}.{advice}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

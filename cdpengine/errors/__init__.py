@@ -2,6 +2,7 @@
 
     EngineError
       InvalidArgumentError                  the caller's: an argument that can never work
+      NotInTrioError, WrongRunError         the call runs outside of trio, or in another trio.run
       ActionSyntaxError                     a string that is not an action of a script
       BrowserNotFoundError, LaunchFailedError, ConnectFailedError
       PackageMissingError                   an optional package is not installed; the message names its extra

@@ -69,6 +69,8 @@ from .root import (
     DeadlineExceededError,
     EngineError,
     InvalidArgumentError,
+    NotInTrioError,
+    WrongRunError,
 )
 from .shortages import (
     PackageMissingError,
@@ -143,6 +145,7 @@ __all__ = [
     "NodeError",
     "NodeNotFoundError",
     "NotDeliveredError",
+    "NotInTrioError",
     "NotInteractableError",
     "NotSendableError",
     "OptionNotFoundError",
@@ -177,6 +180,7 @@ __all__ = [
     "ValueTooLargeError",
     "WorkerLostError",
     "WrongOriginError",
+    "WrongRunError",
     "exhausted",
     "missing_package",
     "os_reason",

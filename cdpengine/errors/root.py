@@ -49,6 +49,32 @@ class EngineError(Exception):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
+class NotInTrioError(EngineError, RuntimeError):
+    """The call runs outside of trio, for example in `asyncio.run`."""
+
+    action: str
+
+    def _describe(self) -> str:
+        return (
+            f"cannot {self.action} outside of trio: start the program with trio.run(main) instead of asyncio.run. "
+            "In a notebook, run %autoawait trio first."
+        )
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class WrongRunError(EngineError, RuntimeError):
+    """The browser belongs to another `trio.run`: that of another thread, or of an earlier notebook cell."""
+
+    action: str
+
+    def _describe(self) -> str:
+        return (
+            f"cannot {self.action}: the browser belongs to another trio.run(...). From another thread, use "
+            "trio.from_thread.run(...). In a notebook, launch and use the browser in one cell."
+        )
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
 class InvalidArgumentError(EngineError, ValueError):
     """An argument that can never work; nothing was sent.
 

@@ -36,7 +36,7 @@ class Device:
 
     def __init__(self, *listeners: Listener) -> None:
         self._core = SimpleNamespace(
-            target=SimpleNamespace(running=SimpleNamespace(listeners=list(listeners)))
+            target=SimpleNamespace(running=SimpleNamespace(listeners=list(listeners), owner=None))
         )
 
     @announced("press")

@@ -1,4 +1,4 @@
-"""What a usual run has of what is sampled: spread over all tables, and at least one case of each of their members."""
+"""Samples: spread over all tables, with at least one case of each member."""
 
 from __future__ import annotations
 
@@ -62,9 +62,7 @@ def collect(folder: Path, files: dict[str, str], *options: str) -> list[str]:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    (folder / "pytest.ini").write_text(
-        "[pytest]\nmarkers =\n    slow: x\n    sample: x\n    always: x\n    turn: x\n"
-    )
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    slow: x\n    sample: x\n    always: x\n")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "conftest", *options],
         cwd=folder,
@@ -89,43 +87,3 @@ def test_a_usual_run_leaves_out_what_is_slow_and_what_is_not_in_the_sample(
     assert len(names) == tests
     assert {"test_table[0-0]", "test_table[2-0]", "test_table[3-0]"} <= set(names)
     assert ("test_table[1-0]" in names, "test_slow" in names) == (bool(options), bool(options))
-
-
-def test_each_browser_test_is_in_every_other_turn_or_one_of_four_and_every_other_test_in_all(
-    tmp_path: Path,
-) -> None:
-    many = "import pytest\n" + "".join(
-        f"@pytest.mark.parametrize('each', range(3))\ndef test_{n}(each):\n    pass\n" for n in range(40)
-    )
-    files = {
-        "tests/chrome/action/test_a.py": many
-        + "@pytest.mark.always\ndef test_kept():\n    pass\n"
-        + "@pytest.mark.parametrize('way', [pytest.param(n, marks=pytest.mark.turn(n)) for n in (1, 2)])\n"
-        + "def test_ways(way):\n    pass\n",
-        "tests/chrome/test_sampled.py": SAMPLED.replace("test_", "test_s_"),
-        "tests/chrome/test_hangs.py": many,
-        "tests/chrome/test_pool.py": many,
-        "tests/peer/test_b.py": many,
-    }
-    whole = collect(tmp_path, files)
-    turns = [set(collect(tmp_path, files, f"--turn={turn}")) for turn in (1, 2, 3, 4)]
-    assert set.union(*turns) == set(whole)
-    seldom = [name for name in whole if "test_pool.py" in name]
-    assert [sum(name in turn for turn in turns) for name in seldom] == [1] * len(seldom)
-    assert all(10 < len(set(seldom) & turn) < 60 for turn in turns)
-    others = set(whole) - set(seldom)
-    assert turns[0] & others == turns[2] & others
-    assert turns[1] & others == turns[3] & others
-    halves = [name for name in whole if name in others and name not in turns[0] & turns[1]]
-    assert {name.partition("::")[0] for name in halves} == {
-        "tests/chrome/action/test_a.py",
-        "tests/chrome/test_sampled.py",
-    }
-    assert sum("test_a.py" in name for name in halves) == 40 * 3 + 2
-    ways = [{name[-2] for name in turn if "test_ways" in name} for turn in turns[:2]]
-    assert ways == [{"1"}, {"2"}]
-    assert any("test_s_table[3-0]" in name for name in turns[0] & turns[1]), "it is marked so"
-    assert all(25 < len(set(halves) & turn) < 100 for turn in turns)
-    for n in range(40):  # a table stays together
-        assert len({f"tests/chrome/action/test_a.py::test_{n}[{each}]" in turns[0] for each in range(3)}) == 1
-    assert set(collect(tmp_path, files, "--turn=1", "--run-slow")) > set(whole), "all of it is all of it"

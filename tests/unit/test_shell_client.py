@@ -9,31 +9,20 @@ import subprocess
 import sys
 import tempfile
 import threading
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command_line import run_here
 
-from cdpengine.cli.commands import commands
+from cdpengine.cli.commands import _FOREIGN, commands
 from cdpengine.shell import client
 from cdpengine.shell.client import is_for_session, split_verb, wants_help
 from cdpengine.shell.usage import verb_help
 from cdpengine.shell.verbs import TABLE, VERBS
 
 ROOT = Path(__file__).parent.parent.parent
-PROGRAM = [sys.executable, str(ROOT / "bin" / "cdpengine")]
-
-
-def test_the_script_is_installed_as_it_is() -> None:
-    """Installers give it the interpreter's path, and keep its rights; an entry point would load `re` first."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    scripts = project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-scripts"]
-    assert scripts == {"bin/cdpengine": "cdpengine"}
-    assert "scripts" not in project["project"]
-    assert os.access(ROOT / "bin" / "cdpengine", os.X_OK)
-    assert (ROOT / "bin" / "cdpengine").read_bytes().startswith(b"#!python\n")
+PROGRAM = [sys.executable, "-m", "cdpengine"]
 
 
 def test_the_file_of_values_is_sent_as_standard_input(
@@ -96,6 +85,11 @@ def test_a_command_that_there_is_not_is_named_with_what_was_meant() -> None:
         ("snapshoot", "snapshot"),
         ("tab", "tabs"),
         ("evaluat", "evaluate"),
+        ("goto", "open"),
+        ("get", "extract"),
+        ("state", "snapshot"),
+        ("network", "requests"),
+        ("dblclick", "click --double-click"),
     ):
         done = run_here(given, "x")
         assert done.returncode == 2
@@ -175,13 +169,14 @@ def test_a_command_with_a_running_service_loads_next_to_nothing(folder: Path) ->
         [sys.executable, "-c", listing], capture_output=True, text=True, check=True, cwd=ROOT
     )
     peer = Peer(folder, b"taken\n0 0 5\ndone\n")
-    program = f"""
+    program = """
 import sys, os
 def leave(status):
     sys.stderr.write(" ".join(sys.modules)); sys.stderr.flush(); end(status)
 end, os._exit = os._exit, leave
 sys.argv = ["cdpengine", "click", "e3"]
-exec(compile(open({str(ROOT / "bin" / "cdpengine")!r}).read(), "cdpengine", "exec"), {{"__name__": "__main__"}})
+from cdpengine.cli import main
+main()
 """
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
@@ -283,3 +278,9 @@ def test_a_reader_that_left_is_no_traceback(folder: Path) -> None:
         assert process.stderr.read() == b""
     assert process.returncode == 1
     peer.wait()
+
+
+def test_names_of_other_shells_lead_to_commands() -> None:
+    known = {*VERBS, *commands.commands}
+    assert {ours.split()[0] for ours in _FOREIGN.values()} <= known
+    assert not set(_FOREIGN) & known

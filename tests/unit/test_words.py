@@ -57,6 +57,8 @@ NOT_FOR_CLIENTS = {
 """Modules whose errors no request meets."""
 
 OF_ONE_CLIENT = {
+    "foreign_names.py",
+    "guide.py",
     "mcp_tools.py",
     "mcp_answers.py",
     "wording.py",

@@ -61,6 +61,7 @@ from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError, RecoveryReport, packages_named, shown_url
+from cdpengine.errors.foreign_names import PAGE, name_ours
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
@@ -87,6 +88,9 @@ class Page(PageActions, PageReading):
     `scripts`, `measure`, `activity`, `dialogs`, `elements`, `pictures` and `window`. Its devices are `keyboard`,
     `mouse` and `touch`.
     """
+
+    if not TYPE_CHECKING:
+        __getattr__ = name_ours(PAGE)
 
     def __init__(self, browser: Browser, core: PageCore) -> None:
         self._core = core

@@ -8,7 +8,7 @@ failure, or for healing. If the page does not answer in time, the error stays as
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 import trio
@@ -28,11 +28,15 @@ from cdpengine.errors import (
     SessionGoneError,
     StaleRefError,
 )
+from cdpengine.errors.foreign_names import ELEMENT, name_ours
 
 
 @attrs.frozen
 class BackendNode:
     """A node by Chrome's `backendDOMNodeId`, in the process of the page's main frame."""
+
+    if not TYPE_CHECKING:
+        __getattr__ = name_ours(ELEMENT)
 
     id: int
 

@@ -116,6 +116,8 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.UnusedVariablesError: Advice(
         "Leave out the variables that the message names, or record the flow again with them."
     ),
+    errors.NotInTrioError: Advice("Start the program in trio."),
+    errors.WrongRunError: Advice("Use the browser in the run that started it."),
     errors.WrongOriginError: Advice("Look where the page is: it is not the site that this value is for."),
     errors.CacheMissError: Advice("Do it step by step; have it learned meanwhile, for the next time."),
     errors.CacheDamagedError: Advice("Learn the scenario anew, after what the message says."),

@@ -36,7 +36,7 @@ Fault = Literal["changed", "rejected", "value", "address", "unreachable", "forbi
 """
 
 RULE = (
-    "An entry is used until as many runs in a row have failed as the option `failures` says. A run fails if the "
+    "An entry is used until as many runs in a row have failed as the option failures says. A run fails if the "
     "page can be reached and an element of a step is missing, ambiguous or cannot be acted on, if a step leads to "
     "something else, or if the page changed as a whole. Mistakes of the caller, unreachable servers, ended pages "
     "and cancelled runs are no failures."
