@@ -115,7 +115,7 @@ class ActionOutcome:
     result.
 
     `set_by_script` is whether a script set the value, because keys did not achieve it. The page's input and change
-    events were then untrusted. In a code editor, a paste event of the script enters the text.
+    events were then untrusted. In a code editor, a script enters the value by a paste event.
 
     `healed` is the Ref (`cdpengine.Ref`) that replaced a stale target with `heal=True`, or None if the target was
     valid. `healed_destination` is the same for the destination of a drag.

@@ -1,5 +1,5 @@
 // Focuses a node and returns { focused, holder }: whether it has the focus now, and a description of the focused
-// element if not. `removed`: a handler of the page removed the node. `fresh`: the node is a text input that did
+// element if not. `removed`: a handler of the page removed the node. `fresh`: the node is a text field that did
 // not have the focus before. `masked`: it looks like a field with a mask. `labelled`: the node is the label of
 // the focused element. Called on a node in an isolated world, with { atEnd, guard, again }: whether to move the
 // caret behind the existing text; the request of key_guard.js, or null; whether this is a repeated call, after
@@ -62,8 +62,8 @@
       return { focused: false, holder: name, removed: !DOM.isConnected(element) };
     }
     if (request.guard) keys.arm(request.guard, host, innermost(holder));
-    // A caret that the page placed on focus stays there. Selecting all the text is only a convenience, and does
-    // not.
+    // A caret that the page placed on focus stays there. A selection of the whole value is only a convenience
+    // for users, and does not.
     const begun = masked && (already || (caret() === "0 0" && masks.isBlank(host.value)));
     const placed = request.again || begun || before !== after || after !== caret();
     // A code editor manages its own caret.

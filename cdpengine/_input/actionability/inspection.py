@@ -170,7 +170,7 @@ class Inspection:
     async def wait_for_focus(
         self, *, editable: bool, at_end: bool, guard: KeyGuard | None = None, again: bool = False
     ) -> Focus:
-        """Wait until the node is enabled, then focus it. With `at_end` the caret moves to the end of the text.
+        """Wait until the node is enabled, then focus it. With `at_end` the caret moves behind the content.
 
         `guard` is armed in the same call. `again`: the node has the focus, and the caret stays where the page
         put it.

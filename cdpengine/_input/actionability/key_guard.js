@@ -76,7 +76,7 @@
     const listening = [];
     let waiting = [];
     let host = element;
-    let tabbing = false; // whether Tab is moving the focus, so that the text follows to the next field
+    let tabbing = false; // whether Tab is moving the focus, so that later keys follow to the next field
     let last = null; // the last keydown event that the holder received
     const seen = { taken: 0, keys: 0, held: 0, lost: false, unseen: false, counted: false, tabbed: false, stray: "" };
     const guard = { seen, strayed: null, wait, end };

@@ -102,7 +102,7 @@ class KeyGuard:
         return self._loss is not None and self._loss.done
 
     def check_document(self, typed: int, total: int) -> None:
-        """Raise FocusMovedError if the page has replaced its document before all of the text was sent.
+        """Raise FocusMovedError if the page has replaced its document before all characters were sent.
 
         `typed` is the number of characters known to be typed, of `total`.
         """

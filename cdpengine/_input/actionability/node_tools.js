@@ -1,5 +1,5 @@
 // Functions about a node and the tree around it, for the engine's other functions.
-// Called with a node (an element, a text node or a document) in an isolated world. Changes nothing in the page.
+// Called with a node (an element, a document or a text node) in an isolated world. Changes nothing in the page.
 (function (node, known) {
   "use strict";
 

@@ -177,8 +177,8 @@ class KeyboardDevice:
 
         A line break presses Enter, a tab presses Tab. An accented character of a dead key takes two presses.
         Other characters are inserted, adjacent ones together. `delay` is the pause after each character, in
-        seconds. `layout` is the layout for this text only. Returns whether a dialog opened; the rest of the text
-        was then not sent. If cancelled, up to 64 more characters may be typed. Raises InvalidArgumentError
+        seconds. `layout` is the layout for this call only. Returns whether a dialog opened; the rest of
+        `text` was then not sent. If cancelled, up to 64 more characters may be typed. Raises InvalidArgumentError
         before anything is sent.
         """
         return await self.type_pieces(self.split(text, delay, layout), delay)
@@ -208,7 +208,7 @@ class KeyboardDevice:
             if not keys:
                 batch.append(self._post_insertion(piece))
                 wait = self._wait_until_taken
-            # Enter and Tab take effect (submit, move the focus) before the text after them is sent.
+            # Enter and Tab take effect (submit, move the focus) before later characters are sent.
             left = 0 if delay or piece in _ACTING else _FEWEST_IN_FLIGHT
             if not left or len(batch) >= _MOST_IN_FLIGHT:
                 if await wait(batch, left):
@@ -250,7 +250,7 @@ class KeyboardDevice:
     async def insert_text(self, text: str, *, behind: Callable[[], object] | None = None) -> bool:
         """Insert `text` as an input method does: beforeinput and input events, no key events.
 
-        `behind` posts a message directly after the text. Returns whether a dialog opened.
+        `behind` posts a message directly after the insertion. Returns whether a dialog opened.
         """
         check_text(text)
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -267,7 +267,7 @@ class KeyboardDevice:
         """Do as `wait_for_delivery` for inserted text, whose responses can get lost with their document.
 
         Chrome never responds to Input.insertText and Input.imeSetComposition if the document is replaced before
-        the page has received the text. After a replacement, wait only as long as for cancelled calls.
+        the page has received the insertion. After a replacement, wait only as long as for cancelled calls.
         """
         dialog = False
         replaced = trio.Event()
@@ -365,7 +365,7 @@ class KeyboardDevice:
 
 
 def _key_event(kind: str, key: Key, modifiers: int) -> dict[str, Any]:
-    """Return the parameters of a key event without Chrome's defaults, because a text has many such events."""
+    """Return the parameters of a key event without Chrome's defaults, which keeps frequent messages short."""
     params: dict[str, Any] = {
         "type": kind,
         "key": key.key,
@@ -382,7 +382,7 @@ def _key_event(kind: str, key: Key, modifiers: int) -> dict[str, Any]:
 
 
 Piece: TypeAlias = tuple[str, tuple[Key, ...]]
-"""A part of a text and the keys that type it. Without keys, it is inserted."""
+"""A part of a string and the keys that type it. Without keys, it is inserted."""
 
 
 def pieces(text: str, layout: Layout = US, *, joined: bool = True) -> Iterator[Piece]:
@@ -424,7 +424,7 @@ def _growing(text: str) -> Iterator[str]:
 
 
 def check_text(text: str) -> None:
-    """Raise InvalidArgumentError unless `text` is a valid Unicode string. The error does not contain the text."""
+    """Raise InvalidArgumentError unless `text` is a valid Unicode string. The error does not contain it."""
     if not isinstance(text, str):
         raise InvalidArgumentError(what="text", given=f"a {type(text).__name__}", expected="a string")
     if any("\ud800" <= character <= "\udfff" for character in text):

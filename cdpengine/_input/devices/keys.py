@@ -38,7 +38,7 @@ DEAD = "Dead"
 
 @attrs.frozen
 class Key:
-    """One key as a page sees it. `text` is the text that it types, "" if none.
+    """One key as a page sees it. `text` is the character that it types, "" if none.
 
     `shifted`: it requires Shift. `altgr`: it requires AltGraph.
     """
@@ -62,7 +62,7 @@ class Key:
         return self.key in MODIFIERS or self.key == ALTGRAPH
 
     def text_with(self, modifiers: int) -> str:
-        """Return the text that the key types while `modifiers` are held."""
+        """Return the character that the key types while `modifiers` are held."""
         return "" if modifiers & COMMANDING else self.text
 
 

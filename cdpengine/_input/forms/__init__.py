@@ -1,1 +1,1 @@
-"""Forms: controls filled in, checked, chosen from, and given files."""
+"""Forms: filling in, checking and selecting controls, and uploading files."""

@@ -1,4 +1,4 @@
-// Takes the keyboard focus away from a node, and answers whether it is without it now. Called in an isolated world.
+// Removes the keyboard focus from a node and returns whether the node lost it. Called in an isolated world.
 (function () {
   "use strict";
 

@@ -1,14 +1,14 @@
-// Tells whether something is checked: an input of type checkbox or radio, or an element with such a role. Called on
-// a node in an isolated world, with one request:
-//   wanted    the state to wait for, up to `wait` milliseconds; attributes that change are looked at
-//   before    what this answered before the click, null if there was none
-//   behind    give the element that receives the presses on the node, null where that is the node itself
-// and the library's key guards, which remember inputs for as long as their document lives.
-// Answers what it is and its state: true, false, or null for neither (indeterminate, "mixed"); `said` is what its attribute
-// says, `custom` whether it is a custom element. `offset`: where its middle is in the element that receives its presses,
-// as the node lets them through (pointer-events: none); null where it receives them itself.
-// A page may cancel the clicks on an input, and keep its state in `aria-checked` alone. This is known once a click changed
-// the attribute and nothing else.
+// Returns whether a control is checked: an input of type checkbox or radio, or an element with such a role.
+// Called on a node in an isolated world, with a request:
+//   wanted    the state to wait for, up to `wait` milliseconds; checked again when attributes change
+//   before    the result of this function before the click, or null
+//   behind    return the element that receives the presses on the node, or null if that is the node itself
+// and the library's key guards, which keep a set of inputs for the lifetime of the document. Returns the kind of
+// the control and its state: true, false, or null for neither (indeterminate, "mixed"). `said`: the state in
+// its attribute, `custom` whether it is a custom element. `offset`: the position of its middle in the element
+// that receives its presses, if the node has pointer-events: none; else null.
+// A page may cancel the clicks on an input and keep its state in `aria-checked` only. The function detects this
+// when a click changed only the attribute.
 (function (request, keys) {
   "use strict";
 

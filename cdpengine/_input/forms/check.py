@@ -1,11 +1,11 @@
-"""Check and uncheck: checkboxes, radio buttons, and what has the role of one.
+"""Check and uncheck: checkboxes, radio buttons, and elements with such a role.
 
-Rule: a click where a person would click: on the box, or on its label or what is drawn for it where the box is
-hidden. Where links, buttons and fields take all of that label, the space bar does it. A box that lets presses
-through (pointer-events: none) is pressed on the element around it. A box that is in the wanted state already is
-left alone; afterwards the state is read back. A box that is neither checked nor unchecked may take a second
-click, once the first one has said what it became. A custom element may set its role and state through
-ElementInternals: Chrome's accessibility tree has them.
+Rule: the engine clicks where a user would click: on the box or, if the box is hidden, on its label or the
+element drawn for it. If links, buttons and fields occupy the whole label, it presses the space bar instead. A
+box with pointer-events: none is clicked on the element around it. A box that already has the wanted state is not
+clicked. The state is read back after the click. A box that is neither checked nor unchecked may get a second
+click, depending on the state after the first. A custom element may set its role and state through
+ElementInternals, which Chrome's accessibility tree reports.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from cdpengine.errors import (
 _CHECK = "_input/forms/check"
 
 _STATE_TIMEOUT = 1.0
-"""Seconds at most that a page gets to show the new state of what it made itself."""
+"""Maximum time for a custom control to show its new state, in seconds."""
 
 _INTERNALS_PAUSE = 0.02
-"""Seconds between two looks at a state in ElementInternals: no event reports that it changed."""
+"""Interval between two reads of a state in ElementInternals, in seconds. No event reports its changes."""
 
 _ROLES = frozenset({"checkbox", "switch", "radio", "menuitemcheckbox", "menuitemradio"})
 _AX_STATES = {"true": True, "false": False, "mixed": None}
 
 
 class _Seen(msgspec.Struct):
-    """What check.js answers."""
+    """The result of check.js."""
 
     kind: str
     checked: bool | None = None
@@ -54,18 +54,18 @@ class _Seen(msgspec.Struct):
 async def set_checked(
     node: Node, checked: bool, *, context: ActionContext, force: bool = False
 ) -> ActionOutcome:
-    """Bring a checkbox, switch or radio button, or the one of a label, into the wanted state.
+    """Bring a checkbox, switch or radio button, or the control of a label, into the wanted state.
 
-    Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once for
-    what cannot be checked, and for a radio button that is to be unchecked; ValueRefusedError when the page does
-    not let it change; and as `click` does.
+    Raises InvalidArgumentError. Raises StaleRefError if the node left its document. Raises NotInteractableError
+    immediately for a node that cannot be checked, and for unchecking a radio button. Raises ValueRefusedError if
+    the page prevents the change. Raises the errors of `click`.
     """
     if not isinstance(checked, bool):
         raise InvalidArgumentError(what="checked", given=repr(checked)[:60], expected="True or False")
     action = "check" if checked else "uncheck"
     seen = await _probe(node, action, context)
     if seen.kind == "none":
-        raise _cannot(node, action, "it is neither a checkbox nor a radio button, nor has it the role of one")
+        raise _cannot(node, action, "it is not a checkbox or radio button, and has no such role")
     if seen.checked is checked:
         return ActionOutcome(action, node.description)
     if not checked and seen.kind in ("radio", "menuitemradio"):
@@ -78,13 +78,13 @@ async def set_checked(
             outcome = await _click(node, action, context, force, seen.offset)
             seen = await _wait_until_settled(node, action, checked, seen, context)
     except StaleRefError:
-        return outcome  # the page took the click as a reason to take the node away, or the whole document
+        return outcome  # the click removed the node, or navigated
     if seen.checked is not checked:
         state = "indeterminate" if seen.checked is None else "checked" if seen.checked else "unchecked"
         raise ValueRefusedError(
             action=action,
             target=node.description,
-            reason=f"it was clicked, and did not change: it is {state}",
+            reason=f"the click did not change it: it is {state}",
             took=state,
         )
     return outcome
@@ -93,7 +93,7 @@ async def set_checked(
 async def _wait_until_settled(
     node: Node, action: str, wanted: bool, before: _Seen, context: ActionContext
 ) -> _Seen:
-    # What the browser draws has changed once the click is answered; what the page draws may come later.
+    # Native controls have changed when the click is acknowledged. Controls of the page may change later.
     if before.kind in ("checkbox", "radio"):
         seen = await _probe(node, action, context, before=before)
         if seen.checked is not before.checked:
@@ -105,7 +105,7 @@ async def _wait_until_settled(
 async def _click(
     node: Node, action: str, context: ActionContext, force: bool, offset: tuple[float, float] | None
 ) -> ActionOutcome:
-    """Click the node, at `offset` of the element that receives its presses."""
+    """Click the node, at `offset` in the element that receives its presses."""
     if offset is not None and not force:
         behind = await related_node(node, _CHECK, {"behind": True}, node.description, worlds=context.worlds)
         if behind is not None:
@@ -114,7 +114,7 @@ async def _click(
     try:
         outcome = await click(node, force=force, context=context)
     except NotInteractableError as refused:
-        # All of its label is taken. A control that is drawn, though nobody sees it, takes the space bar.
+        # Its whole label is occupied. A control that is rendered but invisible accepts the space bar.
         if refused.reason != TAKEN or not await _takes_focus(node, action, context):
             raise
         outcome = await press("Space", context=context, node=node)
@@ -148,7 +148,7 @@ async def _probe(
 
 
 async def _probe_internals(node: Node, seen: _Seen, *, wanted: bool, seconds: float) -> _Seen:
-    """Return the role and state that a custom element has in the accessibility tree."""
+    """Return the role and state of a custom element in the accessibility tree."""
     deadline = trio.current_time() + seconds
     while True:
         try:
@@ -158,7 +158,7 @@ async def _probe_internals(node: Node, seen: _Seen, *, wanted: bool, seconds: fl
                 AXTree,
             )
         except RemoteError:
-            return seen  # it is gone: the click that follows says so
+            return seen  # the node is gone, which the following click reports
         for found in tree.nodes[:1]:
             role = found.role.value if found.role is not None else ""
             if found.ignored or role not in _ROLES:

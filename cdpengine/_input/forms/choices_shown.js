@@ -1,6 +1,6 @@
-// Makes a function that gives what a control shows and holds of the choices that were made, for listbox.js: of a combobox
-// that clears its input and shows the choice beside it, as text or as chips that can be removed, or keeps it in a hidden
-// field. Texts leave here as numbers alone: they may be secrets.
+// Creates a function that returns the choices that a control shows and holds, for listbox.js. A combobox may
+// clear its input and show the choice next to it, as text or as removable chips, or keep it in a hidden field.
+// Texts are returned as hashes only, because they may be secrets.
 (function () {
   "use strict";
 
@@ -12,7 +12,7 @@
   const MOST_TEXTS = 300;
   const MOST_LEVELS = 7;
 
-  // FNV-1a, over the text in lower case.
+  // FNV-1a hash of a string in lower case.
   function number(text) {
     let made = 2166136261;
     for (const unit of text.toLowerCase()) made = Math.imul(made ^ unit.codePointAt(0), 16777619);
@@ -27,14 +27,14 @@
   return (element, list, tools) => {
     const { plain, isList, isBoxless, shown, boxed, flat, flatAncestors, flatParent, isIn, ownText, holder } = tools;
     const popup = list && holder(list);
-    const around = popup && isIn(element, popup) ? list : popup; // never what the control itself is in
+    const around = popup && isIn(element, popup) ? list : popup; // never an ancestor of the control
     const inPopup = (each) => Boolean(around) && isIn(each, around);
 
     function isOther(field) {
       return !isIn(field, element) && !isIn(element, field) && !inPopup(field) && boxed(field) && field.tabIndex >= 0;
     }
 
-    // The control as a person sees it: the largest element around it that holds no other field, and is no form or region.
+    // The visible control: the largest ancestor that contains no other field and is not a form or region.
     function control() {
       const least = Math.max(200, 5 * element.offsetHeight);
       let at = element;
@@ -43,14 +43,14 @@
         if (!up || up instanceof HTMLFormElement || up === DOM.body(document) || DOM.matches(up, "html, dialog, fieldset, [role=dialog], main")) break;
         if (up.offsetHeight > least || Array.from(DOM.querySelectorAll(up, FIELDS)).some(isOther)) break;
         at = up;
-        if (DOM.shadowRoot(at)) break; // a component of its own
+        if (DOM.shadowRoot(at)) break; // a separate component
       }
       return at;
     }
 
     const whole = tools.isOpener(element) ? control() : null;
 
-    // Hidden fields of the control, in it or right beside it.
+    // Hidden fields of the control, inside or directly adjacent.
     const hiddenFields = once(() => {
       if (!whole) return [];
       const beside = [whole.previousElementSibling, whole.nextElementSibling].filter((each) => each && DOM.matches(each, "input, select"));
@@ -84,7 +84,7 @@
       return slotted.length ? slotted : DOM.children(DOM.shadowRoot(of) || of);
     }
 
-    // Chosen texts that can be taken away one by one: [text, what takes it away].
+    // Chosen texts that can be removed individually: [label, the button that removes it].
     const chips = once(() => {
       const found = [];
       for (const [text, each] of texts()) {
@@ -107,7 +107,7 @@
       );
     });
 
-    // The field whose text looks for options: the control itself, one in it, or one in the popup.
+    // The field in which options are searched by text: the control itself, or a field in it or in the popup.
     const typable = once(() => {
       const takes = (each) =>
         each instanceof HTMLInputElement && TYPED.includes(each.type) && !each.readOnly && !each.disabled && boxed(each);

@@ -1,4 +1,4 @@
-// Gives the form control of a label; the element itself for any other. Called on a node in an isolated world.
+// Returns the form control of a label, or the element itself. Called on a node in an isolated world.
 (function () {
   "use strict";
 

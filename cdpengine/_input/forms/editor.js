@@ -1,16 +1,17 @@
-// Has a code editor that has the focus take a text in the place of its selection, or says whether its selection is that
-// text, by the events of the clipboard: these are for the whole text, where the document holds only what is in view. The
-// clipboard itself is not used. Called on its node in an isolated world, with { paste, text }; then key_guard.js.
-// Answers { handled, same }: whether the editor took the event, and whether its selection is the text.
+// Replaces the selection of a focused code editor by a string, or compares its selection with that string, by
+// clipboard events. These cover the whole text, whereas the document contains only the visible part. The
+// clipboard itself is not used. Called on the editor's node in an isolated world, with { paste, text }; then
+// with the key guards. Returns { handled, same }: whether the editor handled the event, and whether its
+// selection equals the string.
 (function (request, keys) {
   "use strict";
 
-  const LIMIT_MS = 1000; // for an editor that takes a text a moment after the event, as Monaco does
-  const FRAME_LIMIT_MS = 100; // where frames do not come (a throttled page), time takes their place
+  const LIMIT_MS = 1000; // for editors that insert a pasted text later than the event, as Monaco does
+  const FRAME_LIMIT_MS = 100; // used instead of frames where the page gets none (a throttled page)
 
   const element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
   const input = element && keys.editorInput(element);
-  // A text without the focus is the key guard's to hold back.
+  // If the editor lost the focus, the key guard handles the input.
   if (!input || DOM.activeElement(DOM.getRootNode(input)) !== input) return { handled: false, same: false };
 
   function send(kind, text) {
@@ -23,7 +24,7 @@
 
   function selected() {
     const text = send("copy", null).data.getData("text/plain");
-    // CodeMirror 5 puts what is to be copied into its field. Without a text there is nothing to be selected.
+    // CodeMirror 5 puts the copied text into its field. With an empty text, nothing is selected.
     return text || (request.text !== "" && DOM.localName(input) === "textarea" ? DOM.value(input) : "");
   }
 
@@ -43,7 +44,7 @@
   const before = selected();
   const { handled } = send("paste", request.text);
   const started = performance.now();
-  // Once it has the text, its selection is another one. An empty editor has none before, either: it gets a moment.
+  // After the paste the selection changes. An empty editor has no selection before or after, so it gets one frame.
   function wait() {
     const late = performance.now() - started > LIMIT_MS;
     if (!handled || late || isSame(before) || selected() !== before) return { handled, same: false };

@@ -1,14 +1,15 @@
-// Makes what fill.js and held.js know of the values of fields: what an input makes of a text, and whether a field that
-// holds one text has taken another. A part of these, which call it once.
+// Creates functions about the values of fields for fill.js and held.js: how an input sanitizes a string, and
+// whether a field accepted a string. They include this part and call it once.
 (function () {
   "use strict";
 
   const SET = ["date", "datetime-local", "month", "week", "time", "color", "range"];
 
-  // Whether inputs of this type take typed text; others are set, or given their value by keys of their own.
+  // Whether inputs of this type accept typed text. Others are set, or get their value by special keys.
   const isTyped = (type) => !SET.includes(type);
 
-  // What an input of this type makes of a text, tried on another one: the page sees nothing of it.
+  // The value to which an input of this type sanitizes a string. Tried on another input, which the page cannot
+  // see.
   function sanitized(element, text) {
     const other = DOM.implementation(document).createHTMLDocument("").createElement("input");
     for (const name of ["min", "max", "step"]) {
@@ -19,12 +20,12 @@
     return other.value;
   }
 
-  // A time with or without seconds and their zeros, a date and time with a blank between them: all in one form.
+  // Normalizes times with or without seconds and trailing zeros, and dates with a blank before the time.
   function momentOf(text) {
     return text.replace(" ", "T").replace(/\.(\d*?)0*$/, ".$1").replace(/\.$/, "").replace(/(:\d\d):00$/, "$1");
   }
 
-  // Whether two values of an input that takes no typed text are the same one.
+  // Whether two values of an input that accepts no typed text are equal.
   function isSame(element, wanted, got) {
     if (wanted === got) return true;
     if (got === "") return false;
@@ -33,10 +34,10 @@
     return momentOf(wanted) === momentOf(got);
   }
 
-  const plain = (text) => text.replace(/[\u200b\s]+/g, "").toUpperCase().toLowerCase(); // "ß" as "SS" is, too
+  const plain = (text) => text.replace(/[\u200b\s]+/g, "").toUpperCase().toLowerCase(); // "ß" equals "SS"
 
-  // Whether a field that holds `held` has taken `wanted`, as it is or set apart by the page's script. White space does
-  // not count, nor upper and lower case; characters that are neither letters nor digits may have come in between.
+  // Whether a field that holds `held` has accepted `wanted`, unchanged or reformatted by the page. Ignores white
+  // space and case. The page may have inserted characters that are neither letters nor digits.
   function wasTaken(wanted, held, isNumber) {
     wanted = plain(wanted);
     held = plain(held);

@@ -1,19 +1,20 @@
-// Makes a form control ready to be filled, or fills those that take no typed text. Called on a node in an isolated
-// world, with { texts, script, guard }: the text for each type of input, "" for all others; whether inputs that take no
-// text are to be set here and now; what key_guard.js is to guard where keys or text come next; then that, and the parts
-// secret_field.js, field_values.js and mask.js. With `select`, all is selected, also where a mask has put its caret.
-// Answers with what the control is:
-//   kind     "text": it has the focus, and all that it holds is selected; "set": it was set, and the page got its events;
-//            "keys": it has the focus, and keys can give it its value (for a range those in `keys`; `focused`: it had
-//            the focus before);
-//            "toggle", "select", "listbox", "slider", "file", "sections": for those who know these; "none": it takes nothing (see reason)
-//   reason   why it was refused; nothing was changed then
-//   holds    what the control holds instead, where it was refused; null for a secret field
-//   fresh    it is a field that held something else than the text until now
-//   editor   it is a code editor, which has the focus: its text is elsewhere
-//   masked   it looks like the field of a mask: it has the focus, and the caret where the page put it, or all is selected
-//   typable  it is an input that a mask could be on
-//   literals the characters that a mask shows between its blanks; `prefix`: what it shows before the first one
+// Prepares a form control for filling, or fills it if it takes no typed text. Called on a node in an isolated
+// world, with { texts, script, guard }: the string for each input type, "" for all others; whether to set inputs
+// that take no text right now; the request of key_guard.js for the input that follows. Then with the key
+// guards, and the parts secret_field.js, field_values.js and mask.js. With `select`, all text is selected even
+// if a mask placed its caret. Returns a description of the control:
+//   kind     "text": it has the focus, and its content is selected. "set": it was set, and the page received the
+//            events. "keys": it has the focus, and keys can set its value (a range: those in `keys`; `focused`:
+//            it had the focus before). "toggle", "select", "listbox", "slider", "file", "sections": a control
+//            that other modules handle. "none": it cannot be filled, see reason
+//   reason   why the value was refused; nothing was changed then
+//   holds    the value that the control holds instead of a refused one; null for a secret field
+//   fresh    it is a field that held another value before
+//   editor   it is a code editor, which has the focus; its text is elsewhere
+//   masked   it looks masked. It has the focus, and the caret is where the page put it, or everything is
+//            selected
+//   typable  it is an input of a type that a mask can be applied to
+//   literals the characters that the mask shows between its blanks; `prefix`: those before the first blank
 (function (request, keys, isSecret, values, masks) {
   "use strict";
 
@@ -21,10 +22,10 @@
   const MOST_STEPS = 100;
   const FIELDS = "input:not([type=hidden], [type=button], [type=submit], [type=reset], [type=image]), textarea, select, [contenteditable]:not([contenteditable=false]), [role=spinbutton], [role=textbox]";
   const MOST_FIELDS = 8;
-  const UNSAFE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]+/gu; // control characters and alike, for an error's message
+  const UNSAFE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]+/gu; // control characters etc., unsuitable for an error message
 
   let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
-  if (!element) return { kind: "none", reason: "it is no element", holds: null };
+  if (!element) return { kind: "none", reason: "it is not an element", holds: null };
   if (DOM.localName(element) === "label" && element.control) element = element.control;
 
   const editor = keys.editorInput(element);
@@ -43,7 +44,7 @@
     return { kind, type: isInput ? element.type : DOM.localName(element), reason, holds: reason ? holds() : null };
   }
 
-  // The keys that move a range to this value, from where it is or from one of its ends; none if that takes too many.
+  // The keys that move a range to this value, from its current value or from an end; [] if there are too many.
   function rangeKeys(value) {
     const limit = (name, otherwise) => {
       const number = parseFloat(DOM.getAttribute(element, name));
@@ -51,12 +52,12 @@
     };
     const least = limit("min", 0);
     const most = Math.max(least, limit("max", 100));
-    // Standing upright, it takes ArrowUp for less, or for more, as it is styled.
+    // In a vertical range the direction of ArrowUp depends on the style.
     if (!getComputedStyle(element).writingMode.startsWith("horizontal")) return [];
     if ((DOM.getAttribute(element, "step") || "").toLowerCase() === "any") return [];
     const step = limit("step", 1) > 0 ? limit("step", 1) : 1;
     const end = least + Math.floor((most - least) / step + 1e-9) * step;
-    // A page is a tenth of the range; it is counted with where it is a whole number of steps.
+    // A page is a tenth of the range. Page keys are used only if a page is a whole number of steps.
     const tenth = (most - least) / 10 / step;
     const page = tenth > 1 && Math.abs(tenth - Math.round(tenth)) < 1e-9 ? Math.round(tenth) : Infinity;
     const ways = [[Number(element.value)], [least, "Home"], [end, "End"]].map(([from, ...first]) => {
@@ -76,12 +77,12 @@
       host = DOM.parentElement(host);
     }
     const root = DOM.getRootNode(host);
-    // A body that is edited is the active element of its frame, whether that has the focus or not.
+    // An editable body is the active element of its frame even if the frame does not have the focus.
     if (DOM.activeElement(root) !== host || !DOM.hasFocus(document)) DOM.focus(host, { preventScroll: false });
     return DOM.activeElement(root) === host && DOM.hasFocus(document) ? host : null;
   }
 
-  // What can be filled in a group, such as the parts of a date; "" for nothing.
+  // Names the fields in a group that can be filled in, such as the parts of a date; "" if none.
   function fieldsWithin() {
     const found = [element, DOM.shadowRoot(element)].filter(Boolean).flatMap((root) => Array.from(DOM.querySelectorAll(root, FIELDS)));
     const seen = found.filter((each) => DOM.checkVisibility(each, { visibilityProperty: true }) && !DOM.matches(each, "[aria-hidden=true]"));
@@ -91,10 +92,10 @@
       return [kind, label && JSON.stringify(label)].filter(Boolean).join(" ").replace(UNSAFE, " ").slice(0, 60);
     });
     if (!fields.length) return "";
-    return "; fill in what is within it: " + fields.join(", ") + (seen.length > MOST_FIELDS ? ", and more" : "");
+    return "; fill in one of its fields: " + fields.join(", ") + (seen.length > MOST_FIELDS ? ", and more" : "");
   }
 
-  // A handler of the focus may take the element away, or replace the whole document.
+  // A focus handler may have removed the element, or replaced the whole document.
   function unfocused() {
     return DOM.isConnected(element) ? "it does not take the keyboard focus" : "the page removed it when it got the focus";
   }
@@ -104,11 +105,11 @@
   if (isInput && element.type === "file") return answer("file", "");
   if (isInput && (element.type === "checkbox" || element.type === "radio")) return answer("toggle", "");
 
-  // A field that shows a choice and takes no typed text.
+  // A read-only field whose value is chosen from a list.
   const opens = role === "combobox" || ["listbox", "tree", "grid"].includes(DOM.getAttribute(element, "aria-haspopup"));
   if (isInput && opens && (element.readOnly || DOM.getAttribute(element, "aria-readonly") === "true")) return answer("listbox", "");
 
-  // The input that a date field of sections keeps for forms: it passes the focus on to the first section.
+  // The hidden input of a date field with sections, kept for forms. It passes the focus on to the first section.
   const unused = isInput && (element.tabIndex < 0 || DOM.getAttribute(element, "aria-hidden") === "true");
   const group = unused && DOM.closest(element, "[role=group]");
   if (group && DOM.querySelector(group, "[role=spinbutton][aria-valuemax]:not(input)")) return answer("sections", "");
@@ -119,7 +120,7 @@
     const taken = values.sanitized(element, text);
     if (text !== "" && !values.isSame(element, text, taken)) {
       const made = taken === "" ? "nothing" : secret ? "something else" : JSON.stringify(taken);
-      return answer("set", "an input of type " + element.type + " makes " + made + " of that");
+      return answer("set", "an input of type " + element.type + " turns the value into " + made);
     }
     let scripted = false;
     const before = DOM.activeElement(DOM.getRootNode(element)) === element;
@@ -130,14 +131,14 @@
       keys.arm(request.guard, element, element);
       return { ...answer("keys", ""), keys: moves, focused: before, labelled, range: element.type === "range" };
     }
-    // Segments may hold parts of a date that are no value yet.
+    // Segments may hold parts of a date that do not form a value yet.
     if (element.value !== taken || (taken === "" && element.validity.badInput)) {
       scripted = true;
       element.value = taken;
       DOM.dispatchEvent(element, new Event("input", { bubbles: true, composed: true }));
       DOM.dispatchEvent(element, new Event("change", { bubbles: true }));
     }
-    const left = values.isSame(element, taken, element.value) ? "" : "the page put another value in its place";
+    const left = values.isSame(element, taken, element.value) ? "" : "the page replaced the value";
     return { ...answer("set", left), scripted };
   }
 
@@ -156,11 +157,11 @@
     return answer("none", what + " cannot be filled in" + fieldsWithin());
   }
   if (isInput) {
-    if (/[\r\n]/.test(text)) return answer("text", "it has one line, and the text has line breaks");
-    if (element.type === "number" && text !== "" && values.sanitized(element, text) === "") return answer("text", "that is no number");
+    if (/[\r\n]/.test(text)) return answer("text", "it has a single line, but the text contains line breaks");
+    if (element.type === "number" && text !== "" && values.sanitized(element, text) === "") return answer("text", "the text is not a number");
   }
   if (isField && element.maxLength >= 0 && text.length > element.maxLength) {
-    return answer("text", "it takes " + element.maxLength + " characters at most, not " + text.length);
+    return answer("text", "it takes " + element.maxLength + " characters at most, but " + text.length + " were given");
   }
   const fresh = isField && !values.wasTaken(text, element.value, element.type === "number");
   const before = isField ? element.value : "";
@@ -168,13 +169,13 @@
   const host = focused();
   if (!host) return answer("text", unfocused());
 
-  keys.before = before; // held.js compares
+  keys.before = before; // for held.js
   const typable = isInput && masks.isTypable(element) && fresh;
 
   const labelled = this !== element;
 
   function take(masked) {
-    // A mask that holds nothing yet has put the caret at its first blank.
+    // A mask without a value has placed the caret at its first blank.
     if (!isField) getSelection().selectAllChildren(element);
     else if (!masked || request.select || !masks.isBlank(element.value)) element.select();
     keys.arm(request.guard, host, host);

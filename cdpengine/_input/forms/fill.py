@@ -1,14 +1,14 @@
-"""Fill: give a form control its value, and read back what it took.
+"""Fill: set the value of a form control, and read it back.
 
-Rule: text goes in as a person replaces it: the field gets the focus, its content is selected, and one input
-replaces it. The page sees trusted beforeinput and input events, and change when the field is left. Dates and times
-are written segment by segment, ranges moved by the arrow keys. Where keys did not work, and for colours (Chrome
-has only its picker for them), the value is set by script; the page's input and change events are not trusted ones
-then, and the outcome says so. A value that the control cannot take is refused before anything is changed, where
-that is known. Otherwise the control is read back, and the error says what it holds instead, unless that is secret.
+Rule: text is entered as a user replaces it: focus the field, select its content, and replace it in one input.
+The page receives trusted beforeinput and input events, and a change event when the field is left. Dates and
+times are written segment by segment, ranges are moved by the arrow keys. If keys do not work, and for colours
+(for which Chrome only has a picker), a script sets the value. The page's input and change events are then
+untrusted, and the outcome reports that. A value that the control is known not to accept is refused before any
+change. Otherwise the control is read back, and the error contains its actual value unless that is secret.
 
-Python's own values become what HTML's inputs hold: a date for each type of input that can hold one, numbers in
-their shortest form.
+Python values are converted to the values of HTML inputs: a date to the format of each input type, a number to its
+shortest form.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError
 
 TextValue: TypeAlias = str | int | float | dt.date | dt.time
-"""What a text field, or one of dates, times and numbers, can be filled with. A datetime is a date."""
+"""A value for a field of text, or for an input of dates, times or numbers. A datetime is a date."""
 
 
 def texts_of(value: TextValue) -> Mapping[str, str]:
-    """Return the text for each type of input that needs its own, and for all others under `EVERY_TYPE`.
+    """Return the string for each input type with a special format, and for all others under `EVERY_TYPE`.
 
-    Raises InvalidArgumentError for what has no text; a text itself is never shown.
+    Raises InvalidArgumentError for an unsupported value. The error never contains a string.
     """
     if isinstance(value, dt.datetime):
         if value.tzinfo is not None:
@@ -58,15 +58,13 @@ def texts_of(value: TextValue) -> Mapping[str, str]:
         return {EVERY_TYPE: value.replace(tzinfo=None).isoformat(timespec=_precision(value))}
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if not math.isfinite(value):
-            raise InvalidArgumentError(
-                what="value", given=repr(value), expected="a number that can be written"
-            )
+            raise InvalidArgumentError(what="value", given=repr(value), expected="a finite number")
         return {EVERY_TYPE: f"{value:d}" if isinstance(value, int) else _shortest(value)}
     if not isinstance(value, str):
         raise InvalidArgumentError(
             what="value",
             given=f"a {type(value).__name__}",
-            expected="a string, a number, a date, a time, or a bool for what can be checked",
+            expected="a string, a number, a date, a time, or a bool for a checkbox or radio button",
         )
     check_text(value)
     return {EVERY_TYPE: value}
@@ -95,21 +93,22 @@ FillValue = TextValue | bool | Option
 
 
 def check_fill_value(value: FillValue) -> None:
-    """Raise InvalidArgumentError for what no control can hold. Sends nothing, and never shows a text."""
+    """Raise InvalidArgumentError for a value that no control accepts. Sends nothing."""
     if not isinstance(value, (bool, Option)):
         texts_of(value)
 
 
 async def fill(node: Node, value: FillValue, *, context: ActionContext) -> ActionOutcome:
-    """Put `value` in the place of what the control holds.
+    """Replace the control's value by `value`.
 
-    Inputs of every type but files, textareas, contenteditable elements, a label of one of them; a bool, or a text
-    such as "true", for what can be checked; a text or an Option for selects, listboxes and radio buttons.
+    Works for inputs of every type except files, textareas, contenteditable elements, and the label of one. A
+    bool, or a string such as "true", sets a control that can be checked. A string or an Option selects in
+    selects, listboxes and groups of radio buttons.
 
-    Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once for
-    what cannot be filled in; ValueRefusedError when the control does not take the value; FocusMovedError when
-    the page moves the focus before it has it; InvisibleError or DisabledError (read-only too) when the budget ends
-    first.
+    Raises InvalidArgumentError. Raises StaleRefError if the node left its document. Raises NotInteractableError
+    immediately if the node cannot be filled. Raises ValueRefusedError if the control does not accept the value.
+    Raises FocusMovedError if the page moves the focus before the value is complete. Raises InvisibleError or
+    DisabledError (also if read-only) if the budget ends first.
     """
     check_fill_value(value)
     if isinstance(value, bool):
@@ -117,7 +116,7 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
     if isinstance(value, Option):
         return await select(node, value, context=context)
     texts = texts_of(value)
-    for text in texts.values():  # known to be secret before the first script of this action is given them
+    for text in texts.values():  # registered as secrets before a script of this action receives them
         node.session.connection.instruments.add_secret(text)
     async with context.inspect(node, "fill") as inspection:
         made = await Filling(node, texts, inspection, context).run()

@@ -1,8 +1,9 @@
-"""Filling: how a text gets into a field, or a value into an input of dates or a range, and what it took.
+"""Filling: entering text into a field, or a value into a date, time or range input, and reading it back.
 
-Rule: a text replaces the content as one input. Into the fields of masks, and where a field made something else of
-that, it is typed key by key, as a person does. Each way is read back, and the next one begins with all content
-selected. A text in a code editor replaces all that the editor holds, also the lines that are not in the document.
+Rule: one input replaces the whole content. In masked fields, and if a field changed the new value, the value is
+typed key by key instead, as a user does. The control is read back after each attempt, and the next attempt
+starts with all content selected. In a code editor the value replaces the editor's whole content, including lines
+outside of the document.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from cdpengine._protocol.domains.dom import DescribeNodeReply
 from cdpengine.errors import StaleRefError, ValueRefusedError
 
 EVERY_TYPE = ""
-"""The key of the text for all types of input that have none of their own."""
+"""Key of the string for all input types without a separate one."""
 
 _FILL = (
     "_input/forms/fill",
@@ -39,11 +40,11 @@ _FILL = (
 _HELD = ("_input/forms/held", "_page/scripts/secret_field", "_input/forms/field_values")
 
 _MOST_TYPED = 200
-"""Characters of a text that are typed key by key, where a field made something else of all at once."""
+"""Maximum length, in characters, of a value that is typed key by key after a field changed an insertion."""
 
 
 class Made(msgspec.Struct):
-    """What fill.js answers."""
+    """The result of fill.js."""
 
     kind: str
     type: str = ""
@@ -63,7 +64,7 @@ class Made(msgspec.Struct):
 
 
 class _Held(msgspec.Struct):
-    """What held.js answers."""
+    """The result of held.js."""
 
     taken: bool
     holds: str | None
@@ -71,20 +72,20 @@ class _Held(msgspec.Struct):
 
 
 class _Clipboard(msgspec.Struct):
-    """What editor.js answers."""
+    """The result of editor.js."""
 
     handled: bool
     same: bool
 
 
 def refusal(node: Node, reason: str, holds: str | None) -> ValueRefusedError:
-    """Return the error for a control that does not take the value."""
+    """Return the error for a control that does not accept the value."""
     return ValueRefusedError(action="fill", target=node.description, reason=reason, took=holds)
 
 
 @attrs.define(eq=False)
 class Filling:
-    """One control that is filled. `texts` are the texts for each type of input."""
+    """One control to fill. `texts` maps input types to strings."""
 
     node: Node
     texts: Mapping[str, str]
@@ -105,9 +106,11 @@ class Filling:
         return self.context.keyboard.on(self.node.session)
 
     async def run(self) -> Made | ActionOutcome:
-        """Fill the control where keys or text do it; else return what it is, or that it was set by script.
+        """Fill the control by keys or text if possible. Otherwise return its description.
 
-        Raises as `fill` does.
+        A control that a script has set is described as well.
+
+        Raises the errors of `fill`.
         """
         try:
             usability = Usability(writable=True)
@@ -132,7 +135,8 @@ class Filling:
     async def _prepare(self, *, script: bool = False, select: bool = False) -> Made:
         return await self.inspection.run(_source(_FILL), self._request(script=script, select=select), Made)
 
-    # --- texts ------------------------------------------------------------------------------------------------
+    # --- text fields
+    # ------------------------------------------------------------------------------------------------
 
     async def _write(self) -> ActionOutcome:
         made = self.made
@@ -150,18 +154,18 @@ class Filling:
         if held is None or held.taken:
             return outcome
         if made.type in _TYPED and not held.unchanged and 0 < len(typed) <= _MOST_TYPED:
-            # As a person who begins again. Some fields take one key after the other only.
+            # Start again, as a user would. Some fields only accept one key after another.
             again = await self._prepare(select=True)
             if again.kind == "text" and not again.reason:
                 self.guard.note_armed(self.inspection.used.library)
-                # What looked like a mask may have been an ordinary text.
+                # A supposed mask may have been ordinary text.
                 outcome, held = await self._type_keys(self.text, first="Delete")
         if held is None or held.taken:
             return outcome
-        raise refusal(self.node, "the control, or the page's script, made something else of it", held.holds)
+        raise refusal(self.node, "the control or a script of the page changed the value", held.holds)
 
     async def _look_for_mask(self, made: Made) -> Made:
-        """Wait for a mask where the field listens to its focus; note what it listens to itself."""
+        """Wait for a mask if the field listens to its focus, and store the field's listeners."""
         self.own = await own_listeners(self.inspection, labelled=made.labelled)
         if self.own.focus and not made.masked and not made.focused:
             await self.inspection.wait_for_frames()
@@ -173,7 +177,7 @@ class Filling:
         return made
 
     async def _write_in_editor(self) -> ActionOutcome:
-        """Replace the whole text of a code editor, as by Control+A and Control+V, and compare it by Control+C."""
+        """Replace the content of a code editor as by Control+A and Control+V, and verify it as by Control+C."""
         dialog = await self.keyboard.press("ControlOrMeta+a")
         by_script = bool(self.text) and (await self._ask_editor(paste=True)).handled
         if not self.text:
@@ -182,7 +186,7 @@ class Filling:
             dialog = await self.keyboard.insert_text(self.text) or dialog
         dialog = await self.keyboard.press("ControlOrMeta+a") or dialog
         taken = (await self._ask_editor(paste=False)).same
-        # The selection is taken back; the caret is at the end then.
+        # Clears the selection and moves the caret to the end.
         dialog = await self.keyboard.press("ArrowRight") or dialog
         await self.guard.conclude(
             self.context.interruptions,
@@ -191,7 +195,7 @@ class Filling:
             count=lambda _: (0, len(self.text)),
         )
         if not taken:
-            raise refusal(self.node, "the code editor made something else of it", None)
+            raise refusal(self.node, "the code editor changed the value", None)
         return ActionOutcome("fill", self.node.description, dialog_opened=dialog, set_by_script=by_script)
 
     async def _ask_editor(self, *, paste: bool) -> _Clipboard:
@@ -199,12 +203,13 @@ class Filling:
         return await self.inspection.run(_source(("_input/forms/editor",)), request, _Clipboard)
 
     async def _replace(self) -> tuple[ActionOutcome, _Held | None]:
-        """Put the text in the place of what is selected, and read the control back."""
+        """Replace the selected content, and read the control back."""
         with pending_group() as post:
             early: PendingCall | None = None
 
             def ask() -> None:
-                # Right behind the text. What comes to the page before the text does is asked again below.
+                # Posted directly after the insertion. If it reaches the page earlier, the control is read again
+                # below.
                 nonlocal early
                 early = post(self.inspection.post(_source(_HELD), self._held_request()))
 
@@ -229,7 +234,7 @@ class Filling:
         return outcome, held
 
     async def _type_keys(self, text: str, *, first: str = "") -> tuple[ActionOutcome, _Held | None]:
-        """Type the text key by key where the caret is, after the key `first`, and read the control back."""
+        """Press the key `first`, type `text` key by key at the caret, and read the control back."""
         split = self.keyboard.split(text, 0, None)
         dialog = bool(first) and await self.keyboard.press(first)
         pause = MASK_PAUSE if self.made.masked or self.own.keys else 0
@@ -258,7 +263,7 @@ class Filling:
         return {"wanted": self.text, "type": made.type, "guard": {"id": self.guard.id}, "masked": made.masked}
 
     async def _read_back(self) -> _Held | None:
-        """Ask whether the control took the text; None when the input made the page show another document."""
+        """Return whether the control accepted the value, or None if the page navigated in response."""
         try:
             held = await self.inspection.run(_source(_HELD), self._held_request(), _Held)
         except StaleRefError:
@@ -270,7 +275,7 @@ class Filling:
     # --- dates, times and ranges --------------------------------------------------------------------------------
 
     async def _by_keys(self) -> ActionOutcome | None:
-        """Give a date, time or range its value by keys; None where they do not do it."""
+        """Set a date, time or range by keys. Return None if keys do not work."""
         keys = self.made.keys if self.made.range else await self._keys_for_segments()
         if not keys:
             return None
@@ -314,7 +319,7 @@ _TYPED = frozenset({"text", "search", "url", "tel", "email", "password", "number
 
 
 def _without(text: str, literals: str) -> str:
-    """Return the text without what a mask shows between its blanks, which is not typed."""
+    """Return `text` without the characters that a mask shows between its blanks, which are not typed."""
     return "".join(each for each in text if each not in literals)
 
 

@@ -1,7 +1,7 @@
-"""Forms: fill in many fields within one budget, and report all that failed in one error.
+"""Forms: fill in many fields within one budget, and report all failures in one error.
 
-Rule: the fields share one budget, in the order given. A field that fails takes no more than its share of the time
-that is left, and the others are still filled in; one error holds all failures. Only the end of the page or of the
+Rule: the fields share one budget, in the given order. A failing field uses at most its share of the remaining
+time, and the other fields are still filled in. One error contains all failures. Only the loss of the page or the
 connection ends the work early.
 """
 
@@ -41,18 +41,18 @@ FieldValue = (
     | Sequence[FileContent]
     | Sequence[os.PathLike[str] | FileContent]
 )
-"""What `fill` takes; a path or several for an input of files; texts or Options for a list of several."""
+"""A value for `fill`, one or more paths for a file input, or strings or Options for a multiple selection."""
 
 _MARGIN = 0.3
-"""Seconds before the end of the whole budget in which the errors are raised, at most a tenth of it."""
+"""Reserve at the end of the whole budget to raise the errors in, in seconds. At most a tenth of the budget."""
 
 
 @attrs.frozen
 class FieldWork:
-    """One field to fill in: its name in errors, how its node is found, its value.
+    """One field to fill in: its name in errors, a function that finds its node, and its value.
 
-    `settle` returns the node to fill in where it is called otherwise than expected, or raises.
-    `sought`: `find` looks for the node in the page, so it can be called again after the node was replaced.
+    `settle` returns the node to fill in if the node's name has changed, or raises.
+    `sought`: `find` searches the page, so it can be called again after the node was replaced.
     """
 
     target: str
@@ -63,23 +63,23 @@ class FieldWork:
 
 
 def check_field_value(value: FieldValue) -> None:
-    """Raise InvalidArgumentError for what no field can hold. Sends nothing."""
+    """Raise InvalidArgumentError for a value that no field accepts. Sends nothing."""
     if isinstance(value, (os.PathLike, FileContent)):
         return
     if isinstance(value, (list, tuple)):
         if not all(isinstance(each, (str, Option, os.PathLike, FileContent)) for each in value):
             raise InvalidArgumentError(
-                what="value", given="a list of other things", expected="a list of options or of files"
+                what="value", given="a list with other types", expected="a list of options or of files"
             )
         return
-    check_fill_value(value)  # type: ignore[arg-type]  # what is left is a FillValue, or is refused
+    check_fill_value(value)  # type: ignore[arg-type]  # a FillValue, or refused by the function
 
 
 async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> ActionOutcome:
-    """Fill in all fields, and raise one error with all that failed.
+    """Fill in all fields and raise one error with all failures.
 
-    Raises FormError when any field failed; what ended the page (SessionGoneError, ConnectionLostError) as itself
-    when it is the only error.
+    Raises FormError if a field failed. SessionGoneError or ConnectionLostError is raised directly if it is the
+    only failure.
     """
     failed: list[FailedField] = []
     dialog = by_script = False
@@ -119,12 +119,12 @@ async def _fill_found(field: FieldWork, context: ActionContext) -> ActionOutcome
         except StaleRefError:
             if not field.sought:
                 raise
-            context.budget.step("it was replaced, and is looked for again")
+            context.budget.step("it was replaced, so it is looked up again")
             await trio.lowlevel.checkpoint()
 
 
 async def fill_field(node: Node, value: FieldValue, *, context: ActionContext) -> ActionOutcome:
-    """Fill in one field: its files, its options, or its value. Raises as `upload`, `select` and `fill` do."""
+    """Fill in one field: its files, options or value. Raises the errors of `upload`, `select` and `fill`."""
     if isinstance(value, (os.PathLike, FileContent)):
         return await upload(node, value, context=context)
     if isinstance(value, (list, tuple)):

@@ -1,27 +1,27 @@
-// Finds the options of a list that a page made itself. Called in an isolated world on a list, on what opens one (a
-// combobox, a button), or on one of its options; with one request, then the parts option_lists.js and choices_shown.js:
+// Finds the options of a page's list. Called in an isolated world on a list, on an element that opens one (a
+// combobox, a button), or on one of its options; with a request, then the parts option_lists.js and
+// choices_shown.js:
 //   wanted    { text } or { label, value, index }; null: the node is the option itself
-//   node      "option", "opener" or "chip": return that element (null: none) in place of what is known of it; the chip is
-//             what takes the first choice away that is none of `keep`
-//   search    give the focus to the field whose text looks for options, with all that it holds selected
-//   scan      scroll the list for `wait` milliseconds until the option is there; "start": from its beginning, "on": further,
-//             "jump": to the place where a sorted list has it
-//   until     "": answer at once; "open", "closed": wait until the list is there, or is not; "there": until the option is
-//             shown, or the list closes; "chosen":
-//             until the control, or the option itself, shows that it is chosen; "changed": until the control shows
-//             something else than `before`
-//   before    what the control showed and held before the choice, as this answered it; `label`, `labels`: the texts of the
-//             option and of others
-//   wait      milliseconds to wait at most; any change in the document is looked at
+//   node      "option", "opener" or "chip": return that element, or null, instead of the state. The chip is the
+//             button that removes the first choice that is not in `keep`
+//   search    focus the field in which options are searched by text, and select its content
+//   scan      scroll the list for at most `wait` milliseconds until the option appears. "start": from the
+//             beginning; "on": further; "jump": to its position in a sorted list
+//   until     "": return immediately. "open", "closed": wait until the list exists, or does not. "there": until
+//             the option is visible, or the list closes. "chosen": until the control or the option shows that
+//             the option is chosen. "changed": until the control shows something else than `before`
+//   before    the state that the control showed and held before the choice, as returned by this function.
+//             `label`, `labels`: the labels of this option and of others
+//   wait      maximum time to wait, in milliseconds; the state is checked after each change in the document
 (function (request, tools, choicesOf) {
   "use strict";
 
   const MOST_LABELS = 20;
-  const PAUSE = 50; // milliseconds: values of fields change without a mutation
-  const FRAME = 100; // milliseconds: where frames do not come, time takes their place
-  const MOST_FRAMES = 4; // frames that a list gets to draw what it was scrolled to
-  const PART = 0.8; // of a list's height that it is scrolled by at least
-  const MOST_VIEWS = 10; // of a list's height that it is scrolled by at most; a longer list may be searched in halves
+  const PAUSE = 50; // milliseconds between checks, because values of fields change without a mutation
+  const FRAME = 100; // milliseconds, used instead of frames where the page gets none
+  const MOST_FRAMES = 4; // maximum number of frames for a list to draw the options it was scrolled to
+  const PART = 0.8; // minimum scroll step, as a fraction of the list's height
+  const MOST_VIEWS = 10; // maximum scroll step in heights of the list; longer lists may be searched by bisection
 
   const inOrder = new Intl.Collator(undefined, { numeric: true });
 
@@ -44,7 +44,7 @@
     return all.find(fits) || null;
   }
 
-  // In a list that draws a part of its options only, the place that an option says it has.
+  // The index of an option. In a list that draws only some of its options, the index that the option declares.
   function placeOf(option, index) {
     const place = Number(DOM.getAttribute(option, "aria-posinset"));
     return Number(DOM.getAttribute(option, "aria-setsize")) > 0 && place > 0 ? place - 1 : index;
@@ -52,7 +52,7 @@
 
   const wantedText = () => plain(request.wanted?.label ?? request.wanted?.text);
 
-  // What the page offers for the option now: the list, the option, and what is seen of it.
+  // The current list, option, visible element of the option, and choices.
   function look() {
     const list = tools.listOf(element);
     const option = list || !request.wanted ? match(list) : null;
@@ -66,7 +66,7 @@
   const active = () => openersOf().some((each) => DOM.getAttribute(each, "aria-activedescendant"));
   const openersOf = () => [element, ...DOM.querySelectorAll(element, "[aria-activedescendant]"), DOM.activeElement(document)].filter(Boolean);
 
-  // Whether an option says that it is chosen. Some combobox says so of the option that the arrow keys are at.
+  // Whether an option declares itself chosen. Some comboboxes do so for the option that the arrow keys are at.
   function says(option, multiple) {
     if (DOM.getAttribute(option, "aria-checked") === "true") return true;
     if (DOM.getAttribute(option, "aria-selected") !== "true") return false;
@@ -80,7 +80,7 @@
 
   const count = (all, one) => all.filter((each) => each === one).length;
 
-  // Whether the control holds a text among its choices: as a text beside its input, or in a hidden list.
+  // Whether the control holds a label among its choices: in a chip, or in a hidden list.
   function holds({ choices }, text, option) {
     const list = choices.native();
     const chosen = list ? Array.from(list.selectedOptions) : [];
@@ -102,13 +102,13 @@
     return isOpener && text !== "" && holds(at, text, option);
   }
 
-  // What the control shows and holds, in numbers.
+  // The choices that the control shows and holds, as numbers.
   function held({ choices }) {
     return { texts: choices.texts().map(([text]) => choices.number(text)), values: choices.values().map(choices.number) };
   }
 
-  // Whether the choice was taken. The option is remembered by its text: a page may draw it anew, or take the whole list
-  // away, once it is chosen.
+  // Whether the choice was accepted. The option is identified by its text, because a page may redraw it or
+  // remove the whole list after the choice.
   function taken(at) {
     const { list, option, visible, choices } = at;
     const { before, label: text } = request;
@@ -122,8 +122,8 @@
     if (!there && plain(value).toLowerCase().includes(text.toLowerCase())) return true;
     const fresh = (name) => now[name].filter((each) => !before[name].includes(each));
     if (now.values.length !== before.values.length || fresh("values").length) return !choices.native() || holds(at, text, option);
-    // The control shows something new, which is no other option's text: a short form of the choice, such as "+ 2". While
-    // the list is open, the option says that it is chosen, too.
+    // The control shows a new text that is not another option's label: a short form of the choice, such as "+
+    // 2". While the list is open, the option itself must declare that it is chosen.
     const others = request.labels.filter((each) => each !== text).map(choices.number);
     const says = there && option && DOM.getAttribute(option, "aria-selected") === "true";
     return (!there || says) && fresh("texts").length > 0 && !fresh("texts").some((each) => others.includes(each));
@@ -136,30 +136,30 @@
     return told === "true" ? shown(list) : tools.options(list).some(boxed);
   }
 
-  // What has the focus; null for nothing but the body.
+  // The focused element, or null if it is the body.
   function holder() {
     let at = DOM.activeElement(document);
     for (let inner = at; inner; inner = DOM.shadowRoot(at) && DOM.activeElement(DOM.shadowRoot(at))) at = inner;
     return at === DOM.body(document) ? null : at;
   }
 
-  // Whether Escape is the list's own: in a dialog, it could close that.
+  // Whether Escape only closes the list. In a dialog, it could close the dialog.
   function closable() {
     return !Array.from(flatAncestors(holder() ?? element)).some((each) => DOM.matches(each, "dialog, [role=dialog], [role=alertdialog]"));
   }
 
-  // A list need not say that it takes several options. Where the choice is shown as chips, or beside an input, it may.
+  // A list need not declare a multiple selection. It may be one if choices are shown as chips or next to an input.
   function mayTakeSeveral(list, choices) {
     if (!isOpener || (list && DOM.getAttribute(list, "aria-multiselectable") === "false")) return false;
     return element instanceof HTMLInputElement || choices.typable() !== null || choices.chips().length > 0;
   }
 
-  // Other options that are chosen. Where a hidden list knows better than the options do, that counts. A control with
-  // chips may show some of them only.
+  // The other chosen options. A hidden list takes precedence over the options' states. A control with chips may
+  // show only some of the choices.
   function others(at, all, multiple) {
     if (!multiple && isOpener && at.choices.chips().length === 0) return [];
     const known = at.choices.native() !== null;
-    // More are chosen than the chips and the options say: the option that the arrow keys are at is one of them.
+    // If more are chosen than chips and options show, the option that the arrow keys are at counts as chosen.
     const counted = at.choices.texts().map(([text]) => /^\+\s*(\d+)$/.exec(text)).find(Boolean);
     const more = counted && at.choices.chips().length + Number(counted[1]) > all.filter((each) => says(each, multiple)).length;
     const isOther = (each) => each !== at.option && says(each, multiple || more) && (!known || holds(at, label(each), each));
@@ -193,7 +193,8 @@
     };
   }
 
-  // Where a click opens the list: on the control itself, or on what the page draws over it or around it.
+  // The element whose click opens the list: the control itself, or an element that the page draws over or around
+  // it.
   function opener() {
     const { choices } = look();
     const whole = choices.whole;
@@ -251,13 +252,14 @@
 
   const drawn = (list) => Array.from(flat(tools.holder(list)), (each) => tools.ownText(each)).join("\n");
 
-  // The options that are drawn now; of a list for assistive technology alone, the texts that are scrolled in their place.
+  // The visible options. For a list that is only for assistive technology, the visible elements that scroll
+  // instead.
   function rows(list, by) {
     const own = tools.options(list).filter(boxed);
     return own.length ? own : flat(by).filter((each) => !isIn(each, list) && boxed(each) && tools.ownText(each));
   }
 
-  // How far the list is scrolled next: to the last option that is drawn below the ones in view, without a gap of a row.
+  // The next scroll distance: to the last drawn option in a gapless sequence below the visible ones.
   function step(list, by) {
     const view = DOM.getBoundingClientRect(by);
     const least = Math.max(10, by.clientHeight * PART);
@@ -271,7 +273,7 @@
     return Math.max(least, Math.min(end - view.top - height, MOST_VIEWS * by.clientHeight));
   }
 
-  // Scrolls to a place, and waits until the list draws other options, or does not.
+  // Scrolls to a position and waits a few frames for the list to draw other options. Returns whether it scrolled.
   async function scrollTo(list, by, place) {
     const [from, text] = [by.scrollTop, drawn(list)];
     by.scrollTop = place;
@@ -284,7 +286,7 @@
     return true;
   }
 
-  // How the wanted option compares with those drawn now: below 0 before them all, above 0 behind them, 0 among them.
+  // Compares the wanted option with the first and the last drawn one: negative means before it, positive after it.
   function compared(list, by) {
     const boxes = rows(list, by).map((each, index) => [DOM.getBoundingClientRect(each).top, each, index]);
     const drawnNow = boxes.sort(([one], [other]) => one - other).map(([, each, index]) => [each, index]);
@@ -294,8 +296,8 @@
     return [key(drawnNow[0]), key(drawnNow[drawnNow.length - 1])].map((each) => inOrder.compare(wanted, each));
   }
 
-  // Where the list is sorted, whichever way round, halves the part that must have the option until it is there. The
-  // option itself is looked for at each place: a list in another order is left to `scan`.
+  // In a sorted list (ascending or descending), bisects the range that must contain the option. Looks for the
+  // option at each position. Lists in another order are left to `scan`.
   async function jump() {
     const until = performance.now() + request.wait;
     const there = (at) => at.visible && boxed(at.visible);
@@ -310,7 +312,7 @@
       ends.push(by && compared(at.list, by));
       if (!ends.at(-1) || there(at)) return state(at);
     }
-    // Behind the first and before the last in a list that ascends; the other way round in one that descends.
+    // After the first and before the last in an ascending list, the reverse in a descending one.
     const way = Math.sign(ends[0][0]);
     if (way === 0 || Math.sign(ends[1][1]) !== -way) return state(at);
     while (to - from > 1 && performance.now() < until) {
@@ -327,7 +329,7 @@
     return state(at);
   }
 
-  // Scrolls the list until the option is there, to its end, or until the time is over; `ended`: it was seen to its end.
+  // Scrolls the list until the option appears, the list ends (`ended`), or the time is over.
   async function scan() {
     const until = performance.now() + request.wait;
     let start = request.scan === "start";

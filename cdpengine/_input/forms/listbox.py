@@ -1,9 +1,9 @@
-"""Options, by label, value or place, and listboxes that a page made itself (roles listbox, combobox and option).
+"""Options by label, value or index, and listboxes of a page (roles listbox, combobox and option).
 
-Rule: the list is opened by a click on its control, and each option is chosen by a click; only options whose state
-has to change are clicked. An option that is not there is looked for by its text where a field takes one, then by
-scrolling the list. The option's own state, the text or chip that the control shows, or the hidden field behind it
-says whether the choice was taken.
+Rule: a click on the control opens the list, and a click on each option selects it. Only options whose state must
+change are clicked. A missing option is searched for by typing its text into the field if that is possible, then
+by scrolling the list. The selection is confirmed by the option's state, by the label or chip that the control
+shows, or by the hidden field behind it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from cdpengine.errors import (
 
 @attrs.frozen
 class Option:
-    """The option that has all that is given: `label` (white space joined), `value`, `index` (from 0)."""
+    """An option that matches all given criteria: `label` (white space collapsed), `value`, `index` (from 0)."""
 
     label: str | None = None
     value: str | None = None
@@ -64,7 +64,7 @@ class Option:
 
     @property
     def parts(self) -> list[tuple[str, str | int]]:
-        """What is given, by name."""
+        """The given criteria by name."""
         parts = (("label", self.label), ("value", self.value), ("index", self.index))
         return [(name, part) for name, part in parts if part is not None]
 
@@ -73,9 +73,9 @@ class Option:
 
 
 def request_for(wanted: str | Option) -> dict[str, object]:
-    """Return what is wanted as the page's helpers understand it. Raises InvalidArgumentError.
+    """Return the option as a request for the page's helpers. Raises InvalidArgumentError.
 
-    A text is an option's value where one has it, else its label.
+    A string is an option's value if one has it, else its label.
     """
     if isinstance(wanted, str):
         return {"text": wanted}
@@ -90,7 +90,7 @@ def request_for(wanted: str | Option) -> dict[str, object]:
 
 
 def kind_of(wanted: str | Option) -> str:
-    """Return in words how an option was asked for, without the text that it was asked for by."""
+    """Describe the wanted option without its value or label, which may be secret."""
     if isinstance(wanted, str):
         return f"an option with this value or label ({len(wanted)} characters)"
     words = [
@@ -101,25 +101,25 @@ def kind_of(wanted: str | Option) -> str:
 
 
 _OPTION_TIMEOUT = 0.25
-"""Seconds of one probe for an option that is not there yet; a change in the document ends it at once."""
+"""Maximum time of one probe for a missing option, in seconds. A change in the document ends the probe."""
 
 _CHOICE_TIMEOUT = 1.0
-"""Seconds at most that a page gets to show that it took the choice."""
+"""Maximum time for a page to show that it accepted the choice, in seconds."""
 
 _SEARCH_TIMEOUT = 2.0
-"""Seconds in which a search for typed text gives the option; then the whole list is scrolled instead."""
+"""Maximum time for a search by typed text, in seconds. After that, the whole list is scrolled."""
 
 _SCAN_TIMEOUT = 0.5
-"""Seconds of one call that scrolls a list."""
+"""Maximum time of one call that scrolls a list, in seconds."""
 
 _CLOSE_TIMEOUT = 0.3
-"""Seconds that a list gets to close after Escape."""
+"""Maximum time for a list to close after Escape, in seconds."""
 
 _MOST_CHIPS = 100
-"""Choices that are taken away one by one."""
+"""Maximum number of choices that are removed individually."""
 
 _MOST_TRIES = 3
-"""Times that an option is clicked which the page replaces before the click."""
+"""Maximum number of clicks on an option that the page replaces before the click."""
 
 _FIRST: dict[str, object] = {"index": 0}
 
@@ -127,14 +127,14 @@ _LISTBOX = ("_input/forms/listbox", "_input/forms/option_lists", "_input/forms/c
 
 
 class _Held(msgspec.Struct):
-    """What a control shows and holds, as numbers made of its texts and values."""
+    """The choices that a control shows and holds, as hashes of labels and values."""
 
     texts: list[int] = []
     values: list[int] = []
 
 
 class _Seen(msgspec.Struct):
-    """What listbox.js answers."""
+    """The result of listbox.js."""
 
     open: bool
     multiple: bool
@@ -160,15 +160,15 @@ class _Seen(msgspec.Struct):
 async def choose_from_listbox(
     node: Node, values: Sequence[str | Option], *, context: ActionContext
 ) -> ActionOutcome:
-    """Choose these options of the listbox; in one that takes several, exactly these.
+    """Select these options of the listbox. In a multiple selection, deselect all others.
 
-    Raises as `select` does.
+    Raises the errors of `select`.
     """
     return await _Choosing(node, context).choose(values)
 
 
 async def choose_custom_option(node: Node, *, context: ActionContext) -> ActionOutcome:
-    """Choose the option of a listbox that the node is. Raises as `select` does."""
+    """Select the option of a listbox that the node is. Raises the errors of `select`."""
     choosing = _Choosing(node, context)
     seen = await choosing.probe(None)
     if seen.chosen:
@@ -180,7 +180,7 @@ async def choose_custom_option(node: Node, *, context: ActionContext) -> ActionO
 
 @attrs.define(eq=False)
 class _Choosing:
-    """The choice of some options of one list. `typed`: text was typed to look for options, and is still there."""
+    """The selection of options in one list. `typed`: text that was typed to search is still in the field."""
 
     node: Node
     context: ActionContext
@@ -207,7 +207,7 @@ class _Choosing:
         return ActionOutcome("select", self.node.description, dialog_opened=self.dialog)
 
     async def open(self, request: dict[str, object]) -> _Seen:
-        """Open the list unless it is open, by a click; where that does not do it, by the arrow key."""
+        """Open the list, if it is closed, by a click or, if that fails, by the arrow key."""
         seen = await self.probe(request)
         if seen.open:
             return seen
@@ -223,7 +223,7 @@ class _Choosing:
     async def _choose(self, value: str | Option, request: dict[str, object]) -> _Seen:
         for tried in range(_MOST_TRIES):
             seen = await self._find(value, request)
-            # An option may count as chosen because its text was typed: the page learns of it by the click.
+            # An option may count as chosen because its text was typed. Only the click informs the page.
             if seen.chosen and not (self.typed and seen.shown and not seen.multiple):
                 return seen
             try:
@@ -232,12 +232,12 @@ class _Choosing:
             except StaleRefError:
                 if tried == _MOST_TRIES - 1 or not self.node.valid():
                     raise
-        self.typed = False  # a choice takes the text along, or shows it
+        self.typed = False  # the choice has replaced or removed the typed text
         await self.confirm(request, seen)
         return seen
 
     async def _find(self, value: str | Option, request: dict[str, object]) -> _Seen:
-        """Wait until the option can be clicked: as the list is, looked for by its text, or scrolled to."""
+        """Wait until the option can be clicked: directly, after a search for its text, or after scrolling."""
         hindrance = Hindrance("select from", self.node, self.context.budget)
         budget, text = self.context.budget, _search_text(value)
         searched: float | None = None
@@ -249,7 +249,7 @@ class _Choosing:
             if seen.chosen or (seen.shown and not seen.disabled):
                 return seen
             if opened and not seen.open and searched is None and budget.remaining > 2 * _OPTION_TIMEOUT:
-                # The list was still closing after an earlier choice.
+                # An earlier choice was still closing the list.
                 opened, scanned = (await self.open(request)).open, False
                 continue
             labels = labels or seen.labels
@@ -285,7 +285,7 @@ class _Choosing:
             scan = "start" if scan == "jump" else "on"
 
     async def _search(self, request: dict[str, object]) -> bool:
-        """Give the focus to the field whose text looks for options; False where there is none."""
+        """Focus the field in which options are searched by text. Return whether there is such a field."""
         async with self.context.inspect(self.node, "select from") as inspection:
             return await inspection.run(script_with(*_LISTBOX), {"wanted": request, "search": True}, bool)
 
@@ -302,7 +302,7 @@ class _Choosing:
     async def _take_others_away(
         self, request: dict[str, object], labels: Sequence[str], places: Sequence[int]
     ) -> None:
-        """Undo the choice of all other options: by their chips, or else by a click on them in the list."""
+        """Deselect all other options, by their chips or by a click on them in the list."""
         known = not all(label for label in labels)
         for _ in range(_MOST_CHIPS):
             if known:
@@ -328,43 +328,43 @@ class _Choosing:
                 await self._click_option({"index": place}, f"option {label!r} of {self.node.description}")
 
     async def _check_several(self, wanted: Sequence[dict[str, object]], labels: Sequence[str]) -> None:
-        """Refuse a control that has kept the last choice alone: it takes one option."""
+        """Raise NotInteractableError if the control kept only the last choice, so it takes one option."""
         for request, label in zip(wanted[:-1], labels, strict=False):
             seen = await self.probe(request, label=label)
             if not seen.chosen and not seen.shows:
                 raise _cannot(self.node, f"it takes one option, and {len(wanted)} were given")
 
     async def _close(self, request: dict[str, object]) -> None:
-        """Close a list that was opened here and stays open after a choice, as lists of several do."""
+        """Close a list that this code opened and that is still open after a choice, as in multiple selections."""
         if not self.opened or self.dialog:
             return
         with suppress(StaleRefError, NotInteractableError):
             seen = await self.probe(request)
             if seen.open and seen.several and seen.closable:
-                if not seen.focused:  # what had it went away, such as the button of a chip
+                if not seen.focused:  # the focused element was removed, such as the button of a chip
                     await focus(self.node, context=self.context)
                 self.dialog = await self._keyboard.press("Escape")
                 await self.probe(request, until="closed", seconds=_CLOSE_TIMEOUT)
 
     async def confirm(self, request: dict[str, object] | None, before: _Seen) -> None:
-        """Wait until the page shows that it took the choice. Raises ValueRefusedError where it does not."""
+        """Wait until the page shows that it accepted the choice. Raises ValueRefusedError if it does not."""
         seconds = min(_CHOICE_TIMEOUT, self.context.budget.remaining / 2)
         try:
             seen = await self.probe(request, until="chosen", seconds=seconds, before=before)
         except StaleRefError:
-            return  # the list, or the whole document, went away with the choice
+            return  # the choice removed the list, or navigated
         if not seen.taken:
             raise ValueRefusedError(
                 action="select from",
                 target=self.node.description,
-                reason=f"the option {before.label!r} was clicked, and nothing shows that it is selected",
+                reason=f"the option {before.label!r} was clicked, but the page does not show it as selected",
                 took="",
             )
 
     async def _click_option(self, request: dict[str, object], description: str) -> None:
         option = await self._related("option", request, description)
         if option is None:
-            raise _cannot(self.node, f"{description} went away before it could be clicked")
+            raise _cannot(self.node, f"{description} disappeared before it could be clicked")
         await self._click(option)
 
     async def _click(self, node: Node) -> None:
@@ -407,7 +407,7 @@ class _Choosing:
 
 
 def _search_text(value: str | Option) -> str:
-    """Return the text to type where options are looked for; "" for an option known by its place alone."""
+    """Return the string to type in a search for the option, or "" if it is given by its index only."""
     return value if isinstance(value, str) else value.label or value.value or ""
 
 
@@ -416,7 +416,7 @@ def _not_to_be_had(node: Node, value: str | Option, seen: _Seen) -> NotInteracta
         return OptionNotFoundError(
             action="select from",
             target=node.description,
-            reason=f"{kind_of(value)} is not there",
+            reason=f"{kind_of(value)} does not exist",
             options=seen.labels,
             wanted=(value if isinstance(value, str) else str(value),),
         )

@@ -1,12 +1,12 @@
-// Makes what listbox.js knows of lists: which list belongs to a control, its options and what they say, and where it can
-// be scrolled. Trees are lists too. All of it follows the flat tree: open shadow roots, and what is slotted into them.
+// Creates functions about lists for listbox.js: the list of a control, its options and their labels, and its
+// scroller. Trees count as lists. All functions follow the flat tree: open shadow roots and slotted elements.
 (function () {
   "use strict";
 
   const LISTS = ["listbox", "tree"];
   const OPTIONS = ["option", "treeitem"];
-  const NEAR = 200; // CSS pixels between a control and a list that it does not name
-  const MOST_AROUND = 4; // elements around a list that may still be its popup
+  const NEAR = 200; // maximum distance in CSS pixels between a control and a list that it does not reference
+  const MOST_AROUND = 4; // number of ancestors of a list that may be its popup
 
   const plain = (text) => (text || "").replace(/[\s\u200b]+/g, " ").trim();
   const roleOf = (each) => (DOM.getAttribute(each, "role") || "").trim().split(/\s+/)[0];
@@ -15,7 +15,7 @@
   const shown = (each) => DOM.checkVisibility(each, { visibilityProperty: true, contentVisibilityAuto: true });
   const isBoxless = (each) => DOM.localName(each) === "slot" || getComputedStyle(each).display === "contents";
 
-  // Whether it takes up space, whatever an animation makes of it just now.
+  // Whether the element takes up space, regardless of running animations.
   function boxed(each) {
     const { offsetWidth, offsetHeight } = each;
     if (offsetWidth === undefined) return shown(each) && DOM.getBoundingClientRect(each).width > 1;
@@ -36,7 +36,7 @@
     return slotted.length ? slotted : DOM.childNodes(DOM.shadowRoot(of) || of);
   }
 
-  // All elements in it, in their order.
+  // All descendant elements in order.
   function flat(of, found = []) {
     for (const each of nodesIn(of)) {
       if (DOM.nodeType(each) !== Node.ELEMENT_NODE) continue;
@@ -48,7 +48,7 @@
 
   const isIn = (each, of) => Array.from(flatAncestors(each)).includes(of);
 
-  // The text of an element without that of the items nested in it.
+  // The element's label without those of nested items.
   function words(of) {
     let text = "";
     for (const each of nodesIn(of)) {
@@ -90,24 +90,25 @@
 
   const first = (of, test) => flat(of).find(test) || null;
 
-  // The distance between two boxes, 0 where they touch.
+  // The distance between two boxes, 0 if they touch.
   function gap(one, other) {
     const [a, b] = [DOM.getBoundingClientRect(one), DOM.getBoundingClientRect(other)];
     const across = Math.max(0, a.left - b.right, b.left - a.right);
     return across + Math.max(0, a.top - b.bottom, b.top - a.bottom);
   }
 
-  // What may name the list: the control, what is in it, and what it is a part of.
+  // The elements that may reference the list: the control, its descendants and its nearest ancestors.
   function openers(element) {
     const names = "[aria-controls], [aria-owns]";
     const around = Array.from(flatAncestors(element)).slice(1, MOST_AROUND);
     return [element, ...DOM.querySelectorAll(element, names), ...around.filter((each) => DOM.matches(each, names))];
   }
 
-  // Whether it is no list or option itself, or one that opens another list in it.
+  // Whether the element is not a list or option itself, or contains another list that it opens.
   const isOpener = (element) => !isOption(element) && (!isList(element) || flat(element).some(isList));
 
-  // The list of a control: itself, the one that it names, one within it, or else the nearest one that is shown.
+  // The list of a control: the element itself, the list that it references, a list inside, or the nearest
+  // visible list.
   function listOf(element) {
     if (isList(element) && !isOpener(element)) return element;
     if (isOption(element)) return Array.from(flatAncestors(element)).find(isList) || null;
@@ -117,10 +118,10 @@
         if (found) return found;
       }
     }
-    // A control may show its choice in a list, too: the other one has more in it.
+    // A control may also show its choices in a list. The list of options is the longer one.
     const inside = flat(element).filter(isList).map((each) => [each, options(each).length + (shown(each) ? 0.5 : 0)]);
     if (inside.length) return inside.reduce((one, other) => (other[1] > one[1] ? other : one))[0];
-    if (DOM.getAttribute(element, "aria-expanded") === "false") return null; // its own is not there yet
+    if (DOM.getAttribute(element, "aria-expanded") === "false") return null; // its list does not exist yet
     const selector = LISTS.map((role) => `[role~=${role}]`).join();
     const others = roots(element).flatMap((root) => Array.from(DOM.querySelectorAll(root, selector)));
     const near = others.filter((each) => boxed(holder(each)) && options(each).length > 0 && gap(each, element) <= NEAR && !isNamed(each, openers(element)));
@@ -128,7 +129,7 @@
     return near[0] || null;
   }
 
-  // Whether another control says that the list is its own.
+  // Whether another control references the list.
   function isNamed(list, own) {
     const root = DOM.getRootNode(list);
     const id = list.id && CSS.escape(list.id);
@@ -145,13 +146,13 @@
 
   const isRoot = (each) => each === DOM.body(document) || each === DOM.documentElement(document);
 
-  // What is seen of a list. One that is there for assistive technology alone takes up no space, and neither do its
-  // options: what is seen is drawn beside it.
+  // The visible element of a list. A list for assistive technology only takes up no space, and neither do its
+  // options. A neighbouring element is visible instead.
   function holder(list) {
     return Array.from(flatAncestors(list)).slice(0, MOST_AROUND).find((each) => !isRoot(each) && boxed(each)) || list;
   }
 
-  // The element that is seen of an option: itself, or what says the same in the same popup.
+  // The visible element of an option: the option itself, or an element with the same text in the same popup.
   function seen(list, option, text) {
     if (option && boxed(option)) return option;
     const told = options(list);
@@ -167,7 +168,7 @@
     return each.scrollHeight > each.clientHeight + 1 && each.clientHeight > 1 && getComputedStyle(each).overflowY !== "visible";
   }
 
-  // What scrolls the options of a list, null for none.
+  // The element that scrolls the options of a list, or null.
   function scroller(list) {
     if (!list) return null;
     const around = holder(list);

@@ -30,7 +30,7 @@ class _Listener(msgspec.Struct):
 
 
 class _OwnListeners(msgspec.Struct):
-    """What Chrome answers for one element."""
+    """Chrome's response for one element."""
 
     listeners: list[_Listener] = []
 

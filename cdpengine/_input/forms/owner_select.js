@@ -1,4 +1,4 @@
-// Returns the <select> that an option belongs to, null for none. Called on a node in an isolated world.
+// Returns the <select> of an option, or null. Called on a node in an isolated world.
 (function () {
   "use strict";
 

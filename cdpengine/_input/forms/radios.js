@@ -1,9 +1,11 @@
-// Looks at a group of radio buttons, native ones or of the role "radio". Called on a node in an isolated world, with
-//   wanted   { text } or { label, value, index }: the radio button that is meant; null for the node itself
-//   take     give the element of that radio button in place of the answer; null for none
-// The node is a radio button, a label of one, an element of the role "radiogroup", or one that holds the radio buttons of
-// one group and no other field. Answers { kind, found, labels, own }: "radio", "group" or "none"; the number of the radio
-// button that is meant, -1 for none; the labels of all; whether what is wanted is the node itself.
+// Inspects a group of radio buttons, native ones or elements with the role "radio". Called on a node in an
+// isolated world, with
+//   wanted   { text } or { label, value, index } of a radio button; null for the node itself
+//   take     return the element of that radio button, or null, instead of the description
+// The node is a radio button, a label of one, an element with the role "radiogroup", or one that contains the
+// radio buttons of one group and no other field. Returns { kind, found, labels, own }: "radio", "group" or
+// "none"; the index of the wanted radio button or -1; the labels of all; whether the wanted radio button is the
+// node itself.
 (function (request) {
   "use strict";
 
@@ -23,7 +25,7 @@
 
   const inside = (at) => Array.from(DOM.querySelectorAll(at, RADIO)).filter(isRadio);
 
-  // The radio buttons of the group that one of them belongs to.
+  // All radio buttons of the group of this one.
   function groupOf(radio) {
     const root = DOM.getRootNode(radio);
     if (isNative(radio)) {

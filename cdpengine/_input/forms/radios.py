@@ -1,8 +1,8 @@
-"""Radio buttons: choose one by itself or out of its group, and read the strings that stand for a state.
+"""Radio buttons: select one directly or within its group, and parse strings that name a state.
 
-Rule: a radio button is chosen as `check` does it: by a click on it, or on its label where it is hidden. A text
-means the radio button of the group with that value or label. Models write the state of a checkbox as a string:
-"true", "on" and "checked" check it, "false", "off" and "unchecked" uncheck it.
+Rule: a radio button is selected as in `check`: by a click on it, or on its label if it is hidden. A string
+selects the radio button of the group with that value or label. Language models write the state of a checkbox as
+a string: "true", "on" and "checked" check it; "false", "off" and "unchecked" uncheck it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STATES = {"true": True, "on": True, "checked": True, "false": False, "off": Fal
 
 
 class _Radios(msgspec.Struct):
-    """What radios.js answers."""
+    """The result of radios.js."""
 
     kind: str
     found: int = -1
@@ -37,12 +37,13 @@ class _Radios(msgspec.Struct):
 async def choose_radio(
     node: Node, values: Sequence[str | Option], action: str, *, context: ActionContext
 ) -> ActionOutcome | None:
-    """Choose a radio button: the node itself without values, else the one of its group with that value or label.
+    """Select the node if `values` is empty, else the radio button of its group with that value or label.
 
-    None where the node is neither a radio button nor a group of them. A string such as "true" chooses the node.
+    A string such as "true" selects the node. Returns None if the node is neither a radio button nor a group of
+    them.
 
-    Raises OptionNotFoundError, with the labels that there are; NotInteractableError for several values, and for a
-    group without a value; and as `set_checked` does.
+    Raises OptionNotFoundError with the available labels. Raises NotInteractableError for several values, and for a
+    group without a value. Raises the errors of `set_checked`.
     """
     wanted = request_for(values[0]) if values else None
     seen = await _look(node, action, wanted, context)
@@ -52,7 +53,7 @@ async def choose_radio(
         raise NotInteractableError(
             action=action,
             target=node.description,
-            reason=f"one radio button of a group is chosen, and {len(values)} were given; pass the one to choose",
+            reason=f"a group has one selected radio button, and {len(values)} were given; pass one",
         )
     if seen.own or (seen.kind == "radio" and seen.found < 0 and values and _state_of(values[0])):
         return await _check(node, node, action, context)
@@ -69,7 +70,7 @@ async def choose_radio(
         raise OptionNotFoundError(
             action=action,
             target=node.description,
-            reason=f"{kind_of(values[0])} is not there",
+            reason=f"{kind_of(values[0])} does not exist",
             steps=(),
             options=seen.labels,
             wanted=tuple(each if isinstance(each, str) else str(each) for each in values[:1]),
@@ -78,10 +79,10 @@ async def choose_radio(
 
 
 async def fill_toggle(node: Node, text: str, *, context: ActionContext) -> ActionOutcome:
-    """Give a checkbox, switch or radio button the state that a string stands for.
+    """Set the state of a checkbox, switch or radio button from a string.
 
-    For a radio button, the value or label of one of its group is chosen. Raises InvalidArgumentError for another
-    string, and as `set_checked` and `choose_radio` do.
+    For a radio button, the one of its group with that value or label is selected. Raises InvalidArgumentError for
+    other strings, and the errors of `set_checked` and `choose_radio`.
     """
     state = _state_of(text)
     if state is False and not (await _look(node, "fill", request_for(text), context)).own:
@@ -92,8 +93,8 @@ async def fill_toggle(node: Node, text: str, *, context: ActionContext) -> Actio
     if state is None:
         raise InvalidArgumentError(
             what="value",
-            given=f"a text of {len(text)} characters",
-            expected='True or False, or "true" or "false", for what can be checked',
+            given=f"a string of {len(text)} characters",
+            expected='True or False, or "true" or "false", for a checkbox, switch or radio button',
         )
     return attrs.evolve(await set_checked(node, state, context=context), action="fill")
 

@@ -1,7 +1,7 @@
-"""Related nodes: what a control leads to, such as the box of a label, an option, the select that an option is in.
+"""Related nodes of a control, such as the control of a label, an option, or the select of an option.
 
-Rule: a function of a .js file finds the node, called on the control in the isolated world of its frame. It is a
-node of the same document, so it has the control's session and frame, and goes stale with it.
+Rule: a function of a .js file finds the node, called on the control in the isolated world of its frame. The
+related node is in the same document, so it has the control's session and frame, and becomes stale with it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ async def related_node(
     worlds: IsolatedWorlds,
     parts: Sequence[str] = (),
 ) -> Node | None:
-    """Return the node that the function in the file `name` gives for `node` and `request`; None for none.
+    """Return the node that the function in the file `name` returns for `node` and `request`, or None.
 
-    `parts` are as for `script_with`.
+    `parts` are those of `script_with`.
 
-    Raises StaleRefError when the node's document is gone, EvaluationFailedError when the function threw.
+    Raises StaleRefError if the node's document is gone, EvaluationFailedError if the function threw.
     """
     with object_group("related") as group:
         try:
@@ -47,9 +47,9 @@ async def related_node(
 async def object_from(
     handle: Handle, name: str, request: object, parts: Sequence[str] = ()
 ) -> RemoteHandle | None:
-    """Return the remote object that the function in the file `name` gives; None for null.
+    """Return the remote object that the function in the file `name` returns, or None for null.
 
-    Chrome puts it into the object group that the handle's node is in.
+    Chrome adds it to the object group of the handle's node.
     """
     source = script_with(name, *parts) if parts else own(script(name))
     return await decode_object(handle.object.post(source, request, how=OBJECT), handle.node)

@@ -1,8 +1,8 @@
-// Looks at the sections of a date or time field that a page made itself: spin buttons in a group, one for each of day,
-// month, year, hour and so on. Called on a node in an isolated world, with
-//   take   the number of a section: gives its element in place of the answer, null where there is none
-// The node is the group, an element between it and the sections, its label, or the input that the page keeps hidden in it
-// for forms. Answers a list: { type, most, least, now, text } of each section; empty where it is no such field.
+// Describes the sections of a page's date or time field: spin buttons in a group, one each for day, month, year,
+// hour and so on. Called on a node in an isolated world, with
+//   take   the index of a section whose element to return instead, or null
+// The node is the group, an element between it and the sections, its label, or the hidden input in it for forms.
+// Returns a list of { type, most, least, now, text }, one per section; empty for other nodes.
 (function (request) {
   "use strict";
 

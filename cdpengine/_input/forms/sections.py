@@ -1,8 +1,8 @@
-"""Date and time fields of a page's own: a group of spin buttons, one for each of day, month, year, hour and so on.
+"""Date and time fields of a page: a group of spin buttons, one each for day, month, year, hour and so on.
 
-Rule: each section is filled in as a field of its own, in the order of the page, and all are read back. A date or
-time in ISO's form goes to the sections by what they take; another text in the order of the sections, as the field
-shows it ("11/26/2026").
+Rule: each section is filled in as a separate field, in the order of the page, and all are read back. An ISO date
+or time is distributed to the sections by their ranges. Other strings must have the order of the sections, as the
+field displays it ("11/26/2026").
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _TYPES = {"dayPeriod": "ampm"}
 _DAY_PERIODS = {"1": "AM", "2": "PM"}
 
 _MOST_NAMED = 12
-"""The largest number of a section that may show names: months, or the halves of a day."""
+"""Largest maximum of a section that may display names: months, or AM and PM."""
 
 _LEAST_YEAR = 1000
-"""The largest number of a section is at least this where it is a year."""
+"""Smallest maximum of a section that is a year."""
 
 
 class _Section(msgspec.Struct):
-    """One section, as sections.js answers it."""
+    """One section, as described by sections.js."""
 
     type: str
     most: float
@@ -49,10 +49,10 @@ async def fill_sections(
     *,
     context: ActionContext,
 ) -> ActionOutcome | None:
-    """Fill in the sections of a date or time field, each by `fill_one`; None where the node is no such field.
+    """Fill in the sections of a date or time field, each with `fill_one`. Return None for other nodes.
 
-    Raises NotInteractableError for a text that does not fit the sections; ValueRefusedError when they hold
-    something else afterwards; and as `fill_one` does.
+    Raises NotInteractableError for a string that does not fit the sections. Raises ValueRefusedError if they hold
+    another value afterwards. Raises the errors of `fill_one`.
     """
     sections = await _look(node, context)
     if not sections:
@@ -60,7 +60,7 @@ async def fill_sections(
     written = _written(sections, text) if text else [""] * len(sections)
     if not written:
         kinds = ", ".join(each.name for each in _named(sections)) or f"{len(sections)} sections"
-        reason = f"it is a date or time of {kinds}, and the text does not fit these"
+        reason = f"it is a date or time of {kinds}, and the value does not fit"
         raise NotInteractableError(action="fill", target=node.description, reason=reason)
     dialog = False
     for number, part in enumerate(written):
@@ -78,7 +78,7 @@ async def fill_sections(
         raise ValueRefusedError(
             action="fill",
             target=node.description,
-            reason="the field made something else of it",
+            reason="the field holds another value",
             took=" ".join(each.text for each in held),
         )
     return ActionOutcome("fill", node.description, dialog_opened=dialog)
@@ -90,7 +90,7 @@ async def _look(node: Node, context: ActionContext) -> list[_Section]:
 
 
 def _written(sections: Sequence[_Section], text: str) -> list[str]:
-    """Return the text of each section; [] where the text does not fit them."""
+    """Return the string for each section, or [] if `text` does not fit them."""
     named = _named(sections)
     written = write_segments(named, text.strip().replace(" ", "T", 1)) if named else []
     if written:
@@ -115,7 +115,7 @@ def _takes(section: _Section, part: str) -> bool:
 
 
 def _named(sections: Sequence[_Section]) -> list[Segment]:
-    """Return what the sections are, by their largest numbers; [] where that is not known."""
+    """Return the sections with their names, which their maxima reveal, or [] if these are ambiguous."""
     found: list[Segment] = []
     has_date = any(_by_number(each.most) in ("year", "day") for each in sections)
     for each in sections:

@@ -1,9 +1,9 @@
-"""Segments of Chrome's inputs of dates and times, and the keys that write a value into them. Pure.
+"""Segments of Chrome's date and time inputs, and the keys that write a value into them. Pure.
 
-Rule: Chrome draws one segment for each of day, month, year, hour and so on, in the order of the browser's
-language, and moves on by itself after two digits. One segment (not the year, where there is another) is emptied
-first and written last: so the input holds nothing until it holds all of it, and no half-written year in between.
-No keys are made where that is not certain to work.
+Rule: Chrome draws one segment each for day, month, year, hour and so on, in the order of the browser's language,
+and moves to the next segment after two digits. One segment (preferably not the year) is emptied first and
+written last. So the input has no value until it is complete, and the page sees no partly written year. If the
+result is uncertain, no keys are returned.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _VALUE = re.compile(
 class Segment:
     """One segment: "year", "month", "day", "week", "hour", "minute", "second", "millisecond" or "ampm".
 
-    `most` is the largest number that it takes; `fixed` says that it cannot be changed.
+    `most` is its maximum. `fixed`: it cannot be changed.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Segment:
 
 
 def segments_in(node: DescribedNode) -> list[Segment]:
-    """Return the segments within an input, in the order in which they are shown; [] for other elements."""
+    """Return the segments of an input in display order, or [] for other elements."""
     found: list[Segment] = []
     held = dict(zip(node.attributes[::2], node.attributes[1::2], strict=False))
     if match := _PSEUDO.fullmatch(held.get("pseudo", "")):
@@ -48,9 +48,9 @@ def segments_in(node: DescribedNode) -> list[Segment]:
 
 
 def segment_keys(segments: Sequence[Segment], text: str, *, anywhere: bool) -> list[str]:
-    """Return the keys that write `text`, an input's value; [] where that cannot be said for sure.
+    """Return the keys that type `text` into the input, or [] if they are not known.
 
-    "" empties the input. `anywhere`: the focus may be on any segment, not only on the first.
+    An empty text empties the input. `anywhere`: the focus may be on any segment, not only the first.
     """
     if not segments or any(segment.fixed for segment in segments):
         return []
@@ -74,7 +74,9 @@ def segment_keys(segments: Sequence[Segment], text: str, *, anywhere: bool) -> l
         place = number
         name = segments[number].name
         if name in ("ampm", "millisecond") or (name == "month" and len(segments) == 2):
-            keys += start  # a month may be a name there: whether such a segment goes on is not known
+            keys += (
+                start  # the month may be a name, and it is unknown whether such a segment moves to the next
+            )
             place = 0
         elif name != "year" and number < len(segments) - 1:
             place = number + 1
@@ -95,7 +97,7 @@ def _parts(text: str) -> dict[str, int] | None:
 
 
 def write_segments(segments: Sequence[Segment], text: str) -> list[str]:
-    """Return what each segment gets of an input's value, AM as 1, PM as 2; [] where it does not fit."""
+    """Return the digits for each segment (AM is 1, PM is 2), or [] if the value does not fit the segments."""
     parts = _parts(text)
     if parts is None:
         return []
@@ -113,7 +115,7 @@ def write_segments(segments: Sequence[Segment], text: str) -> list[str]:
 
 
 def _last(segments: Sequence[Segment], written: Sequence[str]) -> int:
-    """Return the segment to write last: one that takes a value by a single key, if there is one."""
+    """Return the index of the segment to write last, preferably one that takes a single key."""
 
     def cost(number: int) -> tuple[bool, bool, bool]:
         name = segments[number].name

@@ -1,10 +1,10 @@
-// Looks at a <select>, and chooses from it. Called on a node in an isolated world, with one request:
-//   wanted    [{ text } or { label, value, index }, ...]: the options, each by all that is given
-//   set       whether to choose them now, with input and change events
-//   wait      milliseconds to wait for an option that is not there yet; a change of the options ends the wait
-// and the part secret_field.js. Answers what it is, which options are meant, and whether just these are selected; where
-// they are not, which are, unless that is secret; what its options are, as one number, and whether it is static: nothing
-// says that options are still to come. At once, or as a promise.
+// Inspects a <select> and sets its selection. Called on a node in an isolated world, with a request:
+//   wanted    [{ text } or { label, value, index }, ...]: the options; each must match all given criteria
+//   set       whether to select them now, with input and change events
+//   wait      milliseconds to wait for a missing option; a change of the options ends the wait
+// and the part secret_field.js. Returns the kind of the control, the indices of the wanted options, and whether
+// exactly these are selected. If not, the selected ones, unless the field is secret. Also a hash of its options,
+// and whether it is static: nothing indicates that options are still to come. Returns a promise if it waits.
 (function (request, isSecret) {
   "use strict";
 
@@ -45,7 +45,7 @@
   const disabled = (option) =>
     option.disabled || (DOM.localName(DOM.parentElement(option)) === "optgroup" && DOM.parentElement(option).disabled);
 
-  // How often the arrow goes down from the first option to this one in the open list; -1: that cannot be said.
+  // Number of ArrowDown presses from the first option to this one in the open list; -1 if unknown.
   function steps(option) {
     const custom = getComputedStyle(element).appearance === "base-select";
     const displayed = Array.from(element.options).every((each) => getComputedStyle(each).display !== "none");
@@ -55,8 +55,8 @@
     return found > MOST_STEPS ? -1 : found;
   }
 
-  // How many options the arrow passes before each one whose state has to change, in a list of several; null: that
-  // cannot be said, or is too much.
+  // Numbers of options to skip before each option whose state must change, in a multiple selection; null if
+  // unknown, or too many.
   function toggles(wanted) {
     const custom = getComputedStyle(element).appearance === "base-select";
     const displayed = Array.from(element.options).every((each) => getComputedStyle(each).display !== "none");
@@ -72,11 +72,11 @@
     try {
       return DOM.matches(element, ":open");
     } catch {
-      return false; // a browser that does not know this selector
+      return false; // an older browser without this selector
     }
   }
 
-  // What the options are, as a number that differs when any of them does (FNV-1a over their texts).
+  // A hash of the options that changes if any of them does (FNV-1a over labels and values).
   function fingerprint() {
     let number = element.options.length;
     for (const option of element.options) {
@@ -86,7 +86,7 @@
     return number;
   }
 
-  // A document that loads, a region that is busy, and a list with nothing but a placeholder are still to be filled.
+  // A loading document, a busy region, and a list with only a placeholder may still be filled.
   function isStatic() {
     const options = Array.from(element.options);
     if (DOM.readyState(DOM.ownerDocument(element)) !== "complete" || DOM.closest(element, '[aria-busy="true"]')) return false;

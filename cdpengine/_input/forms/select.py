@@ -1,11 +1,11 @@
-"""Select: choose options of a <select>, or of a listbox that a page made itself.
+"""Select: choose options of a <select>, or of a page's listbox.
 
-Rule: where one option of a closed list is wanted, it is chosen as by keyboard: the list is opened, the arrows
-go to the option, Enter takes it; so the page sees one trusted input and one trusted change event. In lists of
-several, Control and the arrows go to each option whose state has to change, Control and the space bar change it:
-one trusted input and change event for each. What keys do not bring about, and everything in browsers that show
-lists in windows of the system (macOS), is set, and the page gets events that are not trusted; the outcome
-says so. What is selected is read back. An option that is selected already is left alone.
+Rule: a single option of a closed list is chosen by keyboard: open the list, move to the option with the arrow
+keys, press Enter. The page receives one trusted input and one trusted change event. In a multiple selection,
+Control with arrow keys moves to each option whose state must change, and Control+Space toggles it, with one
+trusted input and change event each. If keys do not work, and in browsers that show lists in system windows
+(macOS), a script sets the options. The events are then untrusted, and the outcome reports that. The selection is
+read back. An option that is already selected is not changed.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ from cdpengine.errors import (
 )
 
 _OPTION_TIMEOUT = 0.2
-"""Seconds of one probe for an option that is not there yet; a change of the options ends it at once."""
+"""Maximum time of one probe for a missing option, in seconds. A change of the options ends the probe."""
 
 _STEADY_PROBES = 2
-"""Probes in a row (0.4 s) in which a static list stays as it is; then an option that it lacks will not come."""
+"""Consecutive unchanged probes (0.4 s) of a static list after which a missing option is not expected any more."""
 
 _OPEN_LIST_KEY = "F4"
-"""The key that opens the list, on all systems that draw it in the browser."""
+"""The key that opens the list on all systems where the browser draws it."""
 
 _CLOSE_LIST_TIMEOUT = 0.5
-"""Seconds that closing an open list gets on the way out of a cancelled action."""
+"""Maximum time to close an open list when the action is cancelled, in seconds."""
 
 
 class _Seen(msgspec.Struct):
-    """What select.js answers."""
+    """The result of select.js."""
 
     kind: str
     index: int = -1
@@ -74,16 +74,16 @@ class _Seen(msgspec.Struct):
 
 
 async def select(node: Node, *values: str | Option, context: ActionContext) -> ActionOutcome:
-    """Choose exactly these options. A text is an option's value where one has it, else its label.
+    """Select exactly these options. A string is an option's value if one has it, else its label.
 
-    The node is a <select>, a label of one, a listbox or what opens one, a radio button or a group of them; or,
-    without values, an option or radio button itself.
-    Waits for options that are disabled, or not there while the list may still be filled.
+    The node is a <select>, a label of one, a listbox or the control that opens it, a radio button or a group of
+    radio buttons. Without values, it is an option or a radio button itself. Waits for disabled options, and for
+    missing ones if the list may still be filled.
 
-    Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once for
-    what has no options, or takes one only; OptionNotFoundError at once for what a static <select> does not have;
-    OptionNotFoundError, DisabledError or InvisibleError when the budget ends first; ValueRefusedError when the
-    page does not leave the choice as it was made.
+    Raises InvalidArgumentError. Raises StaleRefError if the node left its document. Raises NotInteractableError
+    immediately if the node has no options, or accepts only one. Raises OptionNotFoundError immediately for an
+    option that a static <select> lacks. Raises OptionNotFoundError, DisabledError or InvisibleError if the
+    budget ends first. Raises ValueRefusedError if the page does not keep the selection.
     """
     wanted = [request_for(value) for value in values]
     async with context.inspect(node, "select from") as inspection:
@@ -97,7 +97,7 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
             node, "_input/forms/owner_select", None, node.description, worlds=context.worlds
         )
         if owner is None:
-            raise _cannot(node, "the option belongs to no select any more")
+            raise _cannot(node, "the option no longer belongs to a select")
         return await select(owner, Option(index=seen.index), context=context)
     if seen.kind == "custom option":
         _no_values(values)
@@ -113,9 +113,9 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
 
 
 async def choose_clicked_option(node: Node, *, context: ActionContext) -> ActionOutcome | None:
-    """Choose the option of a <select> that the node is; None when it is none, and can be clicked like others.
+    """Select the <select> option that the node is. Return None for other nodes, which can be clicked.
 
-    Such an option has no place on the page where it could be clicked. Raises as `select` does.
+    Such an option has no position on the page for a click. Raises the errors of `select`.
     """
     async with context.inspect(node, "click") as inspection:
         if (await _probe(inspection, [])).kind != "option":
@@ -138,7 +138,7 @@ async def _select(
     dialog = by_script = False
     try:
         if context.keyboard.mac or not focused:
-            pass  # keys would not reach it
+            pass  # keys would not reach the list
         elif seen.toggles:
             dialog = await _toggle_by_keys(node, seen.toggles, context)
             seen = await _probe(inspection, wanted)
@@ -148,20 +148,20 @@ async def _select(
             by_script = True
             seen = await _probe(inspection, wanted, set_them=True)
     except StaleRefError:
-        # The page took the choice as a reason to show another document, as menus of places to go to do.
+        # The page navigated in response to the choice, as navigation menus do.
         return ActionOutcome("select", node.description, dialog_opened=dialog)
     if not seen.taken:
         raise ValueRefusedError(
             action="select from",
             target=node.description,
-            reason="the page did not leave the choice as it was made",
+            reason="the page did not keep the selection",
             took=", ".join(seen.held),
         )
     return ActionOutcome("select", node.description, dialog_opened=dialog, set_by_script=by_script)
 
 
 def _check_count(node: Node, seen: _Seen, values: Sequence[str | Option]) -> None:
-    """Raise NotInteractableError where one option is taken, and not just one is meant, by one text or several."""
+    """Raise NotInteractableError if the list accepts one option and the values do not mean exactly one."""
     if not seen.multiple and (len(set(seen.found)) != 1 or (len(values) > 1 and -1 in seen.found)):
         raise _cannot(node, f"it takes one option, and {len(values)} were given; pass the one to choose")
 
@@ -173,10 +173,10 @@ async def _wait_for_options(
     wanted: Sequence[dict[str, object]],
     context: ActionContext,
 ) -> _Seen:
-    """Probe until all wanted options are there and enabled; the last probe's reason is the error.
+    """Probe until all wanted options exist and are enabled. On failure raise the reason of the last probe.
 
-    A list that may still be filled is watched to the end, and what it lacks is logged within the first second. A
-    static one is watched for so many steady probes: it may be filled when it gets the focus.
+    A list that may still be filled is observed until the budget ends, and a missing option is logged within the
+    first second. A static list may be filled when it gets the focus, so a few probes must find it unchanged.
     """
     hindrance = Hindrance("select from", node, context.budget)
     steady, known = 0, None
@@ -197,13 +197,13 @@ async def _wait_for_options(
 def _explain_lack(
     node: Node, values: Sequence[str | Option], seen: _Seen, steps: Sequence[str]
 ) -> NotInteractableError:
-    """Return the error for an option that is not there, or disabled."""
+    """Return the error for a missing or disabled option."""
     if -1 in seen.found:
         missing = values[seen.found.index(-1)]
         return OptionNotFoundError(
             action="select from",
             target=node.description,
-            reason=f"{kind_of(missing)} is not there",
+            reason=f"{kind_of(missing)} does not exist",
             steps=tuple(steps),
             options=seen.labels,
             wanted=(missing if isinstance(missing, str) else str(missing),),
@@ -225,10 +225,10 @@ async def _choose_by_keys(
 ) -> tuple[bool, _Seen]:
     keyboard = context.keyboard.on(node.session)
     try:
-        # Its release comes last: while the list is open, the list has the keys, and the page would miss it.
+        # The key is released last: the open list receives all keys, so the page would miss the release.
         dialog = await keyboard.down(_OPEN_LIST_KEY)
         if not (await _probe(inspection, wanted)).open:
-            # The page, or the browser, has its own idea of this key: no list is open that keys could go to.
+            # The page or the browser handles this key differently. No open list can receive the keys.
             dialog = await keyboard.up(_OPEN_LIST_KEY) or dialog
             return dialog, await _probe(inspection, wanted)
         dialog = await keyboard.press_each("Home", *["ArrowDown"] * steps, "Enter") or dialog
@@ -236,7 +236,7 @@ async def _choose_by_keys(
         return dialog, await _probe(inspection, wanted)
     except BaseException:
         with undoing(_CLOSE_LIST_TIMEOUT), suppress(EngineError):
-            if (await _probe(inspection, wanted)).open:  # else Escape would be the page's
+            if (await _probe(inspection, wanted)).open:  # otherwise the page would receive Escape
                 await keyboard.press("Escape")
             await keyboard.up(_OPEN_LIST_KEY)
         raise
@@ -265,7 +265,7 @@ async def _probe(
 def _no_values(values: Sequence[str | Option]) -> None:
     if values:
         raise InvalidArgumentError(
-            what="values", given=f"{len(values)} beside an option", expected="none: the target is the option"
+            what="values", given=f"{len(values)} for an option", expected="none: the target is the option"
         )
 
 

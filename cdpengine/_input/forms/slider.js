@@ -1,6 +1,6 @@
-// Says what an element with the role slider holds, and gives it the focus. Called on a node in an isolated world, with
-// { focus, unlike, wait }: whether to give it the focus; the value that is to become another one within `wait`
-// milliseconds, null for none. Answers { value, least, most, focused }: numbers, null where there is none.
+// Returns the values of an element with the role slider, and focuses it. Called on a node in an isolated world,
+// with { focus, unlike, wait }: whether to focus it; the value that should change within `wait` milliseconds, or
+// null. Returns { value, least, most, focused }. Missing numbers are null.
 (function (request) {
   "use strict";
 

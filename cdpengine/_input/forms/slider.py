@@ -1,7 +1,7 @@
-"""Sliders that a page makes itself (role slider): their value is set by the arrow keys.
+"""Sliders of a page (role slider), set by the arrow keys.
 
-Rule: the first key shows how far a step goes, and the rest follow from that. Each batch of keys is read back. A
-value between two steps is refused, with the value that the slider holds.
+Rule: the first key reveals the size of a step, which determines the number of further keys. The value is read back
+after each batch of keys. A value between two steps raises ValueRefusedError with the slider's value.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError, ValueRefusedError
 
 _MOST_KEYS = 200
-"""Arrow keys in one batch."""
+"""Maximum number of arrow keys in one batch."""
 
 _MOST_BATCHES = 6
-"""Batches of keys; a slider whose steps differ in size takes several."""
+"""Maximum number of batches. A slider with steps of different sizes takes several."""
 
 _CHANGE_TIMEOUT = 0.5
-"""Seconds in which a slider shows its new value."""
+"""Maximum time for a slider to show its new value, in seconds."""
 
 _SMALLEST = 1e-9
 
 
 class _Seen(msgspec.Struct):
-    """What slider.js answers."""
+    """The result of slider.js."""
 
     value: float | None
     least: float | None
@@ -38,18 +38,22 @@ class _Seen(msgspec.Struct):
 async def set_slider(
     node: Node, text: str, inspection: Inspection, *, context: ActionContext
 ) -> ActionOutcome:
-    """Move the slider to the number that `text` is.
+    """Move the slider to the number in `text`.
 
-    Raises InvalidArgumentError for what is no number; NotInteractableError where the slider takes no focus or the
-    keys do not move it; ValueRefusedError where it stops at another value.
+    Raises InvalidArgumentError if `text` is not a number. Raises NotInteractableError if the slider does not
+    take the focus. Raises ValueRefusedError if the keys do not move it to the value.
     """
     try:
         wanted = float(text)
     except ValueError:
-        raise InvalidArgumentError(what="value", given="a text", expected="a number, for a slider") from None
+        raise InvalidArgumentError(
+            what="value", given="a string that is not a number", expected="a number, for a slider"
+        ) from None
     seen = await _ask(inspection, focus=True)
     if seen.value is None or not seen.focused:
-        reason = "it does not take the keyboard focus" if seen.value is not None else "it tells no value"
+        reason = (
+            "it does not take the keyboard focus" if seen.value is not None else "it has no aria-valuenow"
+        )
         raise NotInteractableError(action="fill", target=node.description, reason=reason)
     keyboard, dialog = context.keyboard.on(node.session), False
     step = 0.0
@@ -68,7 +72,7 @@ async def set_slider(
         raise ValueRefusedError(
             action="fill",
             target=node.description,
-            reason="the arrow keys did not bring it to that value",
+            reason="the arrow keys did not move it to that value",
             took="" if seen.value is None else f"{seen.value:g}",
         )
     return ActionOutcome("fill", node.description, dialog_opened=dialog)

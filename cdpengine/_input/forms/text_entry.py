@@ -1,8 +1,8 @@
-"""Text entry on nodes: type and press, focus and blur.
+"""Text entry on nodes: type, press, focus and blur.
 
-Rule: a field gets the focus as by the Tab key, without a pointer: nothing that reacts to a click is set off,
-and what lies over the field does not matter. The caret then goes behind the text that is there, so typing adds
-to it. Keys and text are checked before anything is sent.
+Rule: a field is focused as by the Tab key, without a pointer. So no click handler runs, and elements that cover
+the field do not matter. The caret then moves behind the existing text, so typing appends to it. Keys and text
+are checked before anything is sent.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from cdpengine._protocol.session import Session
 from cdpengine.errors import NotInteractableError, RemoteError, SessionGoneError, StaleRefError
 
 _FEW_KEYS = 32
-"""Keys that are all sent before the page could report one that was held back."""
+"""Number of keys that are all sent before the page could report a held-back one."""
 
 _MOST_PAUSES = 64
-"""Characters of a text that may be one for a mask."""
+"""Maximum length, in characters, of input that may be meant for a mask."""
 
 
 async def type_text(
@@ -39,15 +39,16 @@ async def type_text(
     delay: float = 0,
     layout: str | Layout | None = None,
 ) -> ActionOutcome:
-    """Type `text` behind what the field holds, key by key; `submit` presses Enter after it.
+    """Type `text` behind the field's content, key by key. `submit` presses Enter afterwards.
 
-    Works in inputs that take text, in textareas, in everything contenteditable, and on a label of a field.
-    `delay` is the pause after each character in seconds; `layout` is the keyboard's own unless given. When a
-    dialog opens, the rest is not typed.
+    Works in text inputs, textareas, contenteditable elements, and on the label of a field. `delay` is the pause
+    after each character in seconds. `layout` defaults to the keyboard's layout. If a dialog opens, the rest is
+    not typed.
 
-    Raises InvalidArgumentError; FocusMovedError when the page moves the focus before the end of the text;
-    StaleRefError when the node left its document; NotInteractableError at once when it can never take text or
-    does not take the focus; InvisibleError or DisabledError (read-only too) when the budget ends first.
+    Raises InvalidArgumentError. Raises FocusMovedError if the page moves the focus before everything is typed.
+    Raises StaleRefError if the node left its document. Raises NotInteractableError immediately if the node can
+    never accept text, or does not take the focus. Raises InvisibleError or DisabledError (also if read-only) if
+    the budget ends first.
     """
     keyboard = context.keyboard.on(node.session)
     split = keyboard.split(text, delay, layout)
@@ -93,10 +94,10 @@ async def press(
     node: Node | None = None,
     layout: str | Layout | None = None,
 ) -> ActionOutcome:
-    """Press a key or chord such as "Control+A" on the node, or on whatever has the focus without one.
+    """Press a key or chord such as "Control+A" on the node, or on the focused element if `node` is None.
 
-    Raises InvalidArgumentError for a key or layout that there is not, before anything is sent; else as `type_text`
-    does.
+    Raises InvalidArgumentError for an unknown key or layout, before anything is sent. Otherwise raises the
+    errors of `type_text`.
     """
     keyboard = context.keyboard
     keyboard.check_chord(key, layout)
@@ -117,15 +118,15 @@ async def press(
 
 
 async def focus(node: Node, *, context: ActionContext) -> ActionOutcome:
-    """Give the node the focus. Raises as `press` does."""
+    """Focus the node. Raises the errors of `press`."""
     await _focus(node, "focus", False, context)
     return ActionOutcome("focus", node.description)
 
 
 async def blur(node: Node, *, context: ActionContext) -> ActionOutcome:
-    """Take the focus away from the node; from one that has it not, nothing is taken.
+    """Remove the focus from the node, if the node has it.
 
-    Raises StaleRefError when the node left its document; NotInteractableError when it keeps the focus.
+    Raises StaleRefError if the node left its document, NotInteractableError if it keeps the focus.
     """
     async with context.inspect(node, "blur") as inspection:
         left = await inspection.run(script("_input/forms/blur"), None, _Blurred)
@@ -141,21 +142,21 @@ async def blur(node: Node, *, context: ActionContext) -> ActionOutcome:
 
 
 class _Blurred(msgspec.Struct):
-    """What blur.js answers."""
+    """The result of blur.js."""
 
     connected: bool
     blurred: bool
 
 
 async def _wait_for_effects(session: Session, context: ActionContext) -> None:
-    """Return when the page has reported what the keys set off in it, a navigation above all.
+    """Return when the page has reported the effects of the keys, in particular a navigation.
 
-    Chrome answers keys by another way than the page's events come. A page that is about to show another document,
-    or has a dialog open, need not answer any more: then all is known.
+    Chrome's response to a key and the page's events are not ordered. A page that is navigating or has a dialog
+    open may not respond, but its effects are then known.
     """
 
     async def ask() -> None:
-        # Refused where the page went away, with the keys as the cause or without.
+        # The call fails if the page navigated or closed, possibly because of the keys.
         with suppress(RemoteError, SessionGoneError):
             await session.call("Runtime.getIsolateId")
 
@@ -169,7 +170,7 @@ async def _focus(
     context: ActionContext,
     guard: KeyGuard | None = None,
 ) -> float:
-    """Give the node the focus; return the pause in seconds after each key that its mask needs, 0 without one."""
+    """Focus the node. Return the pause that its mask needs after each key, in seconds, or 0."""
     async with context.inspect(node, action) as inspection:
         focused = await inspection.wait_for_focus(editable=editable, at_end=editable, guard=guard)
         if not (editable and focused.fresh):

@@ -1,7 +1,7 @@
-// Looks at an input of files. Called on a node in an isolated world, with one request:
-//   control   whether to return the input itself: the node's own control, where the node is a label
-//   await     milliseconds to wait for the input's next change (or cancel) event
-// Answers what the input takes and holds: at once, or once it has changed, as it was when it changed.
+// Inspects a file input. Called on a node in an isolated world, with a request:
+//   control   return the input itself; of a label, its control
+//   await     milliseconds to wait for the input's next change or cancel event
+// Returns the kinds of files that the input accepts, and the names that it holds, at the time of the event if any.
 (function (request) {
   "use strict";
 

@@ -1,11 +1,11 @@
-"""Upload: give an input of files its files.
+"""Upload: set the files of a file input.
 
-Rule: files are looked for on this machine before anything is sent, and each that is missing is named. What
-the input cannot take (several files, a folder) is refused before it is touched: Chrome would leave some out
-in silence. The input need not be visible: most are hidden behind a button. No picker is opened. The page sees
-trusted input and change events, and the input is read back as it was when it changed, for pages like to empty
-it then. Chrome takes paths only, and at least one: files given as bytes, and an input that is to be emptied, are
-set by script, and the outcome says so.
+Rule: the engine looks up the files on this machine before it sends anything, and names each missing one. If the
+input does not accept the files (several files, a folder), the upload fails before the input is touched, because
+Chrome would silently omit some. The input may be invisible: most are hidden behind a button. No picker opens.
+The page receives trusted input and change events. The input is read back as of its change event, because pages
+often empty it then. Chrome only accepts paths, and at least one. Files given as bytes, and the removal of all
+files, are set by script, and the outcome reports that.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ from cdpengine.errors import (
 )
 
 _CHANGE_TIMEOUT = 1.0
-"""Seconds in which the change event comes. It comes before Chrome answers, as a rule."""
+"""Maximum time until the change event, in seconds. It normally comes before Chrome's response."""
 
 _FOLDER_TIMEOUT = 20.0
-"""Seconds at most that Chrome gets to read a folder, which it does after it has answered."""
+"""Maximum time for Chrome to read a folder, in seconds. Chrome reads it after its response."""
 
 _MOST_BYTES = 50_000_000
-"""Bytes of the files of one upload that go through the protocol; Chrome takes no message of more than 100 MB."""
+"""Maximum size of an upload through the protocol, in bytes. Chrome rejects messages above 100 MB."""
 
 
 @attrs.frozen
 class FileContent:
-    """A file to upload that is on no disk: its name, its bytes, and its MIME type (by the name, unless given)."""
+    """A file to upload from memory: its name, bytes and MIME type (derived from the name by default)."""
 
     name: str
     data: bytes = attrs.field(repr=False)
@@ -64,7 +64,7 @@ class FileContent:
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or "/" in self.name or "\x00" in self.name:
             raise InvalidArgumentError(
-                what="name", given=repr(self.name)[:80], expected='a name of a file, such as "a.txt"'
+                what="name", given=repr(self.name)[:80], expected='the name of a file, such as "a.txt"'
             )
         if not isinstance(self.data, bytes | bytearray | memoryview):
             raise InvalidArgumentError(what="data", given=f"a {type(self.data).__name__}", expected="bytes")
@@ -72,22 +72,22 @@ class FileContent:
             raise InvalidArgumentError(
                 what="mime_type",
                 given=f"a {type(self.mime_type).__name__}",
-                expected='text, such as "text/plain"',
+                expected='a string such as "text/plain"',
             )
 
     @property
     def type(self) -> str:
-        """The MIME type that the page sees; "" where nothing is known."""
+        """The MIME type that the page sees, "" if unknown."""
         return mimetypes.guess_type(self.name)[0] or "" if self.mime_type is None else self.mime_type
 
 
 FilePath = str | os.PathLike[str]
 UploadFile = FilePath | FileContent
-"""What can be uploaded: a path on this machine, or a FileContent."""
+"""A path on this machine, or a FileContent."""
 
 
 class _Seen(msgspec.Struct):
-    """What upload.js answers."""
+    """The result of upload.js."""
 
     kind: str
     names: list[str]
@@ -97,9 +97,9 @@ class _Seen(msgspec.Struct):
 
 
 async def check_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
-    """Return the files with whole paths. Raises InvalidArgumentError for missing or too large ones.
+    """Return the files with absolute paths. Raises InvalidArgumentError for missing or too large files.
 
-    A path is followed to its folder, and the last name of it stays: a link keeps its own name.
+    Symbolic links in the directory are resolved. The last component is kept, so a link keeps its name.
     """
     given = list(files)
     for each in given:
@@ -119,13 +119,13 @@ async def check_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
         raise InvalidArgumentError(
             what="paths",
             given=", ".join(map(repr, map(str, missing))),
-            expected="files that are there and can be read",
+            expected="existing, readable files",
         )
     return found
 
 
 def _whole(path: Path) -> Path:
-    # Chrome takes a path with ".." in it, and the page then cannot read the file.
+    # Chrome accepts a path that contains "..", but the page then cannot read the file.
     return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
 
 
@@ -137,21 +137,21 @@ def _check_size(files: Sequence[Path | FileContent]) -> None:
         raise InvalidArgumentError(
             what="files",
             given=f"{size} bytes",
-            expected=f"at most {_MOST_BYTES}, or paths only, which may be of any size",
+            expected=f"at most {_MOST_BYTES}, or only paths, whose files may be of any size",
         )
 
 
 async def upload(
     node: Node, *files: UploadFile, context: ActionContext, attached: bool = True
 ) -> ActionOutcome:
-    """Choose these files (for an input of folders: this folder), in place of those that were chosen before.
+    """Select these files (for a folder input: this folder), replacing earlier ones.
 
-    Without files, the input is emptied. Files given as bytes, and others beside them, go through the protocol.
-    With `attached=False`, the input may be in no document.
+    Without files, the input is emptied. If a file is given as bytes, all files are sent through the protocol. With
+    `attached=False`, the input need not be in a document.
 
-    Raises InvalidArgumentError when a file is missing, before anything is sent; StaleRefError when the node left
-    its document; NotInteractableError at once for what takes no files, or not these; DisabledError when the budget
-    ends first; ValueRefusedError when the files did not arrive.
+    Raises InvalidArgumentError if a file is missing, before anything is sent. Raises StaleRefError if the node
+    left its document. Raises NotInteractableError immediately if the node does not accept files, or not these.
+    Raises DisabledError if the budget ends first. Raises ValueRefusedError if the files did not arrive.
     """
     checked = await check_files(files)
     if attached:
@@ -168,7 +168,7 @@ async def upload(
 
 
 async def takes_files(node: Node, context: ActionContext) -> bool:
-    """Tell whether the node is an input of files, or a label of one."""
+    """Return whether the node is a file input or the label of one."""
     async with context.inspect(node, "upload to") as inspection:
         return (await inspection.run(script("_input/forms/upload"), {"await": 0}, _Seen)).kind == "file"
 
@@ -176,7 +176,7 @@ async def takes_files(node: Node, context: ActionContext) -> bool:
 def check_fits(
     description: str, files: Sequence[Path | FileContent], *, multiple: bool, directory: bool
 ) -> None:
-    """Raise NotInteractableError when an input of that kind does not take these files."""
+    """Raise NotInteractableError if such an input does not accept these files."""
     folders = [each for each in files if isinstance(each, Path) and each.is_dir()]
     if directory and files and (len(files) != 1 or not folders):
         raise _cannot(description, "it takes one folder, and nothing else")
@@ -187,14 +187,14 @@ def check_fits(
 
 
 def arrived(files: Sequence[Path | FileContent], names: Sequence[str]) -> bool:
-    """Tell whether an input that holds `names` has these files; of a folder it has some of what is in it."""
+    """Return whether an input that holds `names` has these files. Of a folder, some of its files suffice."""
     if len(files) == 1 and isinstance(files[0], Path) and files[0].is_dir():
         return bool(names) and all(name.startswith(f"{files[0].name}/") for name in names)
     return sorted(names) == sorted(each.name for each in files)
 
 
 async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> bool:
-    """Choose the files. True when that was done by script."""
+    """Select the files. Return whether a script did it."""
     node, source = handle.node, script("_input/forms/upload")
     seen = await run(handle, source, {"await": 0}, _Seen)
     if seen.kind == "none":
@@ -223,7 +223,7 @@ async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> boo
                 return False
             changed = await decode_result(change, node, _Seen)
         except StaleRefError:
-            return False  # the page took the files as a reason to show another document
+            return False  # the page navigated in response to the files
     if changed.event != "change" or not arrived(files, changed.names):
         raise _not_arrived(node, changed.names)
     return False
@@ -240,14 +240,14 @@ async def _set_contents(handle: Handle, files: Sequence[Path | FileContent]) -> 
         ]
 
     request = {"files": await trio.to_thread.run_sync(encode)}
-    # Not noted as the engine's own script: recordings then withhold what it is given, as they do for files.
+    # Not registered as the engine's script, so that recordings omit its arguments, as they omit files.
     call = handle.object.post(
         with_dom(script("_input/forms/upload_contents")), request, how=VALUE, repeats=False
     )
     try:
         names = await decode_result(call, handle.node, list[str])
     except StaleRefError:
-        return  # the page took the files as a reason to show another document
+        return  # the page navigated in response to the files
     if not arrived(files, names):
         raise _not_arrived(handle.node, names)
 

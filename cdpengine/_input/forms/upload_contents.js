@@ -1,8 +1,8 @@
-// Gives an input of files those that are made here of bytes, or none. Called on a node in an isolated world, with one
-// request:
-//   files     [{ name, type, data }]: the data as base64
-// The page gets input and change events, which are not trusted. Answers the names that the input held just before
-// them.
+// Sets the files of an input to files created from bytes, or to none. Called on a node in an isolated world,
+// with a request:
+//   files     [{ name, type, data }], with base64 data
+// The page receives untrusted input and change events. Returns the names that the input held before these
+// events.
 (function (request) {
   "use strict";
 

@@ -90,8 +90,8 @@ async def test_a_label_is_its_control(form: FormPage) -> None:
     [
         ("<input type=checkbox id=box onclick='return false'>", True, ValueRefusedError, "did not change"),
         ("<input type=radio id=box checked>", False, NotInteractableError, "another one of its group"),
-        ("<div id=box>text</div>", True, NotInteractableError, "neither a checkbox"),
-        ("<input id=box>", True, NotInteractableError, "neither a checkbox"),
+        ("<div id=box>text</div>", True, NotInteractableError, "not a checkbox"),
+        ("<input id=box>", True, NotInteractableError, "not a checkbox"),
         ("<input type=checkbox id=box disabled>", True, DisabledError, "is disabled"),
         ("<div role=switch id=box aria-checked=false>x</div>", True, ValueRefusedError, "did not change"),
         (

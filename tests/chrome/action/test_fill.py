@@ -231,14 +231,19 @@ async def test_a_date_can_be_cleared_and_the_same_one_is_no_change(form: FormPag
 @pytest.mark.parametrize(
     ("markup", "value", "holds", "reason"),
     [
-        ("<input id=field type=date value=2026-01-01>", "2026-02-30", "2026-01-01", "makes nothing"),
-        ("<input id=field type=time>", "25:00", "", "makes nothing"),
-        ("<input id=field type=week>", dt.time(1, 2), "", "makes nothing"),
+        (
+            "<input id=field type=date value=2026-01-01>",
+            "2026-02-30",
+            "2026-01-01",
+            "turns the value into nothing",
+        ),
+        ("<input id=field type=time>", "25:00", "", "turns the value into nothing"),
+        ("<input id=field type=week>", dt.time(1, 2), "", "turns the value into nothing"),
         ("<input id=field type=color value='#000000'>", "red", "#000000", "makes"),
         ("<input id=field type=range min=0 max=10 value=3>", "11", "3", 'makes "10"'),
-        ("<input id=field type=number value=3>", "three", "3", "no number"),
+        ("<input id=field type=number value=3>", "three", "3", "not a number"),
         ("<input id=field maxlength=3 value=ab>", "abcd", "ab", "3 characters at most"),
-        ("<input id=field value=ab>", "a\nb", "ab", "one line"),
+        ("<input id=field value=ab>", "a\nb", "ab", "a single line"),
         (
             "<input id=field onbeforeinput='event.preventDefault()' value=ab>",
             "new",
@@ -351,7 +356,7 @@ async def test_a_group_names_the_fields_within_it(form: FormPage) -> None:
     with pytest.raises(NotInteractableError) as caught:
         await form.page.fill(aim, "2026-03-14", timeout=20)
     fields = 'spinbutton "Month", spinbutton "D ay", input "Year "'
-    assert str(caught.value).endswith(f"a div cannot be filled in; fill in what is within it: {fields}")
+    assert str(caught.value).endswith(f"a div cannot be filled in; fill in one of its fields: {fields}")
 
 
 async def test_waits_until_it_is_enabled(form: FormPage) -> None:

@@ -1,4 +1,5 @@
-"""What only another action could change: it is logged in the first second, tried to the end, and told in the error."""
+"""What only another action could change: it is logged in the first second, tried to the end, and told in the
+error."""
 
 from __future__ import annotations
 
@@ -91,7 +92,7 @@ CASES = {
         "<select id=at><option value=''>Which?</select>",
         choose,
         OptionNotFoundError,
-        "is not there",
+        "does not exist",
         "at.add(new Option('b'))",
     ),
     "disabled option": Case(
@@ -105,7 +106,7 @@ CASES = {
         "<ul id=at role=listbox><li role=option>a</ul>",
         choose,
         OptionNotFoundError,
-        "is not there",
+        "does not exist",
         "at.innerHTML = '<li role=option onclick=\"this.ariaSelected = true\">b'",
     ),
 }

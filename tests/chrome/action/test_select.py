@@ -140,7 +140,7 @@ async def test_an_option_itself(form: FormPage, call: str) -> None:
 @pytest.mark.parametrize(
     ("markup", "wanted", "error", "reason"),
     [
-        (COLOURS, ["Yellow"], OptionNotFoundError, "is not there. It has: 'Red', 'Green'"),
+        (COLOURS, ["Yellow"], OptionNotFoundError, "does not exist. It has: 'Red', 'Green'"),
         (COLOURS, ["Black"], DisabledError, "'Black' is disabled"),
         (COLOURS, ["w"], DisabledError, "'White' is disabled"),
         (COLOURS, ["r", "b"], NotInteractableError, "takes one option, and 2"),
@@ -152,7 +152,7 @@ async def test_an_option_itself(form: FormPage, call: str) -> None:
             COLOURS.replace("id=list", "id=list onchange='this.value = \"g\"'"),
             ["r"],
             ValueRefusedError,
-            "did not leave the choice",
+            "did not keep the selection",
         ),
     ],
 )
@@ -187,7 +187,7 @@ async def test_what_a_static_list_does_not_have_is_refused_at_once(form: FormPag
     took = []
     for _ in range(2):  # the machine may be busy for a moment
         started = trio.current_time()
-        with pytest.raises(OptionNotFoundError, match="is not there. It has: 'one', 'two'"):
+        with pytest.raises(OptionNotFoundError, match="does not exist. It has: 'one', 'two'"):
             await form.page.select(aim, "three", timeout=20)
         took.append(trio.current_time() - started)
         if took[-1] < 1:
@@ -331,7 +331,12 @@ async def test_a_listbox_of_several(form: FormPage) -> None:
     [
         (LISTBOX, "Blue", DisabledError, "'Blue' is disabled"),
         (LISTBOX, "Yellow", OptionNotFoundError, "It has: 'Red', 'Green', 'Blue'"),
-        (LISTBOX.replace("option.onclick", "option.onfocus"), "Red", ValueRefusedError, "nothing shows"),
+        (
+            LISTBOX.replace("option.onclick", "option.onfocus"),
+            "Red",
+            ValueRefusedError,
+            "does not show it as selected",
+        ),
     ],
 )
 async def test_no_such_option_in_a_listbox(

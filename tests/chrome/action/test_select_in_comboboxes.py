@@ -107,7 +107,7 @@ async def test_several_chips_are_exactly_those_wanted(form: FormPage) -> None:
 
 async def test_a_refused_choice_and_several_in_a_control_of_one(form: FormPage) -> None:
     await form.show(combobox(refuses=True))
-    with pytest.raises(ValueRefusedError, match="nothing shows"):
+    with pytest.raises(ValueRefusedError, match="does not show it as selected"):
         await form.page.select(await form.node("#fruit"), "Banana", timeout=3)
     await form.show(combobox())
     with pytest.raises(NotInteractableError, match="takes one option, and 2 were given"):
