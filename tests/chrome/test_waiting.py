@@ -282,7 +282,7 @@ async def test_rest_after_an_action(shown: cdpengine.Page, slow: Any) -> None:
         "b.onclick = async () => { const r = await fetch('/slow'); await 0; gone.textContent = await r.text(); late = 1 }"
     )
     button = await shown.find("#b")
-    with pytest.raises(cdpengine.DeadlineExceededError, match=r"under way: http://.*/slow"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match=r"in progress: http://.*/slow"):
         async with shown.settling(timeout=1.5):
             await shown.click(button)
     async with trio.open_nursery() as nursery:
@@ -319,7 +319,7 @@ async def test_rest_after_a_worker_was_started(
         button = await shown.find("#b")
         async with shown.settling(timeout=5):
             await shown.click(button)
-    with pytest.raises(cdpengine.DeadlineExceededError, match=r"under way: http://.*/slow"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match=r"in progress: http://.*/slow"):
         async with shown.settling(timeout=0.7):
             await shown.evaluate("kept = new Worker('/slow'), 0")
 
@@ -327,8 +327,8 @@ async def test_rest_after_a_worker_was_started(
 BUSY = [
     ("setInterval(() => gone.append('x'), 20)", r"children of p#gone"),
     ("setInterval(() => frames[0].document.body.className += 'x', 20)", r"attribute class of body"),
-    ("setInterval(() => fetch('/?' + Math.random()), 20)", r"under way|quiet|settled"),
-    ("document.body.append(Object.assign(new Image(), {src: '/slow'}))", r"under way: http://.*/slow"),
+    ("setInterval(() => fetch('/?' + Math.random()), 20)", r"in progress|quiet|settled"),
+    ("document.body.append(Object.assign(new Image(), {src: '/slow'}))", r"in progress: http://.*/slow"),
 ]
 
 

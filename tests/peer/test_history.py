@@ -19,12 +19,12 @@ ENTRIES = [{"id": 1, "url": "https://a.example/"}, {"id": 2, "url": "https://b.e
         (
             0,
             "go_back",
-            "to the previous entry of the history failed: there is none: about:blank is the first one of 2",
+            "to the previous entry of the history failed: no such entry: about:blank is the first one of 2",
         ),
         (
             1,
             "go_forward",
-            "to the next entry of the history failed: there is none: about:blank is the last one of 2",
+            "to the next entry of the history failed: no such entry: about:blank is the last one of 2",
         ),
     ],
 )

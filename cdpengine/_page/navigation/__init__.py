@@ -1,1 +1,1 @@
-"""Navigations and their documents, and whether a page loads, rests or answers at all."""
+"""Navigations and their documents, loading, settling and liveness of pages."""

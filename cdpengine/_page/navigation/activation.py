@@ -1,10 +1,10 @@
-"""Activation: a page goes to a document that Chrome had prerendered before the engine attached the page.
+"""Activation: a page shows a document that Chrome prerendered before the engine attached to the page.
 
 Rule: the activated document keeps the page's session, and Chrome restores the emulation. The document lacks init
-scripts, exposed functions and interception. They are sent again, before the next action. Frames of other sites
-load at the activation, and Chrome does not hold them back for their set-up.
+scripts, exposed functions and interception. They are sent again before the next action. Frames of other sites load
+at the activation, and Chrome does not pause them for their set-up.
 
-Network conditions that are sent on the page's session do not reach the requests of the activated document
+Network conditions that are sent on the page's session do not affect the requests of the activated document
 (measured). They do on a session that is attached after the activation. It stays attached, because later documents
 of the tab belong to the same frame.
 """
@@ -24,11 +24,11 @@ from cdpengine._protocol.session import Session
 
 @attrs.define(eq=False)
 class Activation:
-    """What is known of activated documents in one page.
+    """The activated documents of one page.
 
-    `possible`: Chrome may have prerendered for the page, because no session held it back at its start. `suspect`
-    asks Chrome which document the page shows: no event says so while an activated one loads. `renew` sends it what
-    it lacks. `loader_id` is that of the latest activated document.
+    `possible`: Chrome may have prerendered for the page, because no session paused it at its start. `suspect` asks
+    Chrome which document the page shows, because no event reports it while an activated one loads. `renew` sends
+    the missing settings. `loader_id` belongs to the latest activated document.
     """
 
     possible: bool
@@ -38,16 +38,16 @@ class Activation:
     _renewed: WeakSet[Session] = attrs.field(factory=WeakSet, init=False)
 
     def take(self, session: Session) -> bool:
-        """Return whether a frame's session lacks what `renew` sends; False from the second time on.
+        """Return whether a frame's session needs the settings from `renew`; False after the first call.
 
-        A document that came after the set-up of the session has what the set-up gave.
+        A document that loaded after the set-up of the session has them already.
         """
         lacks = session.documents_shown == 0 and session not in self._renewed
         self._renewed.add(session)
         return lacks
 
     def is_shown(self, main: Frame) -> bool:
-        """Return whether the main frame shows the activated document, and has not come back to it."""
+        """Return whether the main frame shows the activated document for the first time."""
         return bool(self.loader_id) and self.loader_id == main.loader_id != main.restored
 
 
@@ -55,7 +55,7 @@ _LATER: WeakKeyDictionary[Session, list[Session]] = WeakKeyDictionary()
 
 
 def later_sessions(session: Session) -> list[Session]:
-    """Return the sessions that were attached for activated documents of `session`'s page."""
+    """Return the sessions attached for activated documents of `session`'s page."""
     return [later for later in _LATER.get(session, ()) if not later.ended]
 
 

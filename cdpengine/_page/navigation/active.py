@@ -1,7 +1,7 @@
-"""Commands that Chrome answers only for a page's active document, such as those about its history.
+"""Commands that Chrome accepts only for a page's active document, such as those about its history.
 
 Rule: Chrome reports a new document some milliseconds before its browser process makes it the active one, and
-refuses these commands until then. No event reports the end of that, so the command is sent again.
+refuses these commands until then. No event reports the change, so the command is sent again.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from cdpengine.errors import RemoteError
 T = TypeVar("T")
 
 _NOT_ACTIVE = "Not attached to an active page"
-"""Chrome's words while one document gives way to another one, as of Chromium 156."""
+"""Chrome's error message while another document becomes active, as of Chromium 156."""
 
 _PAUSE = 0.01
-"""Seconds until the command is sent again."""
+"""Pause in seconds before the command is sent again."""
 
 
 async def request_of_active(session: Session, command: Command, kind: type[T]) -> T:
-    """Send a command as `Session.request` does, again as long as the page has no active document.
+    """Send a command as `Session.request` does. Repeat it while the page has no active document.
 
-    Waits without a limit of its own: put a deadline around it. Raises the other errors of `Session.request`.
+    Set a deadline around the call: it has no limit of its own. Raises the other errors of `Session.request`.
     """
     while True:
         try:

@@ -1,9 +1,9 @@
-"""Arriving: what comes after a navigation that the page itself began waits for its document.
+"""Arriving: actions and reads wait for the documents of navigations that the page itself began.
 
-Rule: a wait ends when the frame shows its next document and has parsed it, when Chrome reports that no document
-comes (status 204, a download, a navigation that was stopped), when a dialog opens, or after PATIENCE seconds. A
-page that replaces its document again (a script or a refresh goes on) is followed. A question settles whether the
-main frame still waits: Chrome answers none while it does.
+Rule: a wait ends when the frame has parsed its next document, when Chrome reports that no document comes (status
+204, a download, a stopped navigation), when a dialog opens, or after PATIENCE seconds. If the page replaces its
+document again (by script or refresh), the wait continues. To learn whether the main frame still waits, the engine
+sends a query: Chrome answers it only after the navigation.
 """
 
 from __future__ import annotations
@@ -26,40 +26,40 @@ from cdpengine.errors import ConnectionLostError, EvaluationTerminatedError, Ses
 T = TypeVar("T")
 
 PATIENCE = 5.0
-"""Seconds at most that an action, or a read, waits for documents that are on their way."""
+"""Maximum time in seconds that an action or a read waits for pending documents."""
 
 PARSING = 1.5
-"""Seconds, from when a document came, that it gets to be parsed before it is read."""
+"""Time in seconds for a new document to be parsed before it is read."""
 
 _ANSWER_TIMEOUT = 0.5
-"""Seconds that a new document gets to answer; one whose script is busy for longer is read later."""
+"""Time in seconds for a new document to answer. A document with a longer script is read later."""
 
 QUESTIONS = 2
-"""Questions to a document. Timers that are due, such as a refresh, can run behind one answer (measured)."""
+"""Number of queries to a document. Due timers, such as a refresh, can run after one answer (measured)."""
 
 _LOAD_TIMEOUT = 0.05
-"""Seconds that a parsed document gets to have loaded. A refresh of one that loads nothing more begins then."""
+"""Time in seconds for a parsed document to load. If it loads nothing more, its refresh begins then."""
 
 _CONFIRM_TIMEOUT = 0.1
-"""Seconds that a page gets to answer after input, before a script is sent to it anyway."""
+"""Time in seconds for a page to answer after input, before a script is sent to it anyway."""
 
 _MARGIN = 0.1
-"""Seconds before its deadline, at most a tenth of what is left, at which an action stops waiting."""
+"""Time before its deadline, in seconds, at which an action stops waiting; at most a tenth of the rest."""
 
 _TAB_TIMEOUT = 0.5
-"""Seconds in which Chrome creates a tab that a page requests. Measured: up to 0.04 s."""
+"""Time in seconds in which Chrome creates a tab that a page requested. Measured: up to 0.04 s."""
 
 _DOWNLOAD_TIMEOUT = 0.1
-"""Seconds in which Chrome reports a download whose navigation has ended. Measured: 2 ms."""
+"""Time in seconds in which Chrome reports a download after its navigation has ended. Measured: 2 ms."""
 
 
 async def wait_for_documents(
     page: PageTarget, frame_ids: Iterable[str], budget: Budget, seconds: float = PATIENCE
 ) -> bool:
-    """Wait until none of these frames is about to get another document, at most `seconds`. False: none was.
+    """Wait until no document of these frames is pending, at most `seconds`. Return whether any was.
 
-    Callers look at `pending` and `fresh` of the navigation first, which are empty as a rule. Navigations that take
-    longer than PATIENCE are not waited for again. Raises why the page ended.
+    Callers first check `pending` and `fresh` of the navigation, which are usually empty. Navigations longer than
+    PATIENCE are not waited for again. Raises the error of a page that ended.
     """
     navigation, frame_ids = page.navigation, list(frame_ids)
     if not navigation.is_awaited(frame_ids):
@@ -81,9 +81,9 @@ async def read_present(
     read: Callable[[], Awaitable[T]],
     budget: Budget,
 ) -> T:
-    """Return what `read` reads of these frames; of the next documents, where a navigation has begun meanwhile.
+    """Return the result of `read`. If a navigation began meanwhile, read the next documents instead.
 
-    Raises as `read` does, but for EvaluationTerminatedError by such a navigation.
+    Raises the errors of `read`, except EvaluationTerminatedError caused by such a navigation.
     """
     end = trio.current_time() + PATIENCE
     while True:
@@ -103,10 +103,10 @@ async def read_present(
 
 
 async def confirm_input(page: PageTarget, seconds: float) -> None:
-    """Have the page answer after input, or after a script, so that a navigation that it set off is known.
+    """Wait until the page answers after input or a script, so that navigations it caused are known.
 
-    Chrome answers input by another way than the page's events come, and can be ahead of them. A script's timers
-    run after its answer.
+    Chrome reports input and page events on different paths, so an answer to input can come before its events.
+    Timers of a script run after its answer.
     """
     if questions := page.running.unconfirmed:
         page.running.unconfirmed = 0
@@ -126,7 +126,7 @@ async def _wait_until_over(page: PageTarget, frame_ids: list[str]) -> None:
 
 
 async def wait_until_begun(page: PageTarget, seconds: float) -> None:
-    """Wait until a navigation that was requested in the main frame has begun, or is over; at most `seconds`."""
+    """Wait until a requested navigation of the main frame has begun or ended, at most `seconds`."""
     navigation, main_id = page.navigation, page.session.frame_id
 
     def known() -> bool:
@@ -141,10 +141,10 @@ async def wait_until_begun(page: PageTarget, seconds: float) -> None:
 
 
 async def _settle_doubts(page: PageTarget, frame_ids: list[str]) -> None:
-    """End navigations in the model once their frames answer, until cancelled.
+    """Mark navigations as ended once their frames answer, until cancelled.
 
-    A frame that waits for another document in the main frame, or in a process of its own, answers nothing. Where
-    the document before was still loading, Chrome reports no end of a navigation that brings no document.
+    While a frame waits for a document in the main frame or in another process, it does not answer. If the previous
+    document was still loading, Chrome does not report the end of a navigation without a document.
     """
     navigation = page.navigation
     with suppress(SessionGoneError, ConnectionLostError):
@@ -162,10 +162,10 @@ async def _settle_doubts(page: PageTarget, frame_ids: list[str]) -> None:
 
 
 async def _wait_until_read(page: PageTarget, frame_ids: Iterable[str]) -> None:
-    """Wait until the documents that came can be read, and have each answer.
+    """Wait until the new documents can be read and have answered.
 
-    What a document sets off while it is parsed, such as a redirect by script or by a refresh, is known then. So is
-    a document that Chrome reports only after the end of its loading, as one from the back/forward cache.
+    By then, navigations that a document starts during parsing are known, such as redirects by script or refresh.
+    So are documents that Chrome reports only after they have loaded, such as one from the back/forward cache.
     """
     navigation = page.navigation
     frames = [frame for each in frame_ids if (frame := page.frames.get(each)) is not None]
@@ -190,7 +190,7 @@ async def _wait_until_read(page: PageTarget, frame_ids: Iterable[str]) -> None:
         for session in {frame.session: None for frame in frames if not frame.session.ended}:
             if page.running.dialog_is_open:
                 return
-            with suppress(SessionGoneError):  # the frame goes on in another process
+            with suppress(SessionGoneError):  # the frame continues in another process
                 for _ in range(QUESTIONS):
                     await answers(session)
     for frame_id, when in came.items():
@@ -198,13 +198,13 @@ async def _wait_until_read(page: PageTarget, frame_ids: Iterable[str]) -> None:
             del navigation.fresh[frame_id]
 
 
-# --- what an action set off ----------------------------------------------------------------------------------
+# --- effects of an action ------------------------------------------------------------------------------------
 
 
 async def wait_for_effects(page: PageTarget, effects: SideEffects, budget: Budget) -> None:
-    """Wait for the documents of the navigations that an action set off, and for the tabs that it opened.
+    """Wait for the documents and tabs of the navigations that an action caused.
 
-    Raises nothing: the action is done. So it ends before the budget does.
+    Raises nothing, because the action is complete, and therefore stops before the budget ends.
     """
     frame_ids = effects.frames_that_leave() - effects.new_frames
     seconds = min(PATIENCE, budget.remaining - min(_MARGIN, budget.remaining / 10))
@@ -222,9 +222,9 @@ async def wait_for_effects(page: PageTarget, effects: SideEffects, budget: Budge
 
 
 def describe_navigation(page: PageTarget, effects: SideEffects) -> NavigationStarted | None:
-    """Return the navigation that an action set off, with what came of it; None where there was none.
+    """Return the navigation that an action caused, with its result, or None.
 
-    Of several, that of the main frame counts, then the first one. First documents of new frames do not count.
+    Of several, the main frame's has priority, then the first one. First documents of new frames do not count.
     """
     begun = [each for each in effects.navigations if each.frame_id not in effects.new_frames]
     if not begun:

@@ -1,11 +1,9 @@
-"""The engine's own scripts in the documents of a page, and what they report of all of them (FrameWatches).
+"""Scripts of the engine in the documents of a page, and their reports (FrameWatches).
 
-Rule: a script is called in the isolated world of a frame, on its session. What it answers is plain data, or an
-object of one group that is released with it. That a document is gone is raised as DocumentGone, so that its
-followers take the next one.
-
-A watched document has one observer; its report comes when it changes, so nothing is polled from here. A document
-that is replaced takes its observer along, and the next one gets its own.
+Rule: a script runs in the isolated world of a frame, on the frame's session. Its result is plain data, or an
+object of a group that is released with it. If the document is gone, DocumentGone is raised, so that callers
+continue with the next document. A watched document has one observer that reports changes, so nothing polls. The
+observer ends with its document, and the next document gets a new one.
 """
 
 from __future__ import annotations
@@ -52,19 +50,19 @@ _ALSO_GONE = ("Promise was collected", "No frame for given id found", "Frame wit
 
 
 class DocumentGone(Exception):
-    """The document that was asked is not there any more; another one is, or will be."""
+    """The document is gone; another one has replaced it or will."""
 
 
 @cache
 def script_with_search(name: str, parameters: str = "request") -> str:
-    """Return the source of a function of `parameters` (and `node`): the script `name`, given node_search.js."""
+    """Return the source of a function of `parameters` and `node`: the script `name` with node_search.js."""
     search = script("_page/navigation/node_search")
     return f"function (request, node) {{ return ({script(name)})({parameters}, ({search})(), node); }}"
 
 
 @attrs.frozen(eq=False)
 class Document:
-    """One document of a page, as its isolated world sees it. Let go of it by `release`."""
+    """One document of a page in its isolated world. Call `release` at the end."""
 
     frame: Frame
     loader_id: str
@@ -77,9 +75,9 @@ class Document:
         return self.context.session
 
     async def call(self, function: str, *arguments: object, kind: type[T]) -> T:
-        """Call a function in the document's isolated world; return its JSON value, decoded.
+        """Call a function in the document's isolated world. Return its JSON value, decoded.
 
-        Raises DocumentGone, EvaluationFailedError when it threw, and what ends the session.
+        Raises DocumentGone, EvaluationFailedError if it threw, and the error of an ended session.
         """
         with _explain_refusal():
             return await self.context.call(
@@ -87,31 +85,31 @@ class Document:
             )
 
     async def make(self, function: str, *arguments: object) -> RemoteHandle:
-        """Call a function and return the object that it gives. Raises as `call` does."""
+        """Call a function and return the object that it returns. Raises the errors of `call`."""
         with _explain_refusal():
             made = await self.context.make(own(function), *arguments, how=SETTLED_OBJECT, group=self.group)
         if made is None:
-            raise EvaluationFailedError(text="the script gave no object")
+            raise EvaluationFailedError(text="the script returned no object")
         return made
 
     async def ask(self, held: RemoteHandle, function: str, *arguments: object, kind: type[T]) -> T:
-        """Call a function on an object, wait for its promise, and return the JSON value, decoded."""
+        """Call a function on an object, await its promise, and return the JSON value, decoded."""
         with _explain_refusal():
             return await held.call(
                 own(function), *arguments, returns=kind, how=SETTLED_VALUE, group=self.group
             )
 
     def tell(self, held: RemoteHandle, function: str) -> None:
-        """Call a function on an object, and do not wait for it."""
+        """Call a function on an object without waiting."""
         held.tell(own(function))
 
     def release(self) -> None:
-        """Let go of what the group holds. Not waited for: a document that is gone holds nothing."""
+        """Release the objects of the group without waiting. Chrome has already freed those of a gone document."""
         self.group.release()
 
 
 async def open_document(worlds: IsolatedWorlds, frame: Frame) -> Document:
-    """Return the frame's present document. Raises DocumentGone, and what ends the session."""
+    """Return the frame's current document. Raises DocumentGone, and the error of an ended session."""
     session = frame.session
     loader_id = frame.loader_id
     try:
@@ -122,7 +120,7 @@ async def open_document(worlds: IsolatedWorlds, frame: Frame) -> Document:
 
 
 async def held_node(document: Document, node: Node) -> RemoteHandle | None:
-    """Return the node as an argument for scripts of its document; None when Chrome no longer has it."""
+    """Return the node as an argument for scripts of its document, or None if Chrome no longer has it."""
     number = node.backend_node_id
     found = await objects_of_nodes(
         document.session, [number], document.group, executionContextId=document.context.id
@@ -139,27 +137,27 @@ def _explain_refusal() -> Iterator[None]:
 
 
 def gone_or(error: RemoteError) -> Exception:
-    """Return DocumentGone where that is what Chrome says, else the error itself."""
+    """Return DocumentGone if Chrome's error means that, else the error itself."""
     if context_gone(error) or error.message.startswith(_ALSO_GONE):
         return DocumentGone(error.message)
     return error
 
 
 _AGAIN = 0.05
-"""Seconds until a document that refused is asked again, where no event tells that it was replaced."""
+"""Pause in seconds before a document that refused is asked again, if no event reports its replacement."""
 
 NEXT = "function (known) { return this.next(known); }"
 NOW = "function () { return this.now(); }"
 STOP = "function () { this.stop(); }"
 
 Key = tuple[str, str, str | None]
-"""Frame, loader, session: one document."""
+"""Key of one document: frame, loader and session."""
 
 
 class Report(msgspec.Struct):
-    """What waiting.js answers: for each condition, whether it holds, and what was seen.
+    """The report of waiting.js: for each condition, whether it holds and what was seen.
 
-    Of a "pattern" condition `texts` has the visible text, and whether it holds is for its owner to say.
+    For a "pattern" condition, `texts` has the visible text, and its owner decides whether it holds.
     """
 
     key: str
@@ -178,10 +176,10 @@ class _Watched:
 
 
 class FrameWatches:
-    """Follows `conditions` (as waiting.js takes them) in the documents of a page, or of some frames of it.
+    """Watches of `conditions` (in the form of waiting.js) in all or some frames of a page.
 
-    `run` does it; `page.changes` is notified of every report. A "node" condition holds for `node` alone, and is
-    looked at in its frame only. With `changes`, a report comes for every change.
+    `run` follows the documents. `page.changes` is notified of every report. A "node" condition applies to `node`,
+    and only in its frame. With `changes`, every change causes a report.
     """
 
     def __init__(
@@ -206,9 +204,9 @@ class FrameWatches:
         self.node_gone = False
 
     def reports(self) -> list[Report] | None:
-        """Return the documents' reports; None while one of them has not reported.
+        """Return the documents' reports, or None while one of them is missing.
 
-        Raises why a document cannot be followed: InvalidArgumentError for an invalid selector.
+        Raises the error that prevents watching a document: InvalidArgumentError for an invalid selector.
         """
         if self._failure is not None:
             raise copy.copy(self._failure)
@@ -219,7 +217,7 @@ class FrameWatches:
         return reports if len(reports) == len(keys) else None
 
     async def run(self) -> None:
-        """Follow the documents until cancelled, or the page ends. Raises nothing: see `reports`."""
+        """Follow the documents until cancelled, or until the page ends. Raises nothing: see `reports`."""
         async with open_body_nursery() as nursery:
             while True:
                 frames = {_key(frame): frame for frame in self._frames()}
@@ -233,7 +231,7 @@ class FrameWatches:
                 await self._page.changes.wait_for(lambda: {_key(frame) for frame in self._frames()} != known)  # noqa: B023
 
     async def refresh(self) -> None:
-        """Ask every document for its report of now."""
+        """Ask every document for its current report."""
         for watched in list(self._watched.values()):
             with suppress(DocumentGone, SessionGoneError):
                 if watched.document is not None and watched.held is not None:
@@ -247,7 +245,8 @@ class FrameWatches:
                 except DocumentGone:
                     await trio.sleep(_AGAIN)
                 except (SessionGoneError, ConnectionLostError):
-                    # the page ended, and its waiters get the reason; or the frame moves: that is another key
+                    # The page ended, and its waiting tasks get the reason. Or the frame moves, and then it has
+                    # another key.
                     return
                 except EngineError as error:
                     self._failure = error
@@ -272,7 +271,7 @@ class FrameWatches:
                 report = await document.ask(watched.held, NEXT, known, kind=Report)
                 if report.invalid:
                     raise InvalidArgumentError(
-                        what="css", given=f"what is not valid ({report.invalid})", expected="a CSS selector"
+                        what="css", given=f"an invalid selector ({report.invalid})", expected="a CSS selector"
                     )
                 known = report.key
                 watched.report = report

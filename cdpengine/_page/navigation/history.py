@@ -1,8 +1,8 @@
-"""History: take a page back and forward, and say truthfully what came of it.
+"""History: move a page back and forward.
 
-Rule: an entry of the history is named by its id, and the page is at it when the call returns. Where the page goes
-elsewhere by itself meanwhile, that is stopped and the entry is asked for again. An entry can change the page's
-document, move within it, or change only frames in it.
+Rule: a history entry is identified by its id, and the page shows it when the call returns. If the page navigates
+elsewhere meanwhile, that navigation is stopped and the entry is requested again. An entry can change the page's
+document, move within it, or change only some frames.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from cdpengine.errors import NavigationFailedError, RemoteError, shown_url
 async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, budget: Budget) -> Arrival:
     """Go `by` entries forward (negative: back), also on a crashed page.
 
-    Raises NavigationFailedError when there is no such entry.
+    Raises NavigationFailedError if the entry does not exist.
     """
-    if not page.session.crashed:  # the history is counted from where the page goes
+    if not page.session.crashed:  # the history counts from the end of the pending navigation
         await wait_for_documents(page, (page.frames.main.id,), budget)
     budget.step("asking for the history of the page")
     history = await request_of_active(
@@ -46,7 +46,7 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
     if not 0 <= index < len(history.entries):
         which, end = ("previous", "first") if by < 0 else ("next", "last")
         url = page.frames.main.url
-        reason = f"there is none: {shown_url(url)} is the {end} one of {len(history.entries)}"
+        reason = f"no such entry: {shown_url(url)} is the {end} one of {len(history.entries)}"
         raise NavigationFailedError(url=url, reason=reason, asked=f"the {which} entry of the history")
     entry = history.entries[index]
 
@@ -58,11 +58,11 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
             interrupted = page.navigation.overtaken or page.navigation.requests > requests
             if done and not (tries_left and interrupted):
                 break
-            if not done:  # else that would stop the loading of the entry's own document
+            if not done:  # otherwise the entry's document would stop loading
                 await end_pending(page)
             if await _has_arrived_at(page, entry.id):
                 break
-            budget.step("the page went elsewhere by itself meanwhile; going through the history again")
+            budget.step("the page navigated elsewhere meanwhile; going through the history again")
         loader_id = page.frames.main.loader_id
         return None if loader_id == before else loader_id
 
@@ -79,9 +79,9 @@ async def _go_to(
     dead: bool,
     once: bool,
 ) -> bool:
-    """Go to an entry. Return whether something came of it.
+    """Go to an entry. Return whether the page arrived.
 
-    False, unless `once`, as soon as the page requests another document in its place.
+    Unless `once`, return False as soon as the page requests another document.
     """
     before, moves_before = page.frames.main.loader_id, page.frames.main.moves_within
     refusals, frames_before = page.dialogs.refusals, _frame_places(page)
@@ -94,7 +94,7 @@ async def _go_to(
     except RemoteError as error:
         if not error.message.startswith(_NO_ENTRY):
             raise
-        reason = "the history has no such entry any more: the page went elsewhere by itself meanwhile"
+        reason = "the history no longer has this entry: the page navigated elsewhere meanwhile"
         raise NavigationFailedError(url=entry.url, reason=reason) from None
 
     def moved() -> bool:
@@ -108,7 +108,7 @@ async def _go_to(
 
     await wait_for_document(page, watch, seen, entry.url, dead=dead)
     while not moved() and (once or page.navigation.requests == requests):
-        # A frame went to another document, perhaps by itself: the history says whether that was all.
+        # A frame shows another document, perhaps for another reason. The history shows whether that was all.
         if await _is_at(page, entry.id) and not await _tells_of(page, moved):
             budget.step(f"waiting for {wait_until} of the frames that the history changed")
             await page.wait_for(lambda: moved() or _have_frames_reached(page, frames_before, wait_until))
@@ -122,15 +122,15 @@ async def _has_arrived_at(page: PageTarget, entry_id: int) -> bool:
     """Return whether the page shows that entry, once it has an active document."""
     command = Command("Page.getNavigationHistory", {})
     history = await request_of_active(page.session, command, NavigationHistoryReply)
-    await answers(page.session)  # what has changed is reported then
+    await answers(page.session)  # the answer comes after reported changes
     return history.entries[history.current_index].id == entry_id
 
 
 async def _tells_of(page: PageTarget, moved: Callable[[], bool]) -> bool:
-    """Say whether the page's own document has moved, or is about to.
+    """Return whether the page's main document has moved, or is about to.
 
-    The browser process tells of its history, the page's of its documents, and the first may be ahead: what the
-    page answers comes after what it has reported.
+    The browser process reports the history, and the page reports its documents. The first report may be earlier,
+    so the page is queried: its answer comes after its reports.
     """
     if not moved() and not page.navigation.under_way:
         await answers(page.session)
@@ -138,10 +138,10 @@ async def _tells_of(page: PageTarget, moved: Callable[[], bool]) -> bool:
 
 
 _HISTORY_PAUSE = 0.05
-"""Seconds between questions where in the history the page is: Chrome tells of that by no event."""
+"""Pause in seconds between queries for the current history entry, which no event reports."""
 
 _NO_ENTRY = "No entry with passed id"
-"""Chrome's words for an entry that is not in the history, as of Chromium 156."""
+"""Chrome's error message for a missing history entry, as of Chromium 156."""
 
 
 async def _is_at(page: PageTarget, entry_id: int) -> bool:
@@ -150,18 +150,18 @@ async def _is_at(page: PageTarget, entry_id: int) -> bool:
     except RemoteError as error:
         if not not_active(error):
             raise
-        return False  # the page's own document is on its way
+        return False  # the page's main document is pending
     return history.entries[history.current_index].id == entry_id
 
 
 def _frame_places(page: PageTarget) -> dict[str, tuple[str, int]]:
-    """Return which document each frame in the page shows, and how often it moved within it."""
+    """Return for each frame its document and the number of moves within it."""
     main = page.frames.main
     return {frame.id: (frame.loader_id, frame.moves_within) for frame in page.frames if frame is not main}
 
 
 def _have_frames_reached(page: PageTarget, before: dict[str, tuple[str, int]], state: LoadState) -> bool:
-    """Tell whether the frames that show another document than before have come as far as `state`."""
+    """Return whether all frames with a new document have reached `state`."""
     known = [frame for frame in page.frames if frame.id in before]
     replaced = [frame for frame in known if frame.loader_id != before[frame.id][0]]
     return all(frame.reached(frame.loader_id, state) for frame in replaced)

@@ -1,10 +1,9 @@
-"""Liveness: whether a page answers, and stopping the script that keeps it from answering.
+"""Liveness: detect whether a page answers, and terminate the script that blocks it.
 
-Rule: a page answers when an evaluation of nothing comes back, with whatever; what only says that a navigation or a
-termination hit the question proves nothing, so it is asked again. Termination hits every script of the page's
-process, other pages' too: it is sent only where that is wanted. An action whose time ran out says that the page
-does not answer only where a question from before its deadline is still open, since a machine that is busy for a
-moment is no reason.
+Rule: a page answers if it replies to an empty evaluation. A reply that only reports a navigation or a termination
+proves nothing, so the query is repeated. Termination affects every script in the page's process, also of other
+pages, so it is sent only on request. An expired action reports an unresponsive page only if a query from before
+its deadline is still open, because a machine may be busy for a moment.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ if TYPE_CHECKING:
 logger = get_logger("cdpengine.recovery")
 
 _HIT = ("Inspected target navigated or closed", "Execution was terminated", "Internal error")
-"""Chrome's words where the question itself was hit: by a navigation (the page can still hang after it), or by a
-termination that was meant for the script before it."""
+"""Chrome's error messages for a query that was interrupted: by a navigation (the page can still hang after it), or
+by the termination of an earlier script."""
 
 _TRIES = 10
-"""Questions, until one that is always hit counts as an answer: somebody there refuses."""
+"""Number of interrupted queries that count as an answer, because the page evidently handles them."""
 
 
 async def answers(session: Session) -> None:
-    """Return when the page answers; wait until then.
+    """Wait until the page answers.
 
     Raises SessionGoneError, TargetCrashedError, ConnectionLostError.
     """
@@ -56,16 +55,16 @@ async def answers(session: Session) -> None:
             if error.message.startswith(_HIT):
                 continue
         except ProtocolError:
-            pass  # damaged, but an answer
+            pass  # malformed, but an answer
         return
 
 
 async def terminate(sessions: Sequence[Session], unanswered: list[SharedCall] | None = None) -> bool:
-    """Terminate what runs in the page's process. True as soon as one session has it confirmed.
+    """Terminate the running script of the page's process. Return whether a session confirmed it.
 
-    Sent on all of them at once: one that was attached when the page hung already is not heard. False when
-    none took it. What has no answer by then may still hit the page's next script: it is added to `unanswered`.
-    What waits for promises in pages is asked again: a termination can have kept them from settling.
+    It is sent on all sessions at the same time, because a session attached after the page hung is ignored. An
+    unconfirmed termination may still hit the page's next script: it is added to `unanswered`. Pending promises are
+    queried again, because a termination can keep them from settling.
     """
     confirmed = await _one_of(sessions, "Runtime.terminateExecution", {}, unanswered)
     if confirmed:
@@ -74,13 +73,13 @@ async def terminate(sessions: Sequence[Session], unanswered: list[SharedCall] | 
 
 
 def note_terminated(sessions: Sequence[Session]) -> None:
-    """Ask again what waits for promises in pages, on the connections of a page's sessions."""
+    """Query pending promises again, on the connections of a page's sessions."""
     for connection in {id(session.connection): session.connection for session in sessions}.values():
         note_termination(connection)
 
 
 async def dismiss_dialog(sessions: Sequence[Session]) -> bool:
-    """Answer the open dialog with a no. True as soon as one session has it confirmed."""
+    """Dismiss the open dialog. Return whether a session confirmed it."""
     return await _one_of(sessions, "Page.handleJavaScriptDialog", {"accept": False})
 
 
@@ -116,7 +115,7 @@ async def _one_of(
 
 
 class Ping:
-    """Asks a page whether it is there, one question at a time, and knows since when it owes an answer."""
+    """Liveness queries to a page, one at a time, and the time since which an answer is missing."""
 
     def __init__(self, session: Callable[[], Session]) -> None:
         self._session = session
@@ -125,27 +124,27 @@ class Ping:
         self._silent_since: float | None = None
 
     async def unresponsive_time(self, seconds: float) -> float:
-        """Return for how many seconds at least the page has not answered; 0.0 when it does within `seconds`.
+        """Return the minimum time in seconds without an answer; 0.0 if the page answers within `seconds`.
 
-        A page that was silent before is asked anew only when its session was replaced: the question still
-        stands. Raises SessionGoneError, TargetCrashedError, ConnectionLostError when there is nobody to ask.
+        A silent page is queried again only if its session was replaced: otherwise the earlier query is still open.
+        Raises SessionGoneError, TargetCrashedError, ConnectionLostError if the page is gone.
         """
         await trio.lowlevel.checkpoint()
         if self._question is not None and self._question.done:
-            self.forget()  # an old answer says nothing of now
+            self.forget()  # an old answer proves nothing
         with trio.move_on_after(seconds):
             await self._wait_for_answer()
             return 0.0
         return 0.0 if self._silent_since is None else trio.current_time() - self._silent_since
 
     def ask(self) -> None:
-        """Ask now, and do not wait; a question that stands already is kept. Raises as `unresponsive_time`."""
+        """Send a query without waiting, unless one is open. Raises the errors of `unresponsive_time`."""
         if self._question is not None and self._question.done:
             self.forget()
         self._ask()
 
     def owed_for(self) -> float:
-        """Return for how many seconds an answer is owed, as far as is known without asking; 0.0 when none is."""
+        """Return the time in seconds for which an answer is missing, without a query; 0.0 if none is."""
         if self._question is None or self._question.done or self._silent_since is None:
             return 0.0
         return trio.current_time() - self._silent_since
@@ -163,14 +162,14 @@ class Ping:
                         self._question = None
                     continue
             except ProtocolError:
-                pass  # damaged, but an answer
+                pass  # malformed, but an answer
             except trio.ClosedResourceError:
-                continue  # replaced by another asker's question
+                continue  # replaced by the query of another task
             except TargetCrashedError:
                 self.forget()
                 raise
             except (SessionGoneError, ConnectionLostError):
-                # The page's silence does not end with the session it was asked on.
+                # The page's silence continues after the end of the queried session.
                 self._question = None
                 raise
             self.forget()
@@ -188,7 +187,7 @@ class Ping:
         return self._question
 
     def forget(self) -> None:
-        """Begin anew: what was asked is not waited for."""
+        """Reset the state and ignore the open query."""
         if self._question is not None:
             self._question.abandon()
         self._question = self._asked_on = self._silent_since = None
@@ -196,9 +195,9 @@ class Ping:
 
 @asynccontextmanager
 async def explain_deadline(page: PageTarget, deadline: float) -> AsyncIterator[None]:
-    """Turn a DeadlineExceededError of the body into PageUnresponsiveError where the page did not answer.
+    """Turn a DeadlineExceededError of the body into PageUnresponsiveError if the page did not answer.
 
-    `deadline` is that of the body, on trio's clock.
+    `deadline` is the body's deadline on trio's clock.
     """
     try:
         with page.running.ask_before(deadline):
@@ -210,12 +209,12 @@ async def explain_deadline(page: PageTarget, deadline: float) -> AsyncIterator[N
 
 
 async def find_unresponsive(page: PageTarget, late: DeadlineExceededError) -> PageUnresponsiveError | None:
-    """Return what to raise in place of an error that came at a deadline; None where no long silence is known."""
+    """Return the PageUnresponsiveError for an expired action, or None if no long silence is known."""
     silence = 0.0 if late.timeout == 0 else await _measure_unresponsive(page)
     if not silence:
         return None
     waits = (
-        "the page waits for another document; Chrome holds back what is asked of it until then. "
+        "the page waits for another document; until it arrives, Chrome delays all commands. "
         'page.goto(), or page.recover(allow="reload"), stops that navigation'
     )
     steps = (*late.steps, waits) if page.navigation.under_way else late.steps
@@ -225,10 +224,10 @@ async def find_unresponsive(page: PageTarget, late: DeadlineExceededError) -> Pa
 
 async def _measure_unresponsive(page: PageTarget) -> float:
     silence = 0.0
-    # Gone or lost: nobody is there to ask, and that has names of its own.
+    # A page that is gone or lost has errors of its own.
     with trio.CancelScope(shield=True), suppress(SessionGoneError, ConnectionLostError):
         if page.ping.owed_for() + QUICK_PROBE < KNOWN_UNRESPONSIVE:
-            page.ping.ask()  # so the next action knows more
+            page.ping.ask()  # for the next action
         else:
             silence = await page.ping.unresponsive_time(QUICK_PROBE)
     return silence if silence >= KNOWN_UNRESPONSIVE else 0.0

@@ -1,8 +1,8 @@
-"""Navigation: take a page to a document, and say truthfully what came of it.
+"""Navigation: take a page to a document and report the result.
 
-Rule: what is waited for is one document, named by its loader; where the page replaces it (a script or a
-refresh moves on), the document that replaced it is waited for. A navigation that fails raises, with Chrome's
-own reason; one that is given up on is stopped.
+Rule: a navigation waits for one document, identified by its loader. If the page replaces it (by script or
+refresh), the wait continues with the new document. A failed navigation raises an error with Chrome's reason. An
+abandoned navigation is stopped.
 """
 
 from __future__ import annotations
@@ -45,49 +45,49 @@ from cdpengine.errors import (
 T = TypeVar("T")
 
 _WITHOUT_DOCUMENT = (204, 205)
-"""HTTP statuses of answers that leave the page's document as it is."""
+"""HTTP statuses of responses that do not change the page's document."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 _HOST_AND_PORT = re.compile(
     r"(?!(?:data|about|blob|file|javascript|mailto|tel|sms|urn):)[^/?#:]+:[0-9]+(?:[/?#]|$)", re.I
 )
-"""Chrome takes the host in "localhost:8000/x" for a scheme."""
+"""Pattern of a host with a port. Chrome parses the host in "localhost:8000/x" as a scheme."""
 
 _STOP_TIMEOUT = 0.08
-"""Seconds that stopping a navigation may take, after it was given up on."""
+"""Time in seconds to stop an abandoned navigation."""
 
 _ABORTED = "net::ERR_ABORTED"
 
 _CRASH_TIMEOUT = 1.0
-"""Seconds in which a crash is known that a chrome: URL causes. Measured: 0.1 s."""
+"""Time in seconds in which a crash by a chrome: URL is reported. Measured: 0.1 s."""
 
 TRIES = 4
-"""How often a navigation is sent that the page itself interrupts each time: the last one's failure is told."""
+"""Maximum number of attempts if the page interrupts each one. The error is that of the last attempt."""
 
 _OVERTAKING_TIMEOUT = 0.1
-"""Seconds in which such a navigation begins, where the document that is left requested one at its end."""
+"""Time in seconds in which a navigation begins that the previous document requested at its end."""
 
 _BEGIN_TIMEOUT = 0.3
-"""Seconds in which a navigation begins that a page has requested. Measured: up to 0.06 s on a busy machine."""
+"""Time in seconds in which a requested navigation begins. Measured: up to 0.06 s on a busy machine."""
 
 _GIVEN_UP_TIMEOUT = 1.0
-"""Seconds in which a document may still come whose request was given up."""
+"""Time in seconds in which a document may still arrive after Chrome gave its request up."""
 
 _ANSWER_TIMEOUT = 1.0
-"""Seconds that a page gets to answer before a navigation, until its script counts as hung."""
+"""Time in seconds for a page to answer before a navigation. Afterwards its script counts as hung."""
 
 
 @attrs.frozen
 class Arrival:
-    """What came of a navigation.
+    """The result of a navigation.
 
-    `url` is where the page is now. `status` is the HTTP status of its document; None where none is known, as of
-    about:blank. `redirects` are the URLs that redirected to it, in order; `same_document` says that the
-    page's document stayed: only the fragment, the history or, on the way through the history, a frame in the page
-    changed. `from_cache` says that no server was asked: the answer was in Chrome's HTTP cache, or the document
-    came out of the back/forward cache as it had been left; then `status`, `mime_type` and `redirects` are those
-    that it came with, where the engine had brought it. `loader_id` is Chrome's id of the document.
+    `url` is the page's URL now. `status` is the HTTP status of its document, or None if unknown, as for
+    about:blank. `redirects` are the URLs that redirected to it, in order. `same_document` means that the page's
+    document stayed: only the fragment, the history, or (when moving through the history) a frame in the page
+    changed. `from_cache` means that no server was asked, because the document came from Chrome's HTTP cache or
+    back/forward cache. For the latter, `status`, `mime_type` and `redirects` are those of the original load, if
+    the engine performed it. `loader_id` is Chrome's id of the document.
     """
 
     url: str
@@ -101,7 +101,7 @@ class Arrival:
 
 @attrs.define(eq=False)
 class _Document:
-    """What the network said of one document. A document's request id is its loader id."""
+    """The network events of one document. A document's request id is its loader id."""
 
     urls: list[str] = attrs.field(factory=list)
     response: ResponseHead | None = None
@@ -109,7 +109,7 @@ class _Document:
 
 
 class DocumentWatch:
-    """Follows the requests for documents of the main frame while a navigation is on."""
+    """Watcher of the main frame's document requests during a navigation."""
 
     def __init__(self, main_frame_id: str, failed: Callable[[], object]) -> None:
         self.documents: dict[str, _Document] = {}
@@ -134,13 +134,13 @@ class DocumentWatch:
             self._failed()
 
     def find_given_up(self) -> _Document | None:
-        """Return the latest document that was requested, where Chrome gave it up before it came."""
+        """Return the latest requested document if Chrome gave its request up, else None."""
         latest = next(reversed(self.documents.values()), None)
         return latest if latest is not None and latest.failure == _ABORTED else None
 
     @contextmanager
     def on(self, session: Session) -> Iterator[None]:
-        """Watch the session's Network events while the body runs."""
+        """Watch the session's Network events during the body."""
         listeners: list[tuple[str, Callable[[Event], None]]] = [
             ("Network.requestWillBeSent", self.request_sent),
             ("Network.responseReceived", self.response_received),
@@ -156,7 +156,7 @@ class DocumentWatch:
 
 
 def check_wait_until(wait_until: str) -> LoadState:
-    """Return the load state. Raises InvalidArgumentError for an unknown name."""
+    """Return a valid load state. Raises InvalidArgumentError for an unknown name."""
     if wait_until in LOAD_STATES:
         return wait_until
     raise InvalidArgumentError(
@@ -165,7 +165,7 @@ def check_wait_until(wait_until: str) -> LoadState:
 
 
 def check_url(url: str) -> str:
-    """Return `url` as given. Raises InvalidArgumentError when it has no scheme: Chrome would refuse it."""
+    """Return `url`. Raises InvalidArgumentError if it has no scheme, because Chrome would refuse it."""
     if isinstance(url, str) and _SCHEME.match(url):
         if _HOST_AND_PORT.match(url):
             expected = f'an absolute URL, such as "http://{shown_url(url)}"'
@@ -182,9 +182,9 @@ def check_url(url: str) -> str:
 async def go_to(
     page: PageTarget, url: str, wait_until: LoadState, budget: Budget, *, fresh: bool = False
 ) -> Arrival:
-    """Navigate and wait; `fresh`: the page was just made, blank and set up.
+    """Navigate and wait. `fresh`: the page was just created, is blank and set up.
 
-    Raises NavigationFailedError with Chrome's reason, and what ended the session; TargetCrashedError where the
+    Raises NavigationFailedError with Chrome's reason, the error of an ended session, and TargetCrashedError if the
     URL itself crashes the page, as "chrome://crash" does.
     """
     for each in credentials_in(url):
@@ -199,7 +199,7 @@ async def go_to(
             interrupted = reply.error_text == _ABORTED and page.navigation.requests > requests
             if not (interrupted and tries_left):
                 break
-            budget.step("the page went elsewhere by itself meanwhile; navigating again")
+            budget.step("the page navigated elsewhere meanwhile; navigating again")
             await end_pending(page)
         if reply.is_download:
             raise NavigationFailedError(url=url, reason="the URL is a download, not a document")
@@ -217,7 +217,7 @@ async def go_to(
 
 
 async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, budget: Budget) -> Arrival:
-    """Load the document again and wait. Also brings back a crashed page. Raises as `go_to` does."""
+    """Load the document again and wait. Also restores a crashed page. Raises the errors of `go_to`."""
 
     async def send(dead: bool, watch: DocumentWatch) -> str:
         before, refusals = page.frames.main.loader_id, page.dialogs.refusals
@@ -234,11 +234,11 @@ async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, bu
 
             if loader_id := await wait_for_document(page, watch, replaced, page.frames.main.url, dead=dead):
                 break
-            budget.step("the page went elsewhere by itself meanwhile; reloading again")
+            budget.step("the page navigated elsewhere meanwhile; reloading again")
             await end_pending(page)
         return loader_id
 
-    if not page.session.crashed:  # what it is to load again is what the page is about to show
+    if not page.session.crashed:  # the document to reload is the pending one
         await wait_for_documents(page, (page.frames.main.id,), budget)
     return await navigate(page, send, wait_until, budget)
 
@@ -246,9 +246,9 @@ async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, bu
 async def wait_for_document(
     page: PageTarget, watch: DocumentWatch, seen: Callable[[], T | None], url: str, *, dead: bool
 ) -> T:
-    """Wait until `seen` gives a value. Raises NavigationFailedError where Chrome gives the document of `url` up.
+    """Wait until `seen` returns a value. Raises NavigationFailedError if Chrome gives the document up.
 
-    Chrome gives up a document that the server does not send, and one that another navigation replaces.
+    Chrome gives up a document that the server does not send, or that another navigation replaces.
     """
     known: _Document | None = None
 
@@ -262,7 +262,7 @@ async def wait_for_document(
         value, known = await page.wait_for(over, also_crashed=dead)
         if value is not None:
             return value
-        # A page that answers waits for no document; what it requested in this one's place is known then.
+        # If the page answers, it waits for no document, and its requested replacement is known.
         with trio.move_on_after(_GIVEN_UP_TIMEOUT) as asking:
             for _ in range(QUESTIONS):
                 await answers(page.session)
@@ -276,7 +276,7 @@ async def wait_for_document(
 
 
 async def _wait_for_crash(page: PageTarget, budget: Budget) -> None:
-    """Wait a moment for the crash that a chrome: URL brings about. Raises TargetCrashedError when it comes."""
+    """Wait briefly for the crash that a chrome: URL causes. Raises TargetCrashedError if it occurs."""
     with trio.move_on_after(min(_CRASH_TIMEOUT, budget.remaining / 2)):
         await page.wait_for(lambda: page.session.crashed or None, also_crashed=True)
         if (error := page.session.error("Page.navigate")) is not None:
@@ -293,7 +293,7 @@ def _explain_given_up(document: _Document | None) -> str:
 
 
 def check_left(page: PageTarget, refusals: int, url: str) -> None:
-    """Raise NavigationFailedError when a beforeunload dialog was dismissed since `refusals`."""
+    """Raise NavigationFailedError if a beforeunload dialog was dismissed since `refusals`."""
     if page.dialogs.refusals > refusals:
         reason = "the page asked before being left (beforeunload), and its dialog was dismissed"
         raise NavigationFailedError(url=url, reason=reason)
@@ -308,12 +308,12 @@ async def navigate(
     fresh: bool = False,
 ) -> Arrival:
     session = page.session
-    if not fresh:  # nothing hangs in it, and nobody has read it
+    if not fresh:  # nothing hangs in a new page, and no collector reads it
         await _free(page, budget)
         await _take_leave(page, budget)
-    dead = session.crashed  # then it is brought back; a crash from now on is a failure
+    dead = session.crashed  # the navigation restores it; a later crash is a failure
     watch = DocumentWatch(page.frames.main.id, page.changes.notify)
-    # Not waited for: a page that is stuck does not answer, and the navigation is what frees it.
+    # Not awaited: a page that hangs does not answer, and the navigation frees it.
     async with session.enabled("Network", wait=False, also_crashed=True):
         with watch.on(session):
             for tries_left in reversed(range(TRIES)):
@@ -331,7 +331,7 @@ async def navigate(
                         raise
                 if page.frames.main.loader_id == loader_id or not tries_left:
                     return arrival
-                budget.step("the document before went elsewhere by itself meanwhile; navigating again")
+                budget.step("the previous document navigated elsewhere meanwhile; navigating again")
     raise AssertionError("the last try returns")
 
 
@@ -351,7 +351,7 @@ async def _arrive(
         nonlocal committed
         if main.reached(loader_id, wait_until):
             return loader_id
-        # The page moved on by itself before that state came: follow it, however often it does.
+        # The page navigated on before that state; follow it, however often it does.
         committed = committed or main.reached(loader_id, "commit")
         current = main.loader_id
         replaced = committed and current != loader_id
@@ -363,13 +363,13 @@ async def _arrive(
 
     arrived_id = await page.wait_for(lambda: arrived() or ("" if given_up() else None), also_crashed=dead)
     if not arrived_id:
-        # Chrome gave the navigation up after it had answered, and says no more of it.
+        # Chrome gave the navigation up after its answer, and reports nothing more.
         with trio.move_on_after(_GIVEN_UP_TIMEOUT):
             arrived_id = await page.wait_for(arrived, also_crashed=dead)
     if not arrived_id:
         url = watch.documents[loader_id].urls[-1]
         raise NavigationFailedError(url=url, reason=f"{_ABORTED} (Chrome gave it up, or it was replaced)")
-    await page.running.set_up_answered()  # a page that was stuck or dead before tells of its frames only now
+    await page.running.set_up_answered()  # a page that hung or had crashed reports its frames only now
     restored = main.restored == arrived_id
     known = page.kept_document(arrived_id) if restored else None
     document = watch.documents.get(arrived_id) or (known if isinstance(known, _Document) else _Document())
@@ -389,30 +389,30 @@ async def _arrive(
 
 
 async def _free(page: PageTarget, budget: Budget) -> None:
-    """Stop the page's script where it hangs.
+    """Terminate the page's script if it hangs.
 
-    A navigation to another site leaves such a page's process behind. One within the site goes on in it, waits for
-    the script for ever, and takes away the session that could have stopped it.
+    A navigation to another site leaves the page's process behind. A navigation within the site stays in it, would
+    wait for the script forever, and ends the session that could have terminated it.
     """
     if page.session.crashed:
         return
     await end_pending(page)
     with trio.move_on_after(min(_ANSWER_TIMEOUT, budget.remaining / 2)) as waiting:
-        with suppress(TargetCrashedError):  # there is nothing to evaluate in, so nothing hangs
+        with suppress(TargetCrashedError):  # no script runs in it, so none hangs
             await answers(page.session)
-            await end_pending(page)  # what was requested before that answer is known now
+            await end_pending(page)  # earlier requests are known now
     if waiting.cancelled_caught:
         budget.step("stopping the page's script, which did not answer")
-        # Not waited for: where it stays without effect, a navigation to another site still frees the page.
+        # Not awaited: even without an effect, a navigation to another site frees the page.
         for session in page.recovery_sessions():
             with suppress(SessionGoneError, ConnectionLostError):
                 session.post("Runtime.terminateExecution")
 
 
 async def end_pending(page: PageTarget) -> None:
-    """Stop the navigation that the page waits for: until it ends, Chrome holds back what is asked of the page.
+    """Stop the navigation that the page waits for. Until it ends, Chrome delays commands to the page.
 
-    One that was requested, and has not begun, would begin after the engine's own, and end that.
+    A requested navigation that has not begun would begin after the engine's, and end it.
     """
     navigation, main_id = page.navigation, page.frames.main.id
     if main_id not in navigation.pending:
@@ -424,7 +424,7 @@ async def end_pending(page: PageTarget) -> None:
 
 
 async def _stop_overtaking(page: PageTarget) -> None:
-    """Stop a navigation that the document before requested, and that begins after the engine's own has arrived."""
+    """Stop a navigation that the previous document requested and that begins after the engine's has arrived."""
     with trio.move_on_after(_OVERTAKING_TIMEOUT):
         await page.wait_for(lambda: page.navigation.under_way)
         await end_pending(page)
@@ -432,15 +432,15 @@ async def _stop_overtaking(page: PageTarget) -> None:
 
 
 async def _take_leave(page: PageTarget, budget: Budget) -> None:
-    """Let those read the document once more who need it. A page that does not answer goes without."""
+    """Run the readers before leaving the document. They are skipped if the page does not answer."""
     for look in page.readers_before_leaving:
         with trio.move_on_after(min(_ANSWER_TIMEOUT, budget.remaining / 2)):
             await look()
 
 
 async def _stop(session: Session) -> None:
-    """Stop a navigation that was given up on, so that it does not arrive in the middle of what comes next."""
-    # Refused or gone: there is nothing left to stop.
+    """Stop an abandoned navigation, so that it does not arrive during the next action."""
+    # Refused or gone: no navigation is left to stop.
     with undoing(_STOP_TIMEOUT), suppress(RemoteError, SessionGoneError, ConnectionLostError):
         await session.call("Page.stopLoading")
 
@@ -452,7 +452,7 @@ def _explain(url: str, error_text: str) -> str:
     if scheme in ("http", "https"):
         why = "the server answered without a document, as with status 204, or it was replaced"
     elif scheme in ("chrome", "javascript"):
-        why = f"this {scheme}: URL is something to do for Chrome, such as crashing the page, and no document"
+        why = f"this {scheme}: URL is a command to Chrome, such as crashing the page, and has no document"
     else:
         why = f"Chrome has no document for {scheme}: URLs, or it was replaced"
     return f"{error_text} ({why})"

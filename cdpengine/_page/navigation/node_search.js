@@ -1,5 +1,5 @@
-// Makes what the engine's other scripts look for nodes with: the composed tree (open shadow roots and slots
-// included) walked in its order, CSS selectors in it, and visible text. Runs in an isolated world.
+// Makes the search functions of the engine's other scripts: the composed tree (open shadow roots and slots
+// included) in tree order, CSS selectors in it, and visible text. Runs in an isolated world.
 () => {
   const LONGEST = 80;
   const INLINE = /^(?:inline|contents|ruby)/;
@@ -7,12 +7,12 @@
   const UNSEEN = new Set(["script", "style", "noscript", "template", "head", "title", "textarea", "select"]);
 
   const UNSEEN_CSS = Array.from(UNSEEN).join();
-  // What is in these is shown only where they cannot be themselves, or never.
+  // The content of these elements is a fallback, or never visible.
   const REPLACED = new Set(["audio", "canvas", "iframe", "meter", "object", "progress", "video"]);
-  const UNSKIPPED = /^(?:inline|contents|ruby.*|table-(?!cell|caption).*)$/; // has no content-visibility
+  const UNSKIPPED = /^(?:inline|contents|ruby.*|table-(?!cell|caption).*)$/; // content-visibility does not apply
   const SVG = "http://www.w3.org/2000/svg";
 
-  const UNREAD = /[\u00ad\u200b\ufeff]+/g; // where a line may break, and byte-order marks
+  const UNREAD = /[\u00ad\u200b\ufeff]+/g; // line-break opportunities and byte-order marks
   const collapsed = (text) => text.replace(UNREAD, "").replace(/\s+/g, " ").trim();
 
   function childrenOf(node) {
@@ -24,7 +24,7 @@
     return DOM.childNodes(node);
   }
 
-  // Every root that selectors are asked in, outer ones first.
+  // All roots for selectors, outer ones first.
   function roots() {
     const found = [document];
     for (let at = 0; at < found.length; at++) {
@@ -44,7 +44,7 @@
     return inOrder(matched);
   }
 
-  // Elements in the order of the composed tree; what no slot takes is in no place of it, and comes last.
+  // Elements in the order of the composed tree. Elements without a slot have no place in it, and come last.
   function inOrder(elements) {
     const matched = new Set(elements);
     if (matched.size < 2) return Array.from(matched);
@@ -67,14 +67,14 @@
     return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
   }
 
-  // Whether the element draws nothing of what is right in it: a closed details, content-visibility: hidden.
+  // Whether the element does not draw its direct contents: a closed details, content-visibility: hidden.
   function isClosed(element, style) {
     if (style.contentVisibility === "hidden") return !UNSKIPPED.test(style.display);
     if (DOM.localName(element) !== "details" || element.open) return false;
     return getComputedStyle(element, "::details-content").contentVisibility === "hidden";
   }
 
-  // Whether the element has a box, or its contents stand in a box of what it is in (display: contents).
+  // Whether the element has a box, or its contents are in a box of an ancestor (display: contents).
   function isLaidOut(element, style) {
     if (style.display !== "contents") return DOM.checkVisibility(element);
     const parent = flatParent(element);
@@ -85,8 +85,8 @@
 
   const isDrawn = (element, style) => style.visibility === "visible" && isLaidOut(element, style);
 
-  // Whether a person could see a text node that is right in the element. A text without a box is asked for one only
-  // where the element may show something else in its place.
+  // Whether a direct text node of the element is visible. Its box is measured only if the element may show other
+  // content instead.
   function drawsText(element, style, text) {
     if (!isDrawn(element, style) || isClosed(element, style)) return false;
     const always = !REPLACED.has(DOM.localName(element)) && style.content === "normal" && DOM.namespaceURI(element) !== SVG;
@@ -118,14 +118,14 @@
     return text;
   }
 
-  // The visible text of the document, or of an element that is seen: white space collapsed, in lower case or, with
-  // `asShown`, as it is shown. And of each element where in it its text stands, and the place in the list behind the
-  // last element in it. From `enough` characters on it may end.
+  // The visible text of the document, or of a visible element, with white space collapsed. It is in lower case, or
+  // with `asShown` as displayed. For each element it has the range of its text, and the index after its last
+  // descendant. From `enough` characters on it may stop.
   function visibleText(asShown = false, from = DOM.documentElement(document), enough = Infinity) {
     const pieces = [];
     const places = [];
     let length = 0;
-    let spaced = true; // at the beginning, and behind a space
+    let spaced = true; // at the beginning, and after a space
     const add = (piece, how) => {
       let next = (asShown ? transformed(piece, how) : piece.toLowerCase()).replace(UNREAD, "").replace(/\s+/g, " ");
       if (next[0] === " " && spaced) next = next.slice(1);
@@ -166,7 +166,7 @@
 
   const wanted = (text) => collapsed(text).toLowerCase();
 
-  // Whether the visible text has a text. The whole of it is put together only where that cannot be said otherwise.
+  // Whether the visible text contains a string. The whole text is built only if a cheaper check cannot decide.
   function hasText(asked) {
     const needle = wanted(asked);
     const letters = squashed(needle);
@@ -180,17 +180,17 @@
 
   const squashed = (text) => text.toLowerCase().replace(UNREAD, "").replace(/\s+/g, "");
 
-  // Whether the visible text is that of text nodes alone, one behind the other.
+  // Whether the visible text consists only of adjacent text nodes.
   function isPlain() {
     for (const input of DOM.querySelectorAll(document, "input")) if (BUTTONS.has(input.type) && squashed(input.value)) return false;
     return roots().length === 1;
   }
 
-  const MOST_ASKED = 2_000; // texts of which it is asked whether they are shown
+  const MOST_ASKED = 2_000; // maximum number of text nodes whose visibility is checked
 
-  // The smallest element whose shown texts have these letters, whatever white space is between them; null where none
-  // has, and undefined where that would take too long. A text that cannot begin them, and does not hold them, is not
-  // looked at any further.
+  // The smallest element whose visible text has these letters, with any white space between them. Returns null if
+  // none has, and undefined if the search would take too long. A text node that neither contains the letters nor
+  // can begin them is skipped.
   function holderOf(letters) {
     const texts = DOM.createTreeWalker(document, document, NodeFilter.SHOW_TEXT);
     const ahead = DOM.createTreeWalker(document, document, NodeFilter.SHOW_TEXT);
@@ -238,8 +238,8 @@
     return null;
   }
 
-  // The smallest elements that hold the text; with `among`, those of them that hold it, whatever their size. `exact`:
-  // it is all that they say, in the same case.
+  // The smallest elements that contain the text. With `among`, those of them that contain it, of any size. With
+  // `exact`, the text is their whole text, in the same case.
   function withText(asked, among, exact) {
     const needle = exact ? collapsed(asked) : wanted(asked);
     const { text, places } = visibleText(exact);
@@ -250,7 +250,7 @@
         return exact ? own.trim() === needle : own.includes(needle);
       };
       const found = [];
-      let last = places.length; // the place that was found last, looking from the end
+      let last = places.length; // the last match, from the end
       for (let at = places.length - 1; at >= 0; at--) {
         const place = places[at];
         if (held ? !held.has(place.element) : last < place.after) continue;
@@ -265,7 +265,7 @@
       let smallest = null;
       for (const place of places) {
         if (place.start > at) break;
-        if (place.end >= at + needle.length) smallest = place; // later ones are deeper, or stand behind it
+        if (place.end >= at + needle.length) smallest = place; // later ones are deeper, or come after it
       }
       if (smallest) holders.add(smallest.element);
     }
@@ -277,7 +277,7 @@
     const id = DOM.getAttribute(element, "id");
     if (id) name += "#" + id;
     for (const token of Array.from(DOM.classList(element)).slice(0, 2)) name += "." + token;
-    // Never what somebody entered.
+    // Never the user's input.
     const entered = DOM.matches(element, "input, textarea, select") || getComputedStyle(element).webkitTextSecurity !== "none";
     const own = entered ? "" : (DOM.textContent(element) || "").slice(0, 400);
     const label = collapsed(DOM.getAttribute(element, "aria-label") || own || DOM.getAttribute(element, "title") || "");

@@ -1,8 +1,8 @@
-"""PendingNavigation: which frames of a page are about to get another document, kept from Chrome's events.
+"""PendingNavigation: a model of the frames that wait for another document, fed by Chrome's events.
 
-Rule: a navigation is pending from the event that requests or begins it until its document is there, or Chrome
-reports that none comes. The reader keeps this model, event by event; nothing here waits. A new document that the
-page itself went to is fresh until somebody has waited for it: see `arriving`.
+Rule: a navigation is pending from the event that requests or begins it until its document arrives, or Chrome
+reports that none comes. The reader updates this model with each event; nothing here waits. A new document from a
+navigation of the page itself is fresh until a task has waited for it: see `arriving`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ T = TypeVar("T")
 
 @attrs.define(eq=False)
 class Pending:
-    """A navigation of one frame that has brought no document yet.
+    """A navigation of one frame whose document has not arrived.
 
-    `requested`: the page asked for it, and Chrome has not begun; `begun`: Chrome loads the document. Both hold
-    where a further navigation was requested meanwhile. `stopped`: an event came that can be its end, or the end of
-    what was before; a question to the page settles it. `initial`: the first one of a new frame. `given_up`: a wait
-    for it has taken all its time. `since`: when the latest event came (trio's clock). `loaders`: those
-    of the documents that Chrome began to load. The last document is expected, but an earlier one can arrive first.
+    `requested`: the page requested it, and Chrome has not begun. `begun`: Chrome loads the document. Both are set
+    if the page requested a further navigation meanwhile. `stopped`: an event came that may be its end, or the end
+    of an earlier one; a query to the page decides. `initial`: the first navigation of a new frame. `given_up`: a
+    wait for it has expired. `since`: time of the latest event (trio's clock). `loaders`: the documents that Chrome
+    began to load. The last one is expected, but an earlier one can arrive first.
     """
 
     url: str = ""
@@ -53,23 +53,23 @@ class Pending:
     loaders: list[str] = attrs.field(factory=list)
 
     def replaces(self, loader_id: str) -> bool:
-        """Whether the navigation goes on when that document, which Chrome began to load before, has arrived."""
+        """Return whether the navigation continues after that earlier document has arrived."""
         return self.begun and loader_id in self.loaders[:-1] and loader_id != self.loaders[-1]
 
 
 _LOADERS_KEPT = 8
-"""Documents that a pending navigation has replaced and that may still arrive."""
+"""Maximum number of replaced documents per navigation that may still arrive."""
 
 
 class PendingNavigation:
-    """Knows which frames of a page wait for another document.
+    """The frames of a page that wait for another document.
 
-    While the main frame does, Chrome holds back commands for the page's process until that document comes or the
-    navigation is stopped (termination excepted): such a page does not answer, and does not hang. `under_way` is
-    whether the main frame's navigation has begun. `pending` has the navigations by frame. `arrived` has the time
-    at which the present document of each frame came (trio's clock), `fresh` the same for documents that the page
-    itself went to and nobody has waited for. `requests` counts what the page itself asked for in the main frame.
-    `overtaken`: the document that the engine itself left had requested a navigation, which may begin yet.
+    While the main frame waits, Chrome delays commands for the page's process, except termination, until that
+    document arrives or the navigation is stopped. Such a page does not answer, but does not hang. `under_way`: the
+    main frame's navigation has begun. `pending` has the navigations by frame. `arrived` has the arrival time of
+    each frame's current document (trio's clock), `fresh` the same for documents of the page's own navigations that
+    no task has waited for. `requests` counts the page's own requests in the main frame. `overtaken`: the document
+    that the engine left had requested a navigation that may still begin.
     """
 
     def __init__(self, session: Session, notify: Callable[[], None] = lambda: None) -> None:
@@ -94,16 +94,16 @@ class PendingNavigation:
         session.on_event("Page.frameNavigated", self._note_arrival)
         session.on_event("Page.frameDetached", self._note_detachment)
 
-    # --- what is known ---------------------------------------------------------------------------------------
+    # --- queries -------------------------------------------------------------------------------------------------
 
     @property
     def under_way(self) -> bool:
-        """Whether a navigation of the main frame has begun, and its document is not there yet."""
+        """Whether a navigation of the main frame has begun, and its document has not arrived."""
         known = self.pending.get(self._session.frame_id)
         return known is not None and known.begun
 
     def find_doubtful(self, frame_ids: Iterable[str]) -> str | None:
-        """Return one of these frames whose navigation may be over without an event that says so, or None."""
+        """Return one of these frames whose navigation may have ended without an event, or None."""
         for frame_id in frame_ids:
             known = self.pending.get(frame_id)
             if known is not None and (known.stopped or (known.begun and frame_id == self._session.frame_id)):
@@ -111,7 +111,7 @@ class PendingNavigation:
         return None
 
     def leaving(self, frame_ids: Iterable[str]) -> set[str]:
-        """Return the frames, of those, whose document is about to be replaced, and is worth waiting for."""
+        """Return those of the frames whose document is about to be replaced and is worth waiting for."""
         pending = self.pending
         if not pending:
             return set()
@@ -122,14 +122,14 @@ class PendingNavigation:
         }
 
     def is_awaited(self, frame_ids: Iterable[str]) -> bool:
-        """Whether one of these frames is about to get another document, or got one that nobody has waited for."""
+        """Whether one of these frames has a pending document, or a fresh one."""
         if not self.pending and not self.fresh:
             return False
         frame_ids = list(frame_ids)
         return bool(self.leaving(frame_ids)) or any(frame_id in self.fresh for frame_id in frame_ids)
 
     def add_set_off(self, frame_ids: Iterable[str]) -> None:
-        """Note which frames an action made navigate, for the next snapshot of the page."""
+        """Note the frames that an action made navigate, for the next snapshot of the page."""
         self._set_off.update(frame_ids)
 
     def take_set_off(self) -> set[str]:
@@ -137,11 +137,11 @@ class PendingNavigation:
         taken, self._set_off = self._set_off, set()
         return taken
 
-    # --- what others know better ----------------------------------------------------------------------------
+    # --- updates by the engine -----------------------------------------------------------------------------------
 
     @contextmanager
     def leading(self) -> Iterator[None]:
-        """Note that the engine itself navigates the main frame in the block, and waits for the document."""
+        """Mark the block as a navigation of the main frame by the engine, which waits for the document."""
         self._leading += 1
         self._requests_before, self.overtaken = self.requests, None
         try:
@@ -151,18 +151,18 @@ class PendingNavigation:
             self.fresh.pop(self._session.frame_id, None)
 
     def give_up(self, frame_ids: Iterable[str]) -> None:
-        """Have nobody wait any longer for the navigations of these frames that are pending now."""
+        """Let no task wait any longer for the pending navigations of these frames."""
         for frame_id in frame_ids:
             if (known := self.pending.get(frame_id)) is not None:
                 known.given_up = True
 
     def end(self, frame_id: str) -> None:
-        """Note that the frame's navigation is over, with or without a document."""
+        """Mark the frame's navigation as ended, with or without a document."""
         self.pending.pop(frame_id, None)
         self._notify()
 
     def adopt(self, before: str) -> None:
-        """Note that the main frame, whose id was `before`, shows a document in which it has its present id."""
+        """Move the main frame's state from the id `before` to its current id."""
         now = trio.current_time()
         self.arrived[before] = self.arrived[self._session.frame_id] = now
         self.fresh.pop(before, None)
@@ -171,7 +171,7 @@ class PendingNavigation:
         self.end(before)
 
     def keep_only(self, frame_ids: Iterable[str]) -> None:
-        """Drop what is known of all frames but these: the sessions of the others ended without an event."""
+        """Drop the state of all other frames: their sessions ended without an event."""
         there = set(frame_ids)
         for frame_id in [each for each in (*self.pending, *self.fresh) if each not in there]:
             self.fresh.pop(frame_id, None)
@@ -200,13 +200,13 @@ class PendingNavigation:
             known.requested, known.begun, known.stopped = False, True, False
             known.loaders = [*known.loaders[-_LOADERS_KEPT:], started.loader_id]
             if expected:
-                self._notify()  # else nobody can be waiting for it
+                self._notify()  # otherwise no task can be waiting for it
 
     def _note_clearing(self, event: Event) -> None:
         cleared = _decode(event, FrameClearedScheduledNavigation)
         if cleared is None or (known := self.pending.get(cleared.frame_id)) is None or not known.requested:
             return
-        # It has begun, which the browser process may report later, or nothing comes of it: a question tells.
+        # It has begun, which the browser process may report later, or it ends without a document. A query decides.
         known.requested, known.stopped = False, True
         self._notify()
 
@@ -214,7 +214,7 @@ class PendingNavigation:
         ended = _decode(event, FrameStoppedLoading)
         if ended is None or (known := self.pending.get(ended.frame_id)) is None:
             return
-        # It can be the end of the document before, or of a navigation that another one has replaced.
+        # This can be the end of the previous document, or of a replaced navigation.
         if known.begun:
             known.begun = False
             if ended.frame_id == self._session.frame_id:
@@ -259,7 +259,7 @@ class PendingNavigation:
 
 
 def _decode(event: Event, kind: type[T]) -> T | None:
-    """Return the event; None where it has another shape: it is passed over."""
+    """Return the decoded event, or None for an unknown shape, which is skipped."""
     try:
         return event.decode(kind)
     except UndecodableReplyError:

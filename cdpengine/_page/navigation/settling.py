@@ -1,20 +1,19 @@
-"""Settling: waits until a page has come to rest; and the requests under way, of which that is a part.
+"""Settling: wait until a page has no activity, and track the requests in progress.
 
-Rule: at rest means, for one and the same window of time: no navigation under way, every document loaded, no DOM
-mutation in any of them, and no request under way. The documents tell of their mutations by observers of their own;
-at the end all of them are asked once more, because one may have moved while another one was waited for.
+Rule: a page has settled if one time window has no navigation in progress, only loaded documents, no DOM mutations
+and no requests in progress. Observers in the documents report mutations. At the end all documents are asked once
+more, because one may have changed during the wait for another.
 
-The model of requests is pure, fed by events; `watch_requests` switches the Network domain on for as long as
-somebody looks, in every session of the page. A request that was sent before is known from the first event of it
-that comes once the domain is on.
-What never ends by its nature (streams, sockets, media) and what nobody waits for (pings) does not count.
+The model of requests is pure, fed by events. `watch_requests` enables the Network domain in every session of the
+page while a task needs it. A request that was sent earlier is known from its first event after that. Endless
+requests (streams, sockets, media) and pings do not count.
 
-The script of a worker is asked for by the page, under the id of the worker's target, and Chrome tells the page
-no end of it. That of a dedicated worker counts until the worker is attached (its response has begun) or gone;
-those of shared and service workers, of which no event says that they have loaded, do not count.
+The page requests a worker's script under the id of the worker's target, and Chrome does not report its end to the
+page. The script of a dedicated worker counts until the worker is attached (its response has begun) or gone.
+Scripts of shared and service workers do not count, because no event reports that they have loaded.
 
-A document's own request is over once the document has fired `load`, also where its end is not reported. Chrome
-reports the request of an iframe in the parent's session and its end in that of the iframe's own process.
+A document's own request ends at the latest when the document fires `load`. For an iframe in another process,
+Chrome reports the request in the parent's session and the end in the iframe's own session.
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ from cdpengine.errors import EngineError, SessionGoneError, TargetCrashedError, 
 _ENDLESS = frozenset({"WebSocket", "EventSource", "Media", "Ping", "CSPViolationReport"})
 
 _MOST = 10_000
-"""Requests that are followed at a time; a page that has more is busy anyway."""
+"""Maximum number of tracked requests. A page with more is busy in any case."""
 
 
 @attrs.frozen
 class UnderWay:
-    """A request without a reported end. `url` is "" where it was sent before the watch began.
+    """A request without a reported end. `url` is "" if it was sent before the watch began.
 
-    `is_document` is True for the request that loads the document of `loader_id` itself.
+    `is_document` is True for the request of the document of `loader_id` itself.
     """
 
     url: str
@@ -57,9 +56,9 @@ class UnderWay:
 
 
 class RequestsUnderWay:
-    """The requests of one page. `since` is when there last was one, or one began or ended (trio's clock).
+    """The requests of one page. `since` is the time of the latest activity (trio's clock).
 
-    `type_of` returns the type of a target by its id, None where there is no such target.
+    `type_of` returns the type of a target by its id, or None for an unknown target.
     """
 
     def __init__(self, now: Callable[[], float], type_of: Callable[[str], str | None]) -> None:
@@ -70,7 +69,7 @@ class RequestsUnderWay:
         self.since = now()
 
     def apply(self, event: Event) -> bool:
-        """Take one event of the Network or Target domain; tell whether it changed anything."""
+        """Apply one event of the Network or Target domain. Return whether it changed anything."""
         key_session = event.session_id
         if event.method == "Target.attachedToTarget":
             if not self._end_script(event.decode(AttachedToTarget).target_info.target_id):
@@ -102,11 +101,11 @@ class RequestsUnderWay:
         return True
 
     def _tells_no_end(self, sent: RequestWillBeSentHead) -> bool:
-        """Whether this is the script of a worker whose loading has no reported end."""
+        """Whether this is the script of a worker, whose end Chrome does not report."""
         return not sent.loader_id and self._type_of(sent.request_id) in _UNATTACHED_WORKERS
 
     def _end_script(self, target_id: str) -> bool:
-        """Drop the request for the script of a worker that was attached or is gone; tell whether there was one."""
+        """Drop the script request of an attached or gone worker. Return whether one was tracked."""
         keys = [key for key in self._requests if key[1] == target_id]
         for key in keys:
             del self._requests[key]
@@ -114,22 +113,22 @@ class RequestsUnderWay:
         return bool(keys)
 
     def under_way(self, frames: FrameTree) -> list[UnderWay]:
-        """Return the requests of documents that are still there, and of those that are to come."""
+        """Return the requests of current documents and of pending ones."""
         return [request for request in self._requests.values() if not _is_over(request, frames)]
 
     def forget_session(self, session_id: str | None) -> None:
-        """Drop what a session that ended had reported."""
+        """Drop the requests that an ended session reported."""
         for key in [key for key in self._requests if key[0] == session_id]:
             del self._requests[key]
         self.since = self._now()
 
     def idle_for(self, frames: FrameTree) -> float:
-        """Seconds for which no request has been under way; 0 while one is."""
+        """Return the time in seconds without a request in progress; 0 while one is."""
         return 0.0 if self.under_way(frames) else self._now() - self.since
 
 
 def _is_over(request: UnderWay, frames: FrameTree) -> bool:
-    """Return whether the document that asked is replaced, or is itself loaded.
+    """Return whether the requesting document was replaced, or is itself loaded.
 
     Chrome does not always report the end of such requests.
     """
@@ -138,7 +137,7 @@ def _is_over(request: UnderWay, frames: FrameTree) -> bool:
     frame = frames.get(request.frame_id)
     if frame is None or (request.is_document and frame.reached(request.loader_id, "load")):
         return True
-    # A loader that the frame has had, and has no more.
+    # The loader of an earlier document of the frame.
     return frame.loader_id != request.loader_id and request.loader_id in frame.lifecycle
 
 
@@ -150,12 +149,12 @@ _EVENTS = (
 )
 
 _UNATTACHED_WORKERS = ("shared_worker", "service_worker")
-"""Workers that belong to no one page: no page's session attaches them."""
+"""Workers that no page's session attaches, because they are shared by pages."""
 
 
 @asynccontextmanager
 async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
-    """Follow the requests of the page and of its frames while the body runs; `page.changes` tells of each."""
+    """Track the requests of the page and its frames during the body. `page.changes` is notified of each."""
     targets, root = page.session.connection.targets, page.session.connection.root
 
     def type_of(target_id: str) -> str | None:
@@ -171,7 +170,7 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
         started = False
 
         def observe_network(event: Event) -> None:
-            # An earlier watch may have left events on their way; how those requests end is not reported.
+            # Events of an earlier watch may still arrive; the ends of those requests are not reported.
             if not session._is_enabling("Network"):
                 observe(event)
 
@@ -181,13 +180,13 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
                 session.on_event(method, observe_network)
             session.on_event("Target.attachedToTarget", observe)
             try:
-                # Not waited for: a page that is stuck would not answer; what is sent next comes after it.
+                # Not awaited: a page that hangs would not answer, and later commands come after this one.
                 async with session.enabled("Network", wait=False):
                     started = True
                     task_status.started()
                     await trio.sleep_forever()
             except SessionGoneError:
-                pass  # ended or crashed: the page's waiters get the reason
+                pass  # ended or crashed: the page's waiting tasks get the reason
             finally:
                 for method in _EVENTS:
                     session.off_event(method, observe_network)
@@ -219,16 +218,16 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
 
 
 _AGAIN = 0.02
-"""Seconds until documents that were replaced under the question are asked anew."""
+"""Pause in seconds before documents replaced during a query are asked again."""
 
 _SHOWN = 5
-"""Requests that a message names."""
+"""Maximum number of requests in a message."""
 
 STOP = "function () { this.stop(); }"
 
 
 class Stillness(msgspec.Struct):
-    """How long (ms) a document has been still, how often it had changed, and what kept it busy last."""
+    """Time without changes of a document in ms, its number of changes, and the latest change."""
 
     still: float = 0
     changes: int = 0
@@ -259,7 +258,7 @@ class _Still:
 
 
 class Settling:
-    """One wait for rest, of `quiet` seconds."""
+    """One wait until a page has settled for `quiet` seconds."""
 
     def __init__(
         self, page: PageTarget, worlds: IsolatedWorlds, requests: RequestsUnderWay, quiet: float
@@ -271,18 +270,18 @@ class Settling:
         self._stills: dict[tuple[str, str, str | None], _Still] = {}
 
     async def settle(self) -> None:
-        """Return when the page is at rest. Raises what ends the page."""
+        """Wait until the page has settled. Raises the error of an ended page."""
         while not await self._at_rest():
             pass
 
     def close(self) -> None:
-        """End the observers."""
+        """Stop the observers."""
         for still in self._stills.values():
             still.stop()
         self._stills.clear()
 
     async def _at_rest(self) -> bool:
-        """Wait for each of the conditions once; tell whether they hold together."""
+        """Wait for each condition once. Return whether all hold together."""
         page = self._page
         await page.wait_for(lambda: not page.navigation.under_way)
         try:
@@ -338,7 +337,7 @@ class Settling:
                     still.stop()
                 errors.append(error)
             if errors or not left:
-                over.set()  # one that is gone ends the round: what follows it is asked anew
+                over.set()  # a gone document ends the round; its successor is asked in the next one
 
         async with open_body_nursery() as nursery:
             nursery.start_soon(self._wait_until_replaced, set(frames), over)
@@ -367,19 +366,19 @@ class Settling:
             raise
 
     def busy(self) -> list[str]:
-        """Say what keeps the page from its rest, for messages."""
+        """Return the causes of the page's activity, for messages."""
         page, told = self._page, []
         if page.navigation.under_way:
-            told.append(f"a navigation is under way from {shown_url(page.frames.main.url)}")
+            told.append(f"a navigation is in progress from {shown_url(page.frames.main.url)}")
         requests = self._requests.under_way(page.frames)
-        urls = [shown_url(request.url) or "a request that was sent before" for request in requests[:_SHOWN]]
-        told += [f"under way: {url}" for url in urls]
+        urls = [shown_url(request.url) or "a request sent before the wait" for request in requests[:_SHOWN]]
+        told += [f"in progress: {url}" for url in urls]
         if len(requests) > _SHOWN:
             told.append(f"and {len(requests) - _SHOWN} more requests")
         return told
 
     async def last_words(self) -> list[str]:
-        """Ask the documents what kept them busy. For the end, under a short deadline of the caller's."""
+        """Return the latest changes of the documents. Call it at the end, under a short deadline."""
         told: list[str] = []
         for still in list(self._stills.values()):
             with suppress(DocumentGone, SessionGoneError):
@@ -392,7 +391,7 @@ class Settling:
 
 
 _TOLERANCE = 0.9
-"""A timer may come a moment early."""
+"""Fraction of `quiet` that suffices, because a timer may fire slightly early."""
 
 
 def _key(frame: Frame) -> tuple[str, str, str | None]:

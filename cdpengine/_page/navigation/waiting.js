@@ -1,15 +1,15 @@
-// Watches one document for the conditions of a request, and for quiet. Runs in an isolated world: the page sees
-// neither the observers nor the listeners. `search` is what node_search.js makes, `node` the node of "node" conditions.
-// Answers an object that lives as long as it is held:
-//   next(known)   a promise of the report, as soon as it is another than the known one (a report's `key`)
-//   now()         the report as of now
-//   quiet(ms)     a promise of { still, changes, busy } that comes when nothing has changed for `ms` and all is loaded
-//   stillness()   the same as of now: for how many ms nothing has changed
+// Watches one document for the conditions of a request, and for quiet. Runs in an isolated world, so the page sees
+// neither the observers nor the listeners. `search` is the result of node_search.js, `node` the node of "node"
+// conditions. Returns an object that lives until its handle is released:
+//   next(known)   a promise of the next report whose `key` differs from `known`
+//   now()         the current report
+//   quiet(ms)     a promise of { still, changes, busy }, resolved when loaded and unchanged for `ms`
+//   stillness()   the current values: `still` is the time in ms without changes
 //   stop()        ends it all
 (request, search, node) => {
-  const SLOW_LOOK_MS = 250; // for what changes without any event: a style sheet's rules, a property of an input
+  const SLOW_LOOK_MS = 250; // for changes without events: a style sheet's rules, a property of an input
   const FRAME_MS = 16;
-  const COST_SHARE = 4; // of the time, at most a fifth is spent on looking
+  const COST_SHARE = 4; // looking takes at most a fifth of the time
   const TEXT_SHOWN = 120;
   const SIGNS = ["input", "change", "toggle", "load", "transitionend", "animationend", "focusin", "focusout", "slotchange"];
 
@@ -21,7 +21,7 @@
   let due = null;
   let wake = null;
   let earliest = 0;
-  let grown = false; // by nodes that may have shadow roots
+  let grown = false; // new nodes may have shadow roots
   let observedAt = 0;
 
   const STATES = {
@@ -47,7 +47,7 @@
     switch (condition.kind) {
       case "pattern": {
         const text = search.visibleText(true).text.trim();
-        return { holds: false, seen: text.slice(0, TEXT_SHOWN), text }; // the asking side says whether it holds
+        return { holds: false, seen: text.slice(0, TEXT_SHOWN), text }; // the caller decides whether it holds
       }
       case "text": {
         const { text } = search.visibleText(false, DOM.documentElement(document), 2 * TEXT_SHOWN);
@@ -154,7 +154,7 @@
     if (wake) wake();
   }
 
-  // The document may come back, and no one is left to stop it then. Chrome answers the promise of `next` itself.
+  // The document may return, and no caller is left to stop it then. Chrome settles the promise of `next` itself.
   function leaving(event) {
     if (!event.isTrusted) return;
     wake = null;
