@@ -7,6 +7,7 @@ from .cached.requests import CacheList as CacheList
 from .cached.requests import CacheLookup as CacheLookup
 from .cached.requests import CacheRequest as CacheRequest
 from .cached.requests import CacheRestore as CacheRestore
+from .cached.requests import CacheShow as CacheShow
 from .cached.requests import CacheStats as CacheStats
 from .cached.requests import CacheVersions as CacheVersions
 from .cached.requests import ExecuteCached as ExecuteCached

@@ -190,6 +190,6 @@ async def resolve_values(
         raise UndefinedVariablesError(
             missing,
             [name for name in withheld if name in missing],
-            [f"ask raised {type(error).__name__} for {name}" for name, error in failures],
+            [f"asking for {name} raised {type(error).__name__}" for name, error in failures],
         ) from (failures[0][1] if failures else None)
     return Values(found, frozenset(hidden & found.keys()))

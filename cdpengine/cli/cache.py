@@ -134,15 +134,20 @@ def _describe(entry: CacheEntry) -> dict[str, Any]:
 @click.argument("entry")
 @_file_options
 def show(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Print ENTRY, an id of `cdpengine cache list`, as JSON."""
+    """Print ENTRY, an id of `cdpengine cache list`, as JSON.
 
-    async def find(opened: ActionCache) -> CacheEntry:
+    `statistics` are how its runs ended, and `rule` says when it is not used any more.
+    """
+
+    async def find(opened: ActionCache) -> dict[str, Any]:
+        from cdpengine.cache.acting.showing import describe_runs
+
         found = await opened.get(entry)
         if found is None:
             raise CacheMissError(f"entry {entry}", "any page", "there is no such entry")
-        return found
+        return _describe(found) | describe_runs(found, opened.config.failures)
 
-    print_json(_describe(_with_cache(path, owner, find, as_json=as_json)))
+    print_json(_with_cache(path, owner, find, as_json=as_json))
 
 
 @cache.command(short_help="List the versions of an entry.")

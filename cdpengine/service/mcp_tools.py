@@ -290,6 +290,12 @@ TOOLS: Sequence[Tool] = (
         capability="cache",
     ),
     Tool(
+        name="cache_show",
+        meaning="Show an entry, how its runs ended, and when it is not used any more.",
+        kinds={"": "cacheShow"},
+        capability="cache",
+    ),
+    Tool(
         name="cache_versions",
         meaning="List the versions of an entry.",
         kinds={"": "cacheVersions"},

@@ -32,8 +32,9 @@ UNREACHABLE = 4
 VERBS = frozenset(
     {
         "act", "back", "cache-clear", "cache-delete", "cache-list", "cache-lookup", "cache-refresh",
-        "cache-replay", "cache-report", "cache-restore", "cache-scenarios", "cache-stats", "cache-versions",
-        "check", "clear-cookies", "clear-storage", "click", "close", "close-tab", "command", "console",
+        "cache-replay", "cache-report", "cache-restore", "cache-scenarios", "cache-show", "cache-stats",
+        "cache-versions", "check", "clear-cookies", "clear-storage", "click", "close", "close-tab",
+        "command", "console",
         "cookies", "dialog", "download", "drag", "eval", "extract", "file-chooser", "fill", "find",
         "focus-tab", "forward", "heap-snapshot", "highlight", "hover", "messages", "metrics", "new-tab",
         "open", "press", "recover", "reload", "requests", "resize", "response-body", "scroll",

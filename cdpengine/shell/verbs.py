@@ -384,6 +384,12 @@ TABLE: Sequence[Verb] = (
         places=(Place("ENTRY", "entry"),),
     ),
     Verb(
+        name="cache-show",
+        kind="cacheShow",
+        meaning="Print an entry of the action cache, how its runs ended, and when it is not used any more.",
+        places=(Place("ENTRY", "entry"),),
+    ),
+    Verb(
         name="cache-versions",
         kind="cacheVersions",
         meaning="List an entry of the action cache and its older versions.",

@@ -199,7 +199,7 @@ async def test_asking_that_raises_is_an_error_of_the_request(
         actor = Actor(page.browser, page.browser.context_of(page), cache=CacheRequests(cache))
         asked = {"kind": "executeCached", "scenario": "login", "targetId": page.target_id}
         response = await dispatch(actor, asked)
-        with pytest.raises(UndefinedVariablesError, match="ask raised KeyError for place"):
+        with pytest.raises(UndefinedVariablesError, match="asking for place raised KeyError"):
             await cache.perform(page, "log in")
     assert response.error is not None
     assert response.error.kind == "undefinedVariables"

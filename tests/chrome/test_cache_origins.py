@@ -218,3 +218,10 @@ async def test_a_replay_by_request_says_which_origin_was_met(
     assert response.ok
     assert f"is for {origins.here}, and the document is of {origins.elsewhere}" in response.result["reason"]
     assert SECRET not in str(response.to_json())
+    assert response.result["fault"] == "address"
+    for _ in range(3):
+        assert (await dispatch(actor, asked)).result["fault"] == "address"
+    (counted,) = await cache.list()
+    assert (counted.statistics.failures, counted.statistics.mistakes) == (0, 4)
+    await page.goto(f"{origins.here}/form")
+    assert (await dispatch(actor, asked)).result["ok"]

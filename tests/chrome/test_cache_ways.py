@@ -131,6 +131,15 @@ async def test_a_lookup_says_what_a_sentence_wants_and_versions_outlive_a_refres
             assert without_page == found
     (entry,) = (await say(way, "cacheList"))["entries"]
     identity = entry["entry"]
+    assert await say(way, "reportError", entry=identity) == {"stillUsed": True}
+    shown = await say(way, "cacheShow", entry=identity)
+    assert shown["entry"] == entry | {"successRate": 0}
+    assert "click button 'Save'" in shown["steps"]
+    command = await run_program("show", identity, "--file", file)
+    assert (shown["rule"], shown["statistics"]) == (command["rule"], command["statistics"])
+    assert (shown["statistics"]["failures"], shown["statistics"]["failedInRow"]) == (1, 1)
+    assert "after 3 failed runs in a row" in shown["rule"]
+    assert (await way.ask({"kind": "cacheShow", "entry": "0" * 32}))["error"]["kind"] == "cacheMiss"
     assert await say(way, "forceRefresh", entry=identity) == {"refreshed": True}
     assert await say(way, "forceRefresh", entry=identity) == {"refreshed": False}
     refused = await way.ask({"kind": "executeCached", "scenario": "settings", "variables": VALUES})

@@ -44,6 +44,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
     "forceRefresh": {"entry": "x"},
     "reportError": {"entry": "x"},
     "cacheDelete": {"entry": "x"},
+    "cacheShow": {"entry": "x"},
     "cacheVersions": {"entry": "x"},
     "cacheRestore": {"entry": "x", "version": 1},
 }

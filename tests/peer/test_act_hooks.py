@@ -139,6 +139,7 @@ async def test_a_cancelled_request_is_cancelled_in_its_hook_too() -> None:
         {"kind": "cacheClear"},
         {"kind": "forceRefresh", "entry": "a"},
         {"kind": "cacheDelete", "entry": "a"},
+        {"kind": "cacheShow", "entry": "a"},
         {"kind": "cacheVersions", "entry": "a"},
         {"kind": "cacheRestore", "entry": "a", "version": 1},
         {"kind": "reportError", "entry": "a"},

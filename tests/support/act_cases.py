@@ -324,6 +324,7 @@ SMALLEST: dict[str, dict[str, Any]] = {
     "startLearning": {"scenario": "a"},
     "forceRefresh": {"entry": "a"},
     "cacheDelete": {"entry": "a"},
+    "cacheShow": {"entry": "a"},
     "cacheVersions": {"entry": "a"},
     "cacheRestore": {"entry": "a", "version": 1},
     "reportError": {"entry": "a"},

@@ -58,7 +58,12 @@ def test_entries_are_listed_and_shown(file: Path) -> None:
     assert "expired" in table
     assert ids["search"] not in command(file, "list", "login")
     assert command(file, "list", "logout") == "there are no entries\n"
-    assert json.loads(command(file, "show", ids["login"]))["steps"][0]["request"]["kind"] == "click"
+    shown = json.loads(command(file, "show", ids["login"]))
+    assert shown["steps"][0]["request"]["kind"] == "click"
+    assert "after 3 failed runs in a row" in shown["rule"]
+    assert shown["statistics"] == {
+        "successes": 0, "failures": 0, "mistakes": 0, "cancelled": 0, "failedInRow": 0, "totalMs": 0, "lastUsedAt": 0,
+    }  # fmt: skip
     assert "there is no such entry" in command(file, "show", "0" * 32, status=1)
 
 

@@ -368,7 +368,7 @@ async def test_asking_that_fails_gives_no_value_and_names_the_exception() -> Non
     with pytest.raises(UndefinedVariablesError) as caught:
         await resolve_values(["a", "b", "c"], values={"c": "x"}, environment={}, ask=ask)
     assert caught.value.names == ["a", "b"]
-    assert caught.value.failures == ["ask raised KeyError for a", "ask raised ValueError for b"]
+    assert caught.value.failures == ["asking for a raised KeyError", "asking for b raised ValueError"]
     assert caught.value.failures[0] in str(caught.value)
     assert "hunter2" not in str(caught.value)
 

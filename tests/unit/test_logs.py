@@ -139,6 +139,10 @@ WARNINGS = {
     ("debug/replaying/replay_server.py", "client %d of the replay sent s"): "see to the client",
     ("cache/entry_table.py", "an entry of the cache is skipp"): "delete it, or put another in its place",
     (
+        "cache/acting/running.py",
+        "the figures of a cancelled run",
+    ): "see why the file of the cache is not written",
+    (
         "cache/replaying/execution.py",
         "a cancelled run of %s: step %d",
     ): "undo by hand what the rollback did not",

@@ -58,10 +58,10 @@ NOT_FOR_CLIENTS = {
 
 OF_ONE_CLIENT = {
     "foreign_names.py",
-    "guide.py",
     "mcp_tools.py",
     "mcp_answers.py",
     "wording.py",
+    "guide.py",
 }
 """Modules with the words of one client."""
 

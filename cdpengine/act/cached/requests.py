@@ -112,6 +112,14 @@ class CacheDelete(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
+class CacheShow(CacheRequest):
+    """Return an entry of the cache with its steps, how its runs ended, and the rule that ends its use."""
+
+    kind: ClassVar[str] = "cacheShow"
+    entry: str = field("The entry, by its id.")
+
+
+@attrs.frozen(kw_only=True)
 class CacheVersions(CacheRequest):
     """List an entry and its older versions, the newest first."""
 

@@ -36,8 +36,9 @@ from cdpengine.cache.store import CacheStore
 from cdpengine.errors import InvalidArgumentError
 
 WITHOUT_KEY = (
-    "the cache has no key, so typed texts are not kept: one that is no value of variables becomes a variable "
-    "that is named after its field. Set CDPENGINE_CACHE_KEY, or let the cache use the user's keyring, to keep them"
+    "the cache has no key, so typed texts are not kept: one that is not the value of a variable becomes a "
+    "variable that is named after its field. Set CDPENGINE_CACHE_KEY, or let the cache use the user's keyring, "
+    "to keep them"
 )
 """What to know before a recording begins where entries are not encrypted."""
 

@@ -24,6 +24,7 @@ from cdpengine.act import (
     CacheLookup,
     CacheRequest,
     CacheRestore,
+    CacheShow,
     CacheStats,
     CacheVersions,
     DispatchHook,
@@ -45,8 +46,10 @@ from cdpengine.act.observing.held import find_held, hold
 from cdpengine.act.performing import Performance
 from cdpengine.cache.acting.action_cache import ActionCache
 from cdpengine.cache.acting.learning import Learning
+from cdpengine.cache.acting.showing import describe_runs
 from cdpengine.cache.entries import CacheEntry
-from cdpengine.errors import InvalidArgumentError
+from cdpengine.cache.replaying.places import describe_step
+from cdpengine.errors import CacheMissError, InvalidArgumentError
 
 LEARNING = "learning"
 
@@ -185,6 +188,17 @@ async def _delete(cache: ActionCache, _run: Performance, request: CacheDelete) -
     return {"deleted": await cache.delete(request.entry)}
 
 
+async def _show(cache: ActionCache, _run: Performance, request: CacheShow) -> dict[str, Any]:
+    entry = await cache.get(request.entry)
+    if entry is None:
+        raise CacheMissError(f"entry {request.entry}", "any page", "there is no such entry")
+    return {
+        "entry": _describe_whole(entry),
+        "steps": [describe_step(step) for step in entry.all_steps()],
+        **describe_runs(entry, cache.config.failures),
+    }
+
+
 async def _versions(cache: ActionCache, _run: Performance, request: CacheVersions) -> dict[str, Any]:
     return {"versions": [_describe_whole(entry) for entry in await cache.versions(request.entry)]}
 
@@ -225,6 +239,7 @@ _PERFORM: Mapping[type[CacheRequest], Callable[[ActionCache, Performance, Any], 
     CacheStats: _statistics,
     CacheClear: _clear,
     CacheDelete: _delete,
+    CacheShow: _show,
     CacheVersions: _versions,
     CacheRestore: _restore,
     ForceRefresh: _refresh,

@@ -35,13 +35,12 @@ Fault = Literal["changed", "rejected", "value", "address", "unreachable", "forbi
 - "ended": the page crashed, hung or was closed.
 """
 
-RULE = (
-    "An entry is used until as many runs in a row have failed as the option failures says. A run fails if the "
-    "page can be reached and an element of a step is missing, ambiguous or cannot be acted on, if a step leads to "
-    "something else, or if the page changed as a whole. Mistakes of the caller, unreachable servers, ended pages "
-    "and cancelled runs are no failures."
+_RULE = (
+    "The cache stops using an entry after {} in a row; a success begins the count again. A run fails if the page "
+    "can be reached and an element of a step is missing, ambiguous or cannot be acted on, if a step leads to "
+    "something else, or if the page changed as a whole. A reported error counts as a failed run. Mistakes of the "
+    "caller, unreachable servers, ended pages and cancelled runs are not failures."
 )
-"""When an entry is not used any more, in words."""
 
 Tone = Literal["error", "success", "plain"]
 
@@ -69,6 +68,11 @@ _FORBIDDEN = frozenset({"evaluationDisabled"})
 _WRONG_ORIGIN = "wrongOrigin"
 _OF_VALUES = frozenset({"optionNotFound", "valueRefused", "invalidArgument"})
 _LOADING = (Navigate, NewTab, Back, Forward, Reload, Download)
+
+
+def describe_rule(failures: int) -> str:
+    """Return the rule by which an entry is not used any more, as text. `failures` is the option of that name."""
+    return _RULE.format("1 failed run" if failures == 1 else f"{failures} failed runs")
 
 
 def read_tone(message: str) -> Tone:
