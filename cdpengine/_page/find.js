@@ -1,8 +1,8 @@
-// Finds elements of this document: request { css, text, exact, visible, most }, each of the first two may be null;
-// with `visible` only what is drawn, and hidden from nobody. Or { chosen, most }, places in what texts.js made, which
-// is then given as `texts`. Answers an array: first, as JSON, { descriptions } or { invalid: why the selector is none },
-// then the elements, at most `most`.
-// Runs in an isolated world; `search` is what node_search.js makes.
+// Finds elements of this document. The request is { css, text, exact, visible, most }; css and text may be null.
+// With `visible`, only elements that are drawn and not hidden. Alternatively, the request is { chosen, most }:
+// indexes into the result of texts.js, which is then passed as `texts`. Returns an array: first a JSON string, {
+// descriptions } or { invalid: the reason for an invalid selector }, then the elements, at most `most`. Runs in an
+// isolated world; `search` is the result of node_search.js.
 (request, search, texts) => {
   let found = null;
   if (request.chosen) {

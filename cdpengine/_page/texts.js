@@ -1,7 +1,7 @@
-// Makes what patterns are searched in: request { css }, which may be null. Answers an object: `elements`, all of the
-// document or those of the selector, and `seen`, { text, elements: [start, end, after], invalid }: the visible text,
-// where in it each element's stands, and the place behind the last element in it.
-// Runs in an isolated world; `search` is what node_search.js makes.
+// Makes the texts that patterns search. The request is { css }, which may be null. Returns an object. `elements`
+// has all elements of the document, or those of the selector. `seen` is { text, elements: [start, end, after],
+// invalid }: the visible text, and for each element the range of its text and the index after its last descendant.
+// Runs in an isolated world; `search` is the result of node_search.js.
 (request, search) => {
   let among = null;
   if (request.css !== null) {

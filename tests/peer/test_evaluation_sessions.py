@@ -155,7 +155,7 @@ async def test_a_second_connection_that_says_nothing_is_given_up(
             ).connection is browser.session.connection
             left = trio.current_time()
         assert trio.current_time() - left <= 0.5
-    assert "the browser answers nothing on a second one" in caplog.text
+    assert "the browser does not answer on a second one" in caplog.text
 
 
 async def test_a_second_connection_that_goes_silent_later_is_given_up_at_the_next_page(

@@ -99,7 +99,7 @@ async def test_without_a_directory_a_file_is_kept_until_the_browser_ends(
         assert all(path and path.read_text() == "0123456789" and folder in path.parents for path in paths)
         assert caplog.text == ""
     assert list(temporary.iterdir()) == []
-    assert caplog.text.count("nobody had asked where it is") == 1
+    assert caplog.text.count("its path was never requested") == 1
 
 
 async def test_what_was_kept_is_gone_however_the_browser_ends(
@@ -159,7 +159,7 @@ async def test_the_file_is_not_where_chrome_says(
     async with page.expect_download(tmp_path) as expected:
         begin(scripted)
         progress(scripted, "completed", 10)
-    with pytest.raises(cdpengine.DownloadFailedError, match="could not be put into its place: No such file"):
+    with pytest.raises(cdpengine.DownloadFailedError, match="could not be moved to its place: No such file"):
         await expected.value.wait(timeout=5)
 
 
@@ -205,7 +205,7 @@ async def test_a_refused_download_that_was_faster_leaves_no_file(
             progress(scripted, "completed", 10)
             await browser.session.call("Browser.getVersion")  # what came before its answer is known
     (download,) = browser.downloads
-    with pytest.raises(cdpengine.DownloadFailedError, match="nobody expected it"):
+    with pytest.raises(cdpengine.DownloadFailedError, match="it was not expected"):
         await download.wait(timeout=5)
     assert list(tmp_path.iterdir()) == []
 
@@ -227,7 +227,7 @@ async def test_a_download_that_began_as_the_expectation_ended_leaves_no_file(
     progress(scripted, "completed", 10, guid="second")
     await scripted.wait_for("Browser.cancelDownload")
     late = browser.downloads[-1]
-    with pytest.raises(cdpengine.DownloadFailedError, match="nobody expected it"):
+    with pytest.raises(cdpengine.DownloadFailedError, match="it was not expected"):
         await late.wait(timeout=5)
     assert late.state == "refused"
     assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]

@@ -143,7 +143,7 @@ async def test_a_library_that_gives_no_object(
 ) -> None:
     session, worlds = await attach(connection, peer, "S"), IsolatedWorlds()
     renderer.null = True
-    with pytest.raises(EvaluationFailedError, match="gave no object"):
+    with pytest.raises(EvaluationFailedError, match="returned no object"):
         await resolve(worlds, session)
     renderer.null = False
     await resolve(worlds, session)

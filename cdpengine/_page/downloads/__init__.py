@@ -1,1 +1,1 @@
-"""Downloads, the files they become, and the folder that holds them."""
+"""Downloads, their files, and the folder that contains them."""

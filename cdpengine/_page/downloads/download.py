@@ -1,11 +1,12 @@
-"""Download: one file that a page loads; and the folder that keeps such files until the browser ends.
+"""Download: one file that a page loads, and the temporary folder of such files.
 
-Rule: it says only what Chrome or the file system has confirmed; `path` is there when the whole file is.
+Rule: a Download reports only results confirmed by Chrome or the file system. `path` is set once the file is
+complete.
 
-The folder is made with the first such file, readable by its owner only, and removed with all its files when
-the browser ends; where the program was killed, by the next one that starts a browser (`_launch/owned_folder.py`).
-Files that were not fetched by then are named in a warning. A name from outside is text, not a path: what comes out
-is one path component that every file system accepts, and a file that exists is never overwritten.
+The folder is created with the first file, is readable by its owner only, and is removed with its files when the
+browser ends. If the program was killed, the next one that starts a browser removes it (`_launch/owned_folder.py`).
+A warning lists files whose path was never requested. A suggested file name is never used as a path: it is
+converted to one path component that every file system accepts, and an existing file is never overwritten.
 """
 
 from __future__ import annotations
@@ -36,21 +37,21 @@ DownloadState = Literal["running", "completed", "cancelled", "failed", "refused"
 
 @attrs.frozen
 class DownloadProgress:
-    """How far a download is: bytes received, bytes in all (None while that is not known), and its state."""
+    """The progress of a download: received bytes, total bytes (None while unknown), and its state."""
 
     received: int
     total: int | None
     state: DownloadState
 
 
-@not_picklable("its URL, or the path that it was saved to")
+@not_picklable("its URL, or the path of the saved file")
 class Download:
-    """A download. Get it from `page.expect_download(...)`, or look at `browser.downloads`.
+    """A download. Get it from `page.expect_download(...)` or `browser.downloads`.
 
-    `url` is where it comes from, `suggested_filename` the server's name for it, which is not to be trusted. `guid`
-    is Chrome's name of it; `frame_id` and `context_id` say whose it is. `refused`: nobody expected it;
-    `cancelled`: it was told to stop. Expected without a directory, its file is in a temporary folder,
-    `path.parent`, and is removed when the browser ends.
+    `url` is its source, `suggested_filename` the server's name for it, which is not trustworthy. `guid` is
+    Chrome's id of it. `frame_id` and `context_id` identify its origin. `refused` means unexpected, `cancelled`
+    that its end was requested. If it was expected without a directory, its file is in a temporary folder,
+    `path.parent`, which is removed when the browser ends.
     """
 
     def __init__(
@@ -78,44 +79,44 @@ class Download:
 
     @property
     def state(self) -> DownloadState:
-        """One of "running", "completed", "cancelled", "failed", and "refused": nobody expected it."""
+        """One of "running", "completed", "cancelled", "failed" and "refused" (an unexpected download)."""
         return self._state
 
     @property
     def ended(self) -> bool:
-        """Whether nothing will come any more."""
+        """Whether the download is over, with or without a file."""
         return self._state != "running"
 
     @property
     def received(self) -> int:
-        """Bytes that have come."""
+        """The number of received bytes."""
         return self._received
 
     @property
     def total(self) -> int | None:
-        """Bytes in all; None while the server has not said how many."""
+        """The total number of bytes, or None while the server has not reported it."""
         return self._total
 
     @property
     def path(self) -> Path | None:
-        """The finished file; None until it is whole and in its place."""
+        """The finished file, or None until it is complete and in its place."""
         self._was_asked_for = self._was_asked_for or self._path is not None
         return self._path
 
     @property
     def failure(self) -> str:
-        """Why there is no file; "" while it runs and when it is there."""
+        """The reason for a missing file; "" while the download runs, and when the file exists."""
         return self._failure
 
     @property
     def progress(self) -> DownloadProgress:
-        """How far it is now."""
+        """The current progress."""
         return DownloadProgress(self._received, self._total, self._state)
 
     async def progresses(self) -> AsyncIterator[DownloadProgress]:
-        """Iterate over the progress: as it is now, and each time it is another, up to the end.
+        """Iterate over the progress: the current one, and each later change up to the end.
 
-        Steps that follow each other faster than they are looked at are passed over. Raises ConnectionLostError.
+        Steps that are faster than the consumer are skipped. Raises ConnectionLostError.
         """
         known: DownloadProgress | None = None
         while known is None or known.state == "running":
@@ -124,16 +125,16 @@ class Download:
             yield known
 
     async def wait(self, *, timeout: float = 30) -> Path:
-        """Wait until the file is whole and in its place; return its path.
+        """Wait until the file is complete and in its place, and return its path.
 
-        Raises DownloadFailedError with the reason when it will not come, DeadlineExceededError (the download goes
-        on), ConnectionLostError.
+        Raises DownloadFailedError with the reason if no file comes, DeadlineExceededError (the download
+        continues), ConnectionLostError.
         """
         with within(f"wait for the download of {shown_url(self.url)}", timeout) as budget:
             try:
                 await self._downloads.wait_until_ended(self)
             except BaseException:
-                budget.step(f"{self._received} of {self._total or 'unknown'} bytes had come")
+                budget.step(f"{self._received} of {self._total or 'unknown'} bytes received")
                 raise
         if self._path is None:
             raise DownloadFailedError(url=self.url, reason=self._failure)
@@ -141,7 +142,7 @@ class Download:
         return self._path
 
     async def cancel(self, *, timeout: float = 30) -> None:
-        """End the download; its partial file is removed. No error when it has ended: a whole file stays.
+        """End the download and remove its partial file. Does nothing to a download that has ended.
 
         Raises DeadlineExceededError, ConnectionLostError.
         """
@@ -151,33 +152,33 @@ class Download:
     # --- for Downloads -----------------------------------------------------------------------------------------
 
     def _note(self, progress: DownloadProgressed) -> None:
-        """Take what Chrome says of the bytes."""
+        """Update the progress from Chrome's report."""
         self._received = max(self._received, int(progress.received_bytes))
         self._total = int(progress.total_bytes) or None
 
     def _end(self, path: Path | None) -> None:
-        """Note that the file is whole, and where it is, if it is ours."""
+        """Mark the file as complete, with its path if the engine placed it."""
         self._path = path
         self._state = "completed"
-        self._failure = "" if path is not None else "Chrome put it where its own settings say"
+        self._failure = "" if path is not None else "Chrome saved it as its own settings define"
 
     def _fail(self, reason: str) -> None:
-        """Note why there will be no file."""
+        """Mark the download as failed."""
         self._state = "failed"
         self._failure = reason
 
     def _end_cancelled(self) -> None:
-        """Note that Chrome has ended it, for a reason that it does not tell: ours, if we had asked for it."""
+        """Mark the download as ended by Chrome. The reason is a requested cancellation, if any."""
         if self.refused:
             self._state = "refused"
-            self._failure = "nobody expected it: use page.expect_download()"
+            self._failure = "it was not expected: use page.expect_download()"
         elif self.cancelled:
             self._state = "cancelled"
             self._failure = "it was cancelled"
         else:
             of = "" if self._total is None else f" of {self._total}"
             self._fail(
-                f"Chrome gave it up after {self._received}{of} bytes (the server or the network broke off)"
+                f"Chrome gave it up after {self._received}{of} bytes (the server or the network failed)"
             )
 
 
@@ -187,14 +188,17 @@ _REMOVAL_SECONDS = 5.0
 
 
 class DownloadFolder:
-    """The folder of one browser. Nothing is on the disk before `path` is asked for."""
+    """The temporary folder of one browser. It is created on the first use of `path`."""
 
     def __init__(self) -> None:
         self._owned: OwnedFolder | None = None
         self._making = trio.Lock()
 
     async def path(self) -> Path:
-        """Return the directory for files, made if need be. Raises InvalidArgumentError where none can be made."""
+        """Return the directory for files, created if needed.
+
+        Raises InvalidArgumentError if it cannot be created.
+        """
         async with self._making:
             if self._owned is None:
                 try:
@@ -205,11 +209,11 @@ class DownloadFolder:
                         given=f"none, and no temporary folder can be made ({os_reason(error)})",
                         expected="a directory for the file",
                     ) from error
-        # Beside the folder's own file, whose name a server could give as well.
+        # In a subfolder, because the folder has a file of its own whose name a server could use too.
         return self._owned.path.resolve() / "files"
 
     async def remove(self, downloads: Iterable[Download]) -> None:
-        """Remove it with its files, and name those that nobody had asked for. Bounded and shielded."""
+        """Remove the folder with its files, and log those never requested. Bounded and shielded."""
         if self._owned is None:
             return
         owned, self._owned = self._owned, None
@@ -221,7 +225,7 @@ class DownloadFolder:
                 and not download._was_asked_for
             ):
                 logger.warning(
-                    "the download of %s is removed with the browser, and nobody had asked where it is: give "
+                    "the download of %s is removed with the browser, and its path was never requested: give "
                     "expect_download a directory, or use download.wait() before the browser ends",
                     shown_url(download.url),
                 )
@@ -229,16 +233,17 @@ class DownloadFolder:
             left = await trio.to_thread.run_sync(remove_owned, owned.path, abandon_on_cancel=True)
             if left:
                 logger.warning(
-                    "the folder of downloads could not be removed whole: remove it by hand: %s", owned.path
+                    "the folder of downloads could not be removed completely; remove it by hand: %s",
+                    owned.path,
                 )
         owned.release()
 
 
 LONGEST_NAME = 200
-"""Bytes of a name, as UTF-8. File systems take 255; the rest is for the number of a second file."""
+"""Maximum length of a file name in UTF-8 bytes. File systems allow 255; the rest is for a number."""
 
 _LONGEST_ENDING = 24
-"""Bytes of the part behind the last dot that are kept when a name is cut."""
+"""Maximum length of the ending that is kept in a shortened name, in bytes."""
 
 _FALLBACK = "download"
 
@@ -248,17 +253,17 @@ _RESERVED = frozenset(
     ["con", "prn", "aux", "nul", "clock$", "conin$", "conout$"]
     + [f"{device}{number}" for device in ("com", "lpt") for number in "0123456789¹²³"]
 )
-"""Names that Windows takes for devices, whatever ending they have."""
+"""Device names of Windows, with any ending."""
 
 _MOST_TRIES = 10_000
 
 
 def safe_file_name(suggested: str) -> str:
-    """Return a file name made of what a server suggests: one component, printable, at most 200 bytes.
+    """Return a safe file name from a suggested one: one printable component of at most 200 bytes.
 
-    Separators and characters that some system forbids become "_", control and formatting characters (those that
-    turn the direction of text round, too) are dropped; a name never begins with a dot, a dash or a space, is
-    never that of a device, and is never empty.
+    Separators and characters forbidden on some system become "_". Control and formatting characters, including
+    those that change the text direction, are dropped. A name never begins with a dot, a dash or a space, is never
+    a device name, and is never empty.
     """
     text = unicodedata.normalize("NFC", suggested)
     kept = "".join(
@@ -275,7 +280,7 @@ def safe_file_name(suggested: str) -> str:
 
 
 def numbered(name: str, number: int) -> str:
-    """Return the name of the file `number`; 0 is the name itself, 1 gives "report (1).pdf"."""
+    """Return the name for the file `number`: 0 is the name itself, 1 gives "report (1).pdf"."""
     if number == 0:
         return name
     stem, dot, ending = name.rpartition(".")
@@ -283,16 +288,16 @@ def numbered(name: str, number: int) -> str:
 
 
 def place_file(source: Path, directory: Path, name: str) -> Path:
-    """Move a file into `directory` under `name`, or under a numbered one where that is taken; return its path.
+    """Move a file into `directory` under `name`, with a number if the name is taken. Return its path.
 
-    Blocks: call it in a thread. Raises OSError.
+    Blocks, so call it in a thread. Raises OSError.
     """
     for number in range(_MOST_TRIES):
         target = directory / numbered(name, number)
         with suppress(FileExistsError):
             move_new(source, target)
             return target
-    raise FileExistsError(f"{_MOST_TRIES} files of the name {name!r} are there already")
+    raise FileExistsError(f"{_MOST_TRIES} files named {name!r} exist already")
 
 
 def _trim(name: str) -> str:

@@ -1,9 +1,9 @@
-"""Downloads: which files pages load, where those that somebody expects are put, and the end of all others.
+"""Downloads: the downloads of all pages, the place of expected files, and the refusal of others.
 
-Rule: a file is taken only while somebody expects one from that page, or while its context has a directory for all;
-every other download of a context of ours is refused, with a record. Chrome writes under a name of its own, a GUID;
-once it is whole, the file gets the name that the server suggested, made safe, in the directory that was given, and
-nowhere else. What is given up on leaves no partial file.
+Rule: a file is accepted only while a task expects one from its page, or while its context has a directory for all
+downloads. In contexts of the engine every other download is refused, with a record. Chrome writes to a file named
+by a GUID. Once complete, the file gets the name that the server suggested, made safe, in the given directory. An
+abandoned download leaves no partial file.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionG
 logger = get_logger("cdpengine.browser")
 
 KEPT = 100
-"""Downloads whose record is kept."""
+"""Maximum number of downloads whose record is kept."""
 
 CANCEL_TIMEOUT = 1.0
-"""Seconds that Chrome gets to confirm that a download which nobody wants any more is over."""
+"""Time in seconds for Chrome to confirm the end of a cancelled download."""
 
 _EARLY = 100
-"""Reports that are kept for downloads that Chrome has not announced yet."""
+"""Maximum number of early reports about downloads that Chrome has not announced yet."""
 
 _OPENERS_KEPT = 1000
 
@@ -52,7 +52,7 @@ _GUID = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 @attrs.define(eq=False)
 class AwaitedDownload:
-    """One expectation: the next download of `page`, or of a popup of it, goes into `directory`."""
+    """One expectation: the next download of `page`, or of its popups, is saved in `directory`."""
 
     page: PageTarget
     directory: Path
@@ -61,14 +61,14 @@ class AwaitedDownload:
 
 @attrs.define(eq=False)
 class _Open:
-    """A context in which Chrome may write files, into `directory`, as long as `users` need it."""
+    """A context in which Chrome may write files to `directory` while `users` need it."""
 
     directory: Path
     users: int = 0
 
 
 class Downloads:
-    """The downloads of one browser, reported on its own session. `pages` are those that the engine knows."""
+    """The downloads of one browser, reported on its session. `pages` are the known pages."""
 
     def __init__(self, root: Session, pages: Mapping[str, PageTarget], nursery: trio.Nursery) -> None:
         self.records: deque[Download] = deque(maxlen=KEPT)
@@ -92,19 +92,19 @@ class Downloads:
         root.on_end(self.changes.notify)
 
     def refuse(self, context_id: str | None = None) -> None:
-        """Have Chrome refuse the downloads that nobody expects, in a context of ours (None: the default one)."""
+        """Refuse unexpected downloads in a context of the engine (None: the default one)."""
         self._refused_contexts.add(context_id)
         self._post_behavior(context_id)
 
     def forget_context(self, context_id: str) -> None:
-        """Note that a context is disposed of."""
+        """Note that a context was disposed of."""
         self._refused_contexts.discard(context_id)
         self._allowed.pop(context_id, None)
         self._open.pop(context_id, None)
         self._latest.pop(context_id, None)
 
     async def close(self) -> None:
-        """Give up what is still being loaded; no partial file stays, no folder of ours. Bounded and shielded."""
+        """Cancel all running downloads and remove partial files and the temporary folder. Bounded and shielded."""
         await self._give_up_all()
         await self._own_folder.remove(self.records)
 
@@ -121,15 +121,15 @@ class Downloads:
                 await self.changes.wait_for(lambda each=download: each.ended or self._root.ended)  # type: ignore[misc]
 
     def of_page(self, page: PageTarget) -> list[Download]:
-        """Return the latest downloads that the page, a frame or a popup of it began, oldest first."""
+        """Return the latest downloads of the page, its frames and its popups, oldest first."""
         return [download for download in self.records if self._is_of(download.frame_id, page)]
 
     @asynccontextmanager
     async def expecting(self, page: PageTarget, directory: Path) -> AsyncIterator[AwaitedDownload]:
-        """Take the next download of the page while the body runs; refuse again after it.
+        """Accept the next download of the page during the body, and refuse others again after it.
 
-        A download that began goes on after the body, unless the body raised: then it is cancelled. Raises
-        InvalidArgumentError for a directory that cannot be one, RemoteError where Chrome does not allow it.
+        A download that began continues after the body. If the body raised, it is cancelled. Raises
+        InvalidArgumentError for an invalid directory, RemoteError if Chrome does not allow it.
         """
         directory = await _made(directory)
         awaited = AwaitedDownload(page, directory)
@@ -149,22 +149,22 @@ class Downloads:
             self._release(page.context_id)
 
     async def directory_of(self, context_id: str | None) -> Path:
-        """Return where what is expected without a directory goes: where the context's downloads go, or to us.
+        """Return the default directory of expected downloads: the context's, or the temporary folder.
 
-        Raises InvalidArgumentError where no temporary folder can be made.
+        Raises InvalidArgumentError if no temporary folder can be created.
         """
         return self.allowed(context_id) or await self._own_folder.path()
 
     def allowed(self, context_id: str | None) -> Path | None:
-        """Return where the context's downloads go that nobody expects; None: they are refused."""
+        """Return the directory of the context's unexpected downloads, or None if they are refused."""
         allowed = self._allowed.get(context_id)
         return allowed[-1] if allowed else None
 
     async def allow(self, context_id: str | None, directory: Path) -> Path:
-        """Take all downloads of a context from now on, into `directory`, which is made; return its whole path.
+        """Accept all downloads of a context from now on. Create `directory` and return its absolute path.
 
-        `disallow` ends it. Raises InvalidArgumentError for a directory that cannot be one, RemoteError where
-        Chrome does not allow it.
+        `disallow` ends it. Raises InvalidArgumentError for an invalid directory, RemoteError if Chrome does not
+        allow it.
         """
         directory = await _made(directory)
         opened = self._open.setdefault(context_id, _Open(directory))
@@ -179,14 +179,14 @@ class Downloads:
         return directory
 
     def disallow(self, context_id: str | None, directory: Path) -> None:
-        """Refuse downloads of a context again, unless others allow them. Those that have begun go on."""
+        """Refuse downloads of a context again, unless another user allows them. Running ones continue."""
         allowed = self._allowed.get(context_id, [])
         if directory in allowed:
             allowed.remove(directory)
             self._release(context_id)
 
     async def end_context(self, context_id: str) -> None:
-        """Give up what a context still loads, before it is disposed of. Bounded and shielded."""
+        """Cancel the running downloads of a context before it is disposed of. Bounded and shielded."""
         await self._give_up_all(context_id)
         self.forget_context(context_id)
 
@@ -200,10 +200,10 @@ class Downloads:
         )
 
     def _release(self, context_id: str | None) -> None:
-        """Refuse again once nobody needs the context open: refused too early, a download that began would end."""
+        """Refuse downloads again once the context has no users. Earlier, running downloads would end."""
         opened = self._open.get(context_id)
         if opened is None:
-            return  # the context is disposed of
+            return  # the context was disposed of
         opened.users -= 1
         if not opened.users:
             del self._open[context_id]
@@ -211,7 +211,7 @@ class Downloads:
             self._post_behavior(context_id)
 
     async def cancel(self, download: Download) -> None:
-        """Have Chrome end a download, and wait until it has. One that has ended stays what it is."""
+        """Cancel a download in Chrome, and wait until it has ended. An ended download stays as it is."""
         if download.ended:
             await trio.lowlevel.checkpoint()
             return
@@ -219,13 +219,13 @@ class Downloads:
         await self.wait_until_ended(download)
 
     async def wait_until_ended(self, download: Download) -> None:
-        """Wait until the download is whole and in its place, or over. Raises ConnectionLostError."""
+        """Wait until the download is complete and in its place, or has ended. Raises ConnectionLostError."""
         await self.wait_for_change(download, None, also_progress=False)
 
     async def wait_for_change(
         self, download: Download, known: DownloadProgress | None, *, also_progress: bool = True
     ) -> None:
-        """Wait until the download has ended or its progress is another than `known`.
+        """Wait until the download has ended or its progress differs from `known`.
 
         Raises ConnectionLostError.
         """
@@ -239,7 +239,7 @@ class Downloads:
 
         await self.changes.wait_for(changed)
 
-    # --- what Chrome tells, in the reader --------------------------------------------------------------------
+    # --- Chrome's reports, in the reader -------------------------------------------------------------------------
 
     def _note_target(self, event: Event) -> None:
         info = event.decode(TargetCreated).target_info
@@ -258,7 +258,7 @@ class Downloads:
             return
         page = self._page_of(begun.frame_id)
         download = Download(self, begun.guid, begun.url, begun.suggested_filename, begun.frame_id)
-        # A tab that was opened for the download alone may be gone already, or not be attached yet.
+        # A tab opened only for the download may be gone already, or not attached yet.
         download.context_id = page.context_id if page is not None else self._contexts.get(begun.frame_id)
         self.records.append(download)
         self._running[begun.guid] = download
@@ -275,7 +275,7 @@ class Downloads:
             known = page is not None or begun.frame_id in self._contexts
             self._handle_unexpected(download, self._open.get(download.context_id) if known else None)
         for progress in self._early.pop(begun.guid, ()):
-            if begun.guid in self._running:  # what comes after its end says nothing
+            if begun.guid in self._running:  # reports after its end mean nothing
                 self._take(download, progress)
         self.changes.notify()
         for each in self._pages.values():
@@ -291,9 +291,9 @@ class Downloads:
             self._early.setdefault(progress.guid, []).append(progress)
 
     def _is_known(self, guid: str) -> bool:
-        """Whether a download is under way, or among the latest that ended: reported again, it is the same one.
+        """Whether a download is running or among the latest that ended, so that this is a repeated report.
 
-        Taken for another one, it would be cancelled, and the file removed that the first one is moving.
+        As a new download, it would be cancelled, and the file of the first report would be removed.
         """
         return guid in self._running or any(record.guid == guid for record in self.records)
 
@@ -324,16 +324,16 @@ class Downloads:
         elif self._refuses(context_id):
             download.refused = True
             if (latest := self._latest.get(context_id)) is not None:
-                # It may have begun before Chrome heard that no more are wanted: then it is written there.
+                # It may have begun before Chrome received the refusal. Then Chrome writes it there.
                 download._staging = latest / download.guid
                 self._post_cancel(download)
 
     async def _finish(self, download: Download) -> None:
         staging, directory = download._staging, download.directory
         if staging is None:
-            download._end(None)  # Chrome keeps it where it likes: not ours
+            download._end(None)  # saved by Chrome elsewhere, not by the engine
         elif directory is None:
-            # It was whole before Chrome heard that nobody wants it.
+            # It was complete before Chrome received the cancellation.
             await self._end_cancelled(download)
         else:
             name = safe_file_name(download.suggested_filename)
@@ -341,7 +341,7 @@ class Downloads:
                 path = await trio.to_thread.run_sync(place_file, staging, directory, name)
             except OSError as error:
                 await self._remove(staging)
-                reason = f"the file could not be put into its place: {os_reason(error)}"
+                reason = f"the file could not be moved to its place: {os_reason(error)}"
                 download._fail(reason)
                 logger.warning("a download was lost: %s", reason)
             else:
@@ -349,7 +349,7 @@ class Downloads:
         self.changes.notify()
 
     async def _end_cancelled(self, download: Download) -> None:
-        """Note the end once no partial file is left: Chrome tells it a moment before it removes the file."""
+        """Mark the download as ended once its partial file is gone. Chrome reports the end slightly earlier."""
         if download._staging is not None:
             await self._remove(download._staging)
         download._end_cancelled()
@@ -360,11 +360,10 @@ class Downloads:
             for path in (staging, staging.with_name(f"{staging.name}.crdownload")):
                 path.unlink(missing_ok=True)
 
-        with suppress(OSError):  # Chrome has it open still, and removes it itself
+        with suppress(OSError):  # Chrome still has it open, and removes it
             await trio.to_thread.run_sync(remove)
 
-    # --- what is sent to Chrome
-    # -----------------------------------------------------------------------------------
+    # --- commands to Chrome ----------------------------------------------------------------------------------
 
     async def _give_up(self, download: Download) -> None:
         with undoing(CANCEL_TIMEOUT), suppress(ConnectionLostError):
@@ -372,7 +371,7 @@ class Downloads:
 
     def _post_cancel(self, download: Download) -> None:
         download.cancelled = True
-        # Not waited for: an event reports the result; a refusal means that it had ended before.
+        # Not awaited: an event reports the result. An error means that the download had already ended.
         with suppress(SessionGoneError, ConnectionLostError):
             context = _in_context(download.context_id)
             self._root.post("Browser.cancelDownload", guid=download.guid, **context)
@@ -388,10 +387,10 @@ class Downloads:
             )
 
     def _refuses(self, context_id: str | None) -> bool:
-        """Whether the context is one that refuses: all are, where the default one (None) is."""
+        """Return whether the context refuses downloads: all do if the default one (None) does."""
         return context_id in self._refused_contexts or None in self._refused_contexts
 
-    # --- whose it is -------------------------------------------------------------------------------------------
+    # --- owners of downloads -------------------------------------------------------------------------------------
 
     def _page_of(self, frame_id: str) -> PageTarget | None:
         page = self._pages.get(frame_id)
@@ -416,16 +415,16 @@ def _in_context(context_id: str | None) -> dict[str, str]:
 
 
 async def _made(directory: Path) -> Path:
-    """Make the directory where it is not there, and return its absolute path."""
+    """Create the directory if needed, and return its absolute path."""
 
     def make() -> Path:
-        # Chrome writes partial files there, with rights of its own: a directory that is made for them is closed to
-        # others. One that is there already stays as its owner made it.
+        # Chrome writes partial files there with its own permissions, so a new directory is closed to other users.
+        # An existing one keeps its permissions.
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         return directory.resolve(strict=True)
 
     try:
         return await trio.to_thread.run_sync(make)
     except OSError as error:
-        expected = f"a directory that is there or can be made ({os_reason(error)})"
+        expected = f"a directory that exists or can be created ({os_reason(error)})"
         raise InvalidArgumentError(what="directory", given=repr(str(directory)), expected=expected) from None

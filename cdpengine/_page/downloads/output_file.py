@@ -1,7 +1,7 @@
-"""OutputFile: a private file written piece by piece from a trio task; and Chrome's streams, read into one.
+"""OutputFile: a private file written in chunks from a trio task, also from Chrome's streams.
 
-Rule: it is a `NewFile` (private_files.py) whose work is done in threads. A name that ends in ".gz" compresses it.
-Of a stream of Chrome one piece is in memory at a time, and its handle is closed whatever happens.
+Rule: it is a `NewFile` (private_files.py) that works in threads. A name that ends in ".gz" compresses it. Only one
+chunk of a Chrome stream is in memory at a time, and the stream's handle is always closed.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from cdpengine.errors import (
 
 
 class OutputFile:
-    """A file while it is being written. `written` counts the bytes before compression, `size` those on the disk.
+    """A file during writing. `written` counts bytes before compression, `size` bytes on disk.
 
-    With `compress_late`, for a source that cannot wait, it is compressed once all of it is on the disk. Without
-    `overwrite`, a file that has its name already stays, and this one is not kept.
+    `compress_late` compresses the file once it is complete, for a source that cannot wait. Without `overwrite`, an
+    existing file of the same name stays, and this one is not kept.
     """
 
     def __init__(self, what: str, path: Path, *, compress_late: bool = False, overwrite: bool = True) -> None:
@@ -49,21 +49,21 @@ class OutputFile:
         self._gzip: gzip.GzipFile | None = None
 
     async def open(self) -> None:
-        """Make the file, under its other name. Raises MeasurementFailedError."""
+        """Create the file under a temporary name. Raises MeasurementFailedError."""
         await self._try(self._open)
 
     async def write(self, data: bytes) -> None:
-        """Append. Raises MeasurementFailedError."""
+        """Append data. Raises MeasurementFailedError."""
         file = self._gzip or self._files[0].stream
         await self._try(lambda: file.write(data))
         self.written += len(data)
 
     async def keep(self) -> None:
-        """Finish it and put it into its place. Raises MeasurementFailedError."""
+        """Finish the file and move it to its place. Raises MeasurementFailedError."""
         await self._try(self._keep)
 
     def discard(self) -> None:
-        """Take away what is there, unless it was kept."""
+        """Remove the file, unless it was kept."""
         with suppress(OSError):  # as in NewFile.discard
             self._end_gzip()
         for file in self._files:
@@ -108,8 +108,8 @@ class OutputFile:
 def checked_path(what: str, path: str | os.PathLike[str], *, overwrite: bool = True) -> Path:
     """Return `path` as a Path.
 
-    Raises InvalidArgumentError for a value that is not a path, or names a folder; without `overwrite`, for a file
-    that exists.
+    Raises InvalidArgumentError for a value that is not a path or is a folder; without `overwrite`, also for an
+    existing file.
     """
     found = to_path(f"path of {what}", path, "the path of a file")
     if found.is_dir():
@@ -129,9 +129,9 @@ def checked_path(what: str, path: str | os.PathLike[str], *, overwrite: bool = T
 async def output_file(
     what: str, path: Path, *, compress_late: bool = False, overwrite: bool = True
 ) -> AsyncIterator[OutputFile]:
-    """Give a file to write to: kept when the block ends well, taken away when it does not.
+    """Yield a file to write to. It is kept if the block succeeds, and removed otherwise.
 
-    Raises MeasurementFailedError when it cannot be written.
+    Raises MeasurementFailedError if it cannot be written.
     """
     file = OutputFile(what, path, compress_late=compress_late, overwrite=overwrite)
     try:
@@ -143,12 +143,12 @@ async def output_file(
 
 
 PIECE = 1 << 20
-"""Bytes that are asked for at a time."""
+"""Size of one requested chunk, in bytes."""
 
 
 @asynccontextmanager
 async def chrome_stream(session: Session, handle: str) -> AsyncIterator[AsyncIterator[bytes]]:
-    """Give the pieces of a stream, in order. Raises as `Session.request`."""
+    """Yield the chunks of a stream in order. Raises the errors of `Session.request`."""
     pieces = _pieces(session, handle)
     try:
         yield pieces
@@ -158,7 +158,7 @@ async def chrome_stream(session: Session, handle: str) -> AsyncIterator[AsyncIte
 
 
 def close_stream(session: Session, handle: str) -> None:
-    """Give a handle back. Sent, not waited for."""
+    """Close a stream's handle without waiting."""
     with suppress(SessionGoneError, ConnectionLostError):
         session.post("IO.close", handle=handle)
 

@@ -1,1 +1,1 @@
-"""Evaluation sessions, isolated worlds, and calls of functions in a page."""
+"""Evaluation sessions, isolated worlds and function calls in a page."""

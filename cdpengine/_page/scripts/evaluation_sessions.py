@@ -1,15 +1,14 @@
-"""Evaluation sessions: a second session that can stop the scripts of a page, or of a frame in its own process.
+"""Evaluation sessions: a second session that can terminate the scripts of a page or of a frame's process.
 
-Rule: an evaluation session is usable when it has answered, and while its target lives there is one or one is being
-made: what ends alone (its connection, its session) is made again, with the reason counted. Nothing is ever sent
-again for those who used the old one; pages and their own sessions do not notice. A page is evaluated in on its own
-session; its evaluation session is asked whether it answers and for its contexts, and ends its scripts and dialogs.
+Rule: an evaluation session is usable once it has answered. While its target lives, it exists or is being created.
+If its connection or session ends, it is created again, and the reason is counted. No command is repeated for the
+users of the old one. Pages and their main sessions are unaffected. Scripts run on the page's main session. The
+evaluation session is queried for liveness and contexts, and terminates scripts and dialogs.
 
-Evaluation sessions have a connection of their own where that reaches the same browser. Where it does not, the
-first connection carries them: over a pipe, and at endpoints that start a browser for each connection or allow only
-one connection. A second connection to another browser shows itself at the first page: it does not know a target
-that lives. One that is open and silent is given up where the browser answers on the first: it is asked there after
-ANSWER_TIMEOUT.
+Evaluation sessions have a separate connection if that leads to the same browser. Otherwise they share the main
+one: over a pipe, and at endpoints that start a browser for each connection or allow only one. A second connection
+to another browser is detected at the first page, because it does not know a live target. A second connection that
+stays silent for ANSWER_TIMEOUT is abandoned if the browser answers on the main one.
 """
 
 from __future__ import annotations
@@ -48,46 +47,46 @@ from cdpengine.errors import (
 logger = get_logger("cdpengine.browser")
 
 ConnectionOpener = Callable[[], AbstractAsyncContextManager[Connection]]
-"""Opens one more connection to the same browser; leaving it closes that connection."""
+"""Opens one more connection to the same browser. The end of the context closes it."""
 
 CONNECTION_LOST = "connection lost"
 DETACHED = "detached"
 REFUSED = "refused"
-"""Why an evaluation session had to be made again: the keys of `PageTarget.evaluation_session_rebuilds`."""
+"""Reasons for a new evaluation session: the keys of `PageTarget.evaluation_session_rebuilds`."""
 
 _PAUSES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 2.0)
-"""Seconds before each further attempt of a row; the last one holds for all that follow."""
+"""Pauses in seconds before repeated attempts. The last one also applies to all further attempts."""
 
 _STEADY = 2.0
-"""Seconds after which a connection or an evaluation session counts as sound: attempts are counted anew."""
+"""Time in seconds after which a connection or evaluation session counts as stable and resets the attempts."""
 
 PROOF_TIMEOUT = 0.25
-"""Seconds that a target which is held back at its start gets to answer on its evaluation session. One
-that will change its process answers nothing before it runs; its evaluation session can stop it all the same."""
+"""Time in seconds in which a target that is paused at its start must answer on its evaluation session. A target
+that will change its process answers only when it runs; its evaluation session can still terminate it."""
 
 _NO_DOCUMENT = "Cannot find default execution context"
-"""What Chrome says when a frame's first document is still to come: its process knows the session."""
+"""Chrome's error message before a frame's first document. Its process knows the session."""
 
 _NO_TARGET = "No target with given id"
-"""What Chrome says of a target that it does not have."""
+"""Chrome's error message for a missing target."""
 
 _OPEN_TIMEOUT = 5.0
-"""Seconds for one attempt to open the connection: a server can accept a socket and never say a word on it."""
+"""Timeout in seconds of one attempt to open the connection: a server can accept a socket and stay silent."""
 
 ANSWER_TIMEOUT = 1.0
-"""Seconds that the browser gets to answer on the second connection, before it is asked on the first one whether it
-answers at all. Less than the 2 s for which a new page is held back until its evaluation session is there."""
+"""Time in seconds in which the browser must answer on the second connection, before it is queried on the main one.
+Less than the 2 s for which a new page is paused until its evaluation session exists."""
 
 _TOLD_AFTER = 4
-"""Failed attempts to open the connection (0.7 s of pauses) after which waiting calls fail with the reason."""
+"""Failed attempts to open the connection (0.7 s of pauses) after which waiting calls fail."""
 
 _REFUSALS = 5
-"""Refused attempts to attach to a target, after which it is left until the connection is a new one."""
+"""Refused attempts to attach to a target after which only a new connection tries again."""
 
 
 @attrs.define
 class _Row:
-    """A row of attempts at one thing: how long to pause before the next."""
+    """A row of attempts, with the pause before the next one."""
 
     made: int = 0
     _sound_since: float | None = None
@@ -107,9 +106,9 @@ class _Row:
 class EvaluationSessions:
     """The evaluation sessions of one browser.
 
-    Without `opener` (over a pipe there is one connection) `main` carries them. With `optional`, `main` carries
-    them too where a second connection cannot be had at the start. `rebuilds` counts the evaluation sessions that
-    were made again, by reason, of all pages there ever were.
+    Without `opener` (a pipe is the only connection) they use `main`. With `optional` they also use it if a second
+    connection cannot be opened at the start. `rebuilds` counts the evaluation sessions that were created again, by
+    reason, over all pages.
     """
 
     def __init__(
@@ -136,8 +135,8 @@ class EvaluationSessions:
     async def start(self) -> None:
         """Open the evaluation sessions' connection, and keep it open.
 
-        Raises as the opener does when the first one fails. With `optional` it raises only what `main`, or this
-        machine, is the reason of.
+        Raises the opener's errors if the first attempt fails. With `optional`, raises only errors caused by `main`
+        or this machine.
         """
         self._main.root.on_end(self._notify)
         if self._opener is None:
@@ -149,17 +148,17 @@ class EvaluationSessions:
         except (ConnectFailedError, ConnectionLostError) as error:
             if not self._optional or self._main.lost is not None or shortage_of(error) is not None:
                 raise
-            self._share_main(f"the endpoint gives no second one ({error})")
+            self._share_main(f"the endpoint allows no second one ({error})")
 
     def close(self) -> None:
-        """End the connection for good."""
+        """Close the connection permanently."""
         self._closed = True
         self.connection._lose("this program closed the connection")
 
     def keep(self, page: PageTarget, session: Session, *, held_back: bool) -> None:
-        """Keep an evaluation session for the target of `session` (the page, or a frame) as long as that lives.
+        """Keep an evaluation session for the target of `session` (the page, or a frame) while it lives.
 
-        `held_back`: the target is paused at its start, until its first evaluation session is there.
+        `held_back`: the target is paused at its start, until its first evaluation session exists.
         """
         page.on_evaluation_session_in_doubt(self._doubt)
         self._nursery.start_soon(
@@ -178,7 +177,7 @@ class EvaluationSessions:
         return self._closed or self._main.lost is not None or self._opener is None
 
     def _share_main(self, why: str) -> None:
-        """Have the first connection carry the evaluation sessions from now on."""
+        """Use the main connection for evaluation sessions from now on."""
         logger.info("evaluation is on the first connection: %s", why)
         separate, self.connection = self.connection, self._main
         self._opener, self._unreachable = None, None
@@ -187,10 +186,10 @@ class EvaluationSessions:
         self._notify()
 
     async def _reaches_another(self, connection: Connection, session: Session, error: Exception) -> bool:
-        """Say whether `connection` is one to another browser, when it refused to attach to a session's target.
+        """Return whether `connection`, which refused to attach to a session's target, leads to another browser.
 
-        Nothing comes back from the dead: a target that the first connection knows after the refusal was there
-        before it, so the two do not reach the same browser.
+        Target ids are never reused. If the main connection still knows the target after the refusal, the two
+        connections lead to different browsers.
         """
         if not (isinstance(error, RemoteError) and _NO_TARGET in error.message):
             return False
@@ -198,15 +197,15 @@ class EvaluationSessions:
             try:
                 await self._main.root.call("Target.getTargetInfo", targetId=session.target_id)
             except (RemoteError, ProtocolError, ConnectionLostError):
-                return False  # the target is gone: that is why
+                return False  # the target is gone: hence the refusal
             if connection is self.connection:
-                self._share_main("the endpoint gives each connection a browser of its own")
+                self._share_main("the endpoint starts a browser for each connection")
         return connection is not self.connection
 
     async def _keep_connection(
         self, opener: ConnectionOpener, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        seconds = math.inf  # the start of the engine has a deadline of its own
+        seconds = math.inf  # the engine's start has its own deadline
         if self._optional:
             left = trio.current_effective_deadline() - trio.current_time()
             seconds = min(_OPEN_TIMEOUT, left / 2)
@@ -228,7 +227,7 @@ class EvaluationSessions:
                     logger.log(
                         logging.WARNING if failed == _TOLD_AFTER else logging.DEBUG,
                         "the connection for evaluation cannot be opened again, and no script can be evaluated "
-                        "until it can: see that the endpoint takes a second connection, or start anew: %s",
+                        "until it can: check that the endpoint allows a second connection, or restart: %s",
                         error,
                     )
                     self._unreachable = ConnectionLostError(endpoint=self.connection.name, reason=str(error))
@@ -238,7 +237,7 @@ class EvaluationSessions:
 
     def _note_opened_again(self, row: _Row, reason: str | None) -> None:
         row.succeeded()
-        # Not logged before: where the browser ends, the evaluation session may be the first to end.
+        # Logged only now: when the browser ends, the evaluation session may be the first to end.
         logger.info("the evaluation session connection ended and was opened again: %s", reason)
 
     async def _live(self, opener: ConnectionOpener, opened: Callable[[], object], seconds: float) -> None:
@@ -268,8 +267,7 @@ class EvaluationSessions:
             await stirred.wait_for(reached)
         return self.connection
 
-    # --- one target's evaluation session
-    # ---------------------------------------------------------------------------------
+    # --- evaluation session of one target --------------------------------------------------------------------
 
     async def _keep_evaluation_session(self, page: PageTarget, session: Session, held_back: bool) -> None:
         stirred = Notifier()
@@ -297,11 +295,11 @@ class EvaluationSessions:
                 if await self._reaches_another(connection, session, error):
                     continue
                 ended = ended or REFUSED
-                reason = f"there is none to evaluate on ({error})"
+                reason = f"it has no evaluation session ({error})"
                 gone = SessionGoneError(target=session.describe(), reason=reason, method="Runtime.evaluate")
                 page.set_evaluation_session_error(target_id, gone)
                 refusals += 1
-                # Mostly the target itself is ending, and the pause with it; then nothing is wrong.
+                # Usually the target itself is ending, and the pause with it. That is not an error.
                 await trio.sleep(max(row.next_pause(), _PAUSES[1]))
                 level = logging.DEBUG if session.ended or _NO_TARGET in str(error) else logging.WARNING
                 logger.log(level, "no evaluation session for %s: %s", session.describe(), error)
@@ -328,7 +326,7 @@ class EvaluationSessions:
     async def _attach(self, connection: Connection, session: Session) -> AttachToTargetReply:
         """Attach to a session's target over `connection`.
 
-        Raises ConnectionLostError where it is given up meanwhile.
+        Raises ConnectionLostError if the connection is abandoned meanwhile.
         """
         params = {"targetId": session.target_id, "flatten": True}
         if connection is self._main:
@@ -340,7 +338,7 @@ class EvaluationSessions:
             return await connection.root.request("Target.attachToTarget", params, AttachToTargetReply)
 
     def _doubt(self) -> None:
-        """Ask whether the connection answers: a page does not answer on its evaluation session."""
+        """Check whether the connection answers, because a page does not answer on its evaluation session."""
         if self.connection not in (self._main, self._in_doubt) and self.connection.lost is None:
             self._in_doubt = self.connection
             self._nursery.start_soon(
@@ -360,10 +358,10 @@ class EvaluationSessions:
             self._in_doubt = None
 
     async def _leave_if_silent(self, connection: Connection, received: int) -> None:
-        """Move the evaluation sessions to the first connection where the browser answers only there.
+        """Use the main connection if the browser answers only there.
 
-        On that, something was asked after so many messages had been `received`. A browser that is busy or stopped
-        answers on neither: then there is nothing to leave.
+        A query was sent on `connection` after it had `received` that many messages. A busy or stopped browser
+        answers on neither connection; then nothing changes.
         """
         await trio.sleep(ANSWER_TIMEOUT)
         with suppress(RemoteError, ProtocolError, ConnectionLostError):
@@ -373,7 +371,7 @@ class EvaluationSessions:
             and connection is self.connection
             and connection.statistics().received == received
         ):
-            self._share_main("the browser answers nothing on a second one")
+            self._share_main("the browser does not answer on a second one")
 
     async def _open(
         self, connection: Connection, page: PageTarget, session: Session, held_back: bool
@@ -381,7 +379,7 @@ class EvaluationSessions:
         attached = await self._attach(connection, session)
         evaluation_session = connection.targets.sessions.get(attached.session_id)
         if evaluation_session is None:
-            raise SessionGoneError(target=session.describe(), reason="it was detached again at once")
+            raise SessionGoneError(target=session.describe(), reason="it was detached again immediately")
         evaluation_session.on_event(REVIVED, lambda _event: page.changes.notify())
         evaluation_session.on_end(page.changes.notify)
         try:
@@ -394,9 +392,9 @@ class EvaluationSessions:
 
 
 async def _prove(evaluation_session: Session, page: PageTarget) -> None:
-    """Set the evaluation session up, and return when the target's process knows it and can be stopped."""
+    """Set the evaluation session up. Return when the target's process knows it and can be terminated."""
     while True:
-        # Inspector.enable tells at once whether the renderer is dead; after Page.enable it answers dialogs.
+        # Inspector.enable reports immediately whether the renderer is dead. After Page.enable it answers dialogs.
         calls = [
             evaluation_session.post("Inspector.enable"),
             evaluation_session.post("Page.enable"),
@@ -409,7 +407,7 @@ async def _prove(evaluation_session: Session, page: PageTarget) -> None:
         except TargetCrashedError:
             await page.changes.wait_for(lambda: evaluation_session.ended or not evaluation_session.crashed)
         except RemoteError as error:
-            if not context_gone(error):  # the target went elsewhere meanwhile
+            if not context_gone(error):  # the target navigated meanwhile
                 raise
         finally:
             for call in calls:
@@ -424,12 +422,12 @@ async def _wait_for_answer(call: PendingCall, *, needed: bool) -> None:
             return
         if needed or (isinstance(error, RemoteError) and context_gone(error)):
             raise
-        # An older Chrome, or a kind of target that lacks this: it can be evaluated in all the same.
+        # An older Chrome, or a target without this command: evaluation still works.
         logger.info("part of an evaluation session's set-up was refused: %s", error)
 
 
 def _detach(evaluation_session: Session) -> None:
-    """Give up an evaluation session whose target lives on without us. Sent, not waited for."""
+    """Detach an evaluation session whose target continues, without waiting."""
     with suppress(ConnectionLostError):
         if not evaluation_session.ended:
             evaluation_session.connection.root.post(
@@ -438,6 +436,6 @@ def _detach(evaluation_session: Session) -> None:
 
 
 async def _discard(targets: Targets) -> None:
-    """Drop the attachments of evaluation sessions: these were asked for, and are found by their session id."""
+    """Drop attachments of evaluation sessions: they are found by session id."""
     async for _attachment in targets.attachments:
         pass

@@ -1,9 +1,10 @@
-"""Many nodes of a page at once: as objects by their backend node ids, and those that a function gives.
+"""Lists of nodes: remote objects by backend node ids, and arrays of nodes returned by functions.
 
-Rule: all are asked for together; what is not there is left out. A function gives an array of nodes, or of a text
-and then nodes, or of numbers and nodes by turns. Chrome serializes the array in the function's own answer
-(`SERIALIZED`): a node with its backend node id, a document with its loader id, too, and what has a shadow root
-with that one. It takes Chrome some 25 microseconds for each node, most of them for attributes, which are not read.
+Rule: all nodes are requested together, and missing ones are left out. A function returns an array of nodes, of a
+string followed by nodes, or of numbers alternating with nodes. Chrome serializes the array in the function's reply
+(`SERIALIZED`): a node with its backend node id, a document also with its loader id, a shadow host also with its
+shadow root. Chrome takes about 25 microseconds for each node, most of them for attributes, which the engine does
+not read.
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ def deep(levels: int) -> How:
 
 
 SERIALIZED = deep(2)
-"""How a function is called that gives an array of nodes."""
+"""Call parameters for a function that returns an array of nodes."""
 
 LONGEST_REASON = 300
-"""Characters of where and why a script of the engine's own failed."""
+"""Maximum length of the position and reason of an exception in the engine's scripts, in characters."""
 
 
 class _ShadowRootValue(msgspec.Struct, rename="camel", gc=False):
@@ -58,7 +59,7 @@ class _ShadowRoot(msgspec.Struct, gc=False):
 
 
 class SerializedNode(msgspec.Struct, rename="camel", gc=False):
-    """A node. A `loader_id` is that of a document; a `shadow_root` may be closed, nothing else tells of those."""
+    """A node. A document has a `loader_id`. `shadow_root` may be closed; only this reveals closed ones."""
 
     backend_node_id: int = 0
     loader_id: str = ""
@@ -71,7 +72,7 @@ class _Item(msgspec.Struct, gc=False):
 
 
 class SerializedList(msgspec.Struct, gc=False):
-    """An array of nodes, texts and numbers; what is null or undefined is None."""
+    """An array of nodes, strings and numbers; null and undefined are None."""
 
     value: tuple[_Item, ...] = ()
 
@@ -85,21 +86,21 @@ class _NodesResult(msgspec.Struct, rename="camel"):
 
 
 class NodesReply(msgspec.Struct, rename="camel"):
-    """The reply to a call of a function that gives an array of nodes."""
+    """The reply to a function that returns an array of nodes."""
 
     result: _NodesResult
     exception_details: ExceptionDetails | None = None
 
 
 def ask_nodes(callee: RemoteHandle, function: str, request: object, group: ObjectGroup) -> PendingCall:
-    """Post a call of a function that gives nodes. To be awaited by `node_ids`."""
+    """Post a call of a function that returns nodes. Pass the result to `node_ids`."""
     return callee.post(function, request, how=SERIALIZED, group=group)
 
 
 async def node_ids(call: PendingCall) -> list[int]:
     """Return the backend node ids of the nodes.
 
-    Raises as `Session.call` does, and ProtocolError when the function threw.
+    Raises the errors of `Session.call`, and ProtocolError if the function threw.
     """
     reply = await call.decoded(NodesReply)
     if reply.exception_details is not None:
@@ -110,19 +111,19 @@ async def node_ids(call: PendingCall) -> list[int]:
 
 
 async def text_and_nodes(call: PendingCall, kind: type[T]) -> tuple[T, list[SerializedNode | None]]:
-    """Return what the text says, which is JSON, decoded into `kind`, and the nodes; None for anything else.
+    """Return the JSON string, decoded into `kind`, and the nodes, with None for other values.
 
-    `call` is of a function that gives both (SERIALIZED). Raises EvaluationFailedError when it threw, and as
-    `PendingCall.decoded`.
+    `call` is a call of a function that returns both (SERIALIZED). Raises EvaluationFailedError if it threw, and
+    the errors of `PendingCall.decoded`.
     """
     return split_text(call.call.method, (await returned(call)).deep_serialized_value, kind)
 
 
 def split_text(method: str, raw: msgspec.Raw, kind: type[T]) -> tuple[T, list[SerializedNode | None]]:
-    """Do as `text_and_nodes`, of an array as Chrome serialized it. Raises UndecodableReplyError."""
+    """Split a serialized array as `text_and_nodes` does. Raises UndecodableReplyError."""
     items = [each.value for each in decode_reply(method, raw, SerializedList).value]
     if not items or not isinstance(items[0], str):
-        raise UndecodableReplyError(method, "the array does not begin with a text", bytes(raw))
+        raise UndecodableReplyError(method, "the array does not begin with a string", bytes(raw))
     nodes = [each if isinstance(each, SerializedNode) else None for each in items[1:]]
     return decode_reply(method, items[0].encode(), kind), nodes
 
@@ -135,9 +136,9 @@ async def objects_of_nodes(
     refused: Callable[[RemoteError], None] = lambda _: None,
     **where: int,
 ) -> dict[int, RemoteHandle]:
-    """Return, by backend node id, those of the nodes that are there. All are asked for together.
+    """Return the objects of existing nodes by backend node id. All nodes are requested together.
 
-    What Chrome refuses is left out, after `refused` was called with it. `where` is as for `post_resolve`.
+    `refused` is called with each refusal by Chrome, and that node is left out. `where` is that of `post_resolve`.
     """
     found: dict[int, RemoteHandle] = {}
     with pending_group() as post:

@@ -1,17 +1,16 @@
-"""Page functions: the engine's calls into a page: worlds, execution contexts, nodes and objects in them, groups.
+"""The engine's calls into a page: worlds, execution contexts, nodes, remote objects and groups.
 
-Rule: a call is one command, and each such command is made here. `post` sends it and does not wait, so that several
-go out together; `call` waits and decodes the value straight into the type that was asked for; `make` gives the
-object that the function returned. A user's script is the same command, sent in its turn. Objects that the page
-holds for the engine belong to a group. A group is released once, when its block ends, in every session in which
-something was put into it. The release is sent and not waited for, and raises nothing: the reason for which the
-block ended is what its caller gets.
+Rule: a call is one command, and every such command is made here. `post` sends it without waiting, so that several
+run together. `call` waits and decodes the value into the given type. `make` returns a handle to the returned
+object. A user's script is the same command, sent in its turn. Objects that the page holds for the engine belong to
+a group. The end of the group's block releases it once, in every session that used it. The release is sent without
+waiting and raises nothing, so the caller gets the reason for which the block ended.
 
-A backend node id counts per renderer process, so a node is always (session, backend node id), never the id alone.
-Whether the id still means what its owner thinks it means is checked before a Node is made. The engine's functions
-run in isolated worlds, out of reach of the page's own script, one for each session and frame. What is known of
-them is checked in the round trip that uses it: Chrome numbers execution contexts anew in each renderer process, so
-after a navigation that swaps processes an old number may name another context.
+A backend node id is unique only within a renderer process, so a node is always a pair of session and backend node
+id. The id is checked before a Node is made. The engine's functions run in isolated worlds, hidden from the page's
+scripts, one for each session and frame. Cached world ids are checked in the round trip that uses them. Chrome
+numbers execution contexts separately in each renderer process, so after a navigation to another process an old
+number may identify another context.
 """
 
 from __future__ import annotations
@@ -41,16 +40,16 @@ from cdpengine.errors import (
 T = TypeVar("T")
 
 How = dict[str, Any]
-"""What is wanted of a call, as parameters of the command."""
+"""The kind of result of a call, as parameters of the command."""
 
 VALUE: How = {"returnByValue": True}
-"""The function's value is wanted, as JSON."""
+"""The function's value as JSON."""
 
 SETTLED_VALUE: How = {"returnByValue": True, "awaitPromise": True}
-"""The same, and a promise is waited for in the page."""
+"""The same, after the page has awaited a promise."""
 
 OBJECT: How = {}
-"""The object is wanted that the function gives."""
+"""A handle to the object that the function returns."""
 
 SETTLED_OBJECT: How = {"returnByValue": False, "awaitPromise": True}
 
@@ -60,18 +59,18 @@ NO_OBJECT = "0.0.0"
 """An object id that Chrome refuses in every isolate: "Cannot find context with specified id"."""
 
 NOT_OF_THE_DOCUMENT = "Node with given id does not belong to the document"
-"""What Chrome says of a node of another document, where it says so at all: see `object_of_node`."""
+"""Chrome's error message for a node of another document. It is not sent in all cases: see `object_of_node`."""
 
 
 class Command(NamedTuple):
-    """A call into a page that is not sent yet."""
+    """A call into a page that has not been sent."""
 
     method: str
     params: dict[str, Any]
 
 
 class _Callee:
-    """What a function can be called in, or on."""
+    """The target of function calls: a context or an object."""
 
     session: Session
 
@@ -82,7 +81,7 @@ class _Callee:
     def command(
         self, function: str, *arguments: object, how: How = VALUE, group: AnyGroup | None = None
     ) -> Command:
-        """Return the command that calls `function`. As for `post`."""
+        """Return the command that calls `function`. Arguments are those of `post`."""
         return Command(
             "Runtime.callFunctionOn",
             {
@@ -102,11 +101,11 @@ class _Callee:
         group: AnyGroup | None = None,
         repeats: bool = True,
     ) -> PendingCall:
-        """Send a call of `function`, and do not wait. An argument is JSON, or a RemoteHandle of the same world.
+        """Send a call of `function` without waiting. An argument is JSON, or a RemoteHandle of the same world.
 
-        `function` is sent as it is given; the engine's own functions are noted by `js.own`. An object that it
-        returns is put into `group`; without one, into that of the object that it is called on. Unless `repeats`
-        is False, it is safe to run twice (`PendingCall.survive_terminations`). Raises as `Session.post` does.
+        `function` is sent unchanged; `js.own` marks the engine's functions. A returned object belongs to `group`,
+        or by default to the group of the callee. Unless `repeats` is False, the call is safe to run twice
+        (`PendingCall.survive_terminations`). Raises the errors of `Session.post`.
         """
         method, params = self.command(function, *arguments, how=how, group=group)
         return self.session.post_own(method, params, repeats=repeats)
@@ -121,7 +120,7 @@ class _Callee:
     ) -> T:
         """Call `function` and return its value, decoded into `returns`.
 
-        Raises EvaluationFailedError when it threw, and as `Session.request` does.
+        Raises EvaluationFailedError if it threw, and the errors of `Session.request`.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         return await value_of(self.post(function, *arguments, how=how, group=group), returns)
@@ -129,22 +128,22 @@ class _Callee:
     async def make(
         self, function: str, *arguments: object, how: How = OBJECT, group: AnyGroup | None = None
     ) -> RemoteHandle | None:
-        """Call `function` and return the object that it gives; None for null. Raises as `call` does."""
+        """Call `function` and return its object, or None for null. Raises the errors of `call`."""
         await trio.lowlevel.checkpoint_if_cancelled()
         return await object_of(self.post(function, *arguments, how=how, group=group), self.session)
 
     def tell(self, function: str) -> None:
-        """Send a call of `function` whose answer nobody needs. Where the session is gone, nothing happens."""
+        """Send a call of `function` and ignore its answer. Does nothing if the session has ended."""
         with suppress(SessionGoneError, ConnectionLostError):
             self.post(function, how={})
 
 
 @attrs.frozen
 class RemoteHandle(_Callee):
-    """An object in a page.
+    """A handle to an object in a page.
 
-    Chrome forgets all remote objects of a document that is left. Where that document comes back, Chrome numbers
-    them from 1 again, so an old id can name another object. A handle whose document was left is sent as NO_OBJECT.
+    Chrome forgets all remote objects of a document that is left. If that document returns, Chrome numbers objects
+    from 1 again, so an old id can identify another object. A handle of a left document is sent as NO_OBJECT.
     """
 
     session: Session = attrs.field(repr=False)
@@ -157,12 +156,12 @@ class RemoteHandle(_Callee):
 
     @property
     def lost(self) -> bool:
-        """Whether the document that it was made in has been left since."""
+        """Whether the object's document has been left since."""
         return self._shown != self.session.documents_shown
 
     @property
     def reference(self) -> str:
-        """The id for a command: `id`, or NO_OBJECT where the handle is lost."""
+        """The id for a command: `id`, or NO_OBJECT if the handle is lost."""
         return NO_OBJECT if self.lost else self.id
 
     @property
@@ -171,11 +170,11 @@ class RemoteHandle(_Callee):
 
     @property
     def world(self) -> str:
-        """The isolate and the execution context that the object is in: remote object ids begin with them."""
+        """The isolate and execution context of the object, with which remote object ids begin."""
         return self.id.rpartition(".")[0]
 
     async def backend_node_id(self) -> int:
-        """Return the backend node id of an object that is a node. Raises as `Session.request` does."""
+        """Return the backend node id of a node. Raises the errors of `Session.request`."""
         await trio.lowlevel.checkpoint_if_cancelled()
         reply = await self.session.post("DOM.describeNode", objectId=self.reference).decoded(
             DescribeNodeReply
@@ -183,7 +182,7 @@ class RemoteHandle(_Callee):
         return reply.node.backend_node_id
 
     def release(self) -> None:
-        """Let Chrome release it. Sent and not waited for; raises nothing."""
+        """Release the object in Chrome without waiting. Raises nothing."""
         if not self.lost:
             with suppress(SessionGoneError, ConnectionLostError):
                 self.session.post("Runtime.releaseObject", objectId=self.id)
@@ -191,7 +190,7 @@ class RemoteHandle(_Callee):
 
 @attrs.frozen
 class ExecutionContext(_Callee):
-    """A world of a document, in which functions run. Chrome's `id` counts in one renderer process."""
+    """A world of a document, in which functions run. Chrome's `id` is unique in one renderer process."""
 
     session: Session = attrs.field(repr=False)
     id: int
@@ -203,17 +202,17 @@ class ExecutionContext(_Callee):
     def post_expression(
         self, expression: str, *, how: How = VALUE, group: AnyGroup | None = None
     ) -> PendingCall:
-        """Send an expression to be evaluated, and do not wait. As `post`."""
+        """Send an expression to evaluate, without waiting, as `post` does."""
         method, params = expression_command(self.session, expression, self.id, how=how, group=group)
         return self.session.post_own(method, params, repeats=True)
 
     async def evaluate(self, expression: str, *, returns: type[T], how: How = VALUE) -> T:
-        """Evaluate an expression and return its value, decoded into `returns`. Raises as `call` does."""
+        """Evaluate an expression and return its value, decoded into `returns`. Raises the errors of `call`."""
         await trio.lowlevel.checkpoint_if_cancelled()
         return await value_of(self.post_expression(expression, how=how), returns)
 
     def post_resolve(self, backend_node_id: int, group: AnyGroup) -> PendingCall:
-        """Ask for a node as an object of this context. To be awaited by `object_of_node`."""
+        """Request a node as an object of this context. Pass the result to `object_of_node`."""
         return post_resolve(self.session, backend_node_id, group, executionContextId=self.id)
 
 
@@ -225,18 +224,18 @@ def expression_command(
     how: How = VALUE,
     group: AnyGroup | None = None,
 ) -> Command:
-    """Return the command that evaluates `expression` in a context; None: in the main frame's main world."""
+    """Return the command that evaluates `expression` in a context; None is the main frame's main world."""
     where = {} if context_id is None else {"contextId": context_id}
     return Command("Runtime.evaluate", {"expression": expression, **where, **how, **in_group(group, session)})
 
 
 def post_resolve(session: Session, backend_node_id: int, group: AnyGroup | None, **where: int) -> PendingCall:
-    """Ask for a node as an object: of its own frame's page, unless `executionContextId` says otherwise."""
+    """Request a node as an object in its frame's main world, or in `executionContextId`."""
     return session.post("DOM.resolveNode", backendNodeId=backend_node_id, **where, **in_group(group, session))
 
 
 def in_group(group: AnyGroup | None, session: Session) -> dict[str, str]:
-    """Return the parameter of a command of `session` that puts what it gives into `group`."""
+    """Return the parameter of a command of `session` that puts its result into `group`."""
     if group is None:
         return {}
     return {"objectGroup": group.on(session) if isinstance(group, ObjectGroup) else group}
@@ -246,25 +245,25 @@ def _argument(value: object) -> dict[str, Any]:
     return {"objectId": value.reference} if isinstance(value, RemoteHandle) else {"value": value}
 
 
-# --- what was answered ---------------------------------------------------------------------------------------
+# --- replies -------------------------------------------------------------------------------------------------
 
 
 async def value_of(pending: PendingCall, kind: type[T]) -> T:
     """Return the value of a call, decoded into `kind`.
 
-    Raises EvaluationFailedError, and as `PendingCall.decoded`.
+    Raises EvaluationFailedError, and the errors of `PendingCall.decoded`.
     """
     return decode_reply(pending.call.method, (await returned(pending)).value, kind)
 
 
 async def object_of(pending: PendingCall, session: Session) -> RemoteHandle | None:
-    """Return the object that a call gave, None for null. Raises as `value_of` does."""
+    """Return the object that a call returned, or None for null. Raises the errors of `value_of`."""
     object_id = (await returned(pending)).object_id
     return None if object_id is None else RemoteHandle(session, object_id)
 
 
 async def returned(pending: PendingCall) -> ReturnedObject:
-    """Return what a function of the engine's own gave. Raises EvaluationFailedError when it threw."""
+    """Return the result of one of the engine's functions. Raises EvaluationFailedError if it threw."""
     reply = await pending.decoded(CallReply)
     if reply.exception_details is not None:
         raise EvaluationFailedError(
@@ -274,11 +273,11 @@ async def returned(pending: PendingCall) -> ReturnedObject:
 
 
 async def object_of_node(pending: PendingCall, session: Session) -> RemoteHandle:
-    """Return the object of a node that was asked for by `post_resolve`. Raises RemoteError for none."""
+    """Return the object of a node requested by `post_resolve`. Raises RemoteError for a missing node."""
     object_id = (await pending.decoded(ResolveNodeReply)).object.object_id
     if object_id is None:
-        # The world is a new document's and the node is of the document before it, in the same process: Chrome then
-        # answers with null in place of the node, and with no error.
+        # The world belongs to a new document and the node to the previous one, in the same process. Chrome then
+        # answers with null for the node, without an error.
         raise RemoteError(method=pending.call.method, code=-32000, message=NOT_OF_THE_DOCUMENT)
     return RemoteHandle(session, object_id)
 
@@ -294,34 +293,34 @@ class ObjectGroup:
     _sessions: dict[Session, None] = attrs.field(factory=dict, init=False, repr=False)
 
     def on(self, session: Session) -> str:
-        """Return the name, for a command of `session` that puts something into the group."""
+        """Return the group's name, for a command of `session` that puts an object into it."""
         self._sessions[session] = None
         return self.name
 
     def release(self) -> None:
-        """Let Chrome release what is in the group. Sent and not waited for; raises nothing."""
+        """Release the group's objects in Chrome without waiting. Raises nothing."""
         while self._sessions:
             session, _ = self._sessions.popitem()
             with suppress(SessionGoneError, ConnectionLostError):
                 session.post("Runtime.releaseObjectGroup", objectGroup=self.name)
 
     def forget(self) -> None:
-        """Note that Chrome put nothing into the group: there is nothing to release."""
+        """Note that Chrome put nothing into the group, so no release is needed."""
         self._sessions.clear()
 
 
 AnyGroup = ObjectGroup | str
-"""A group, or the name of one that is never released: what is in it lives as long as its document."""
+"""A group, or the name of one that is never released: its objects live as long as their document."""
 
 
 def new_group(purpose: str) -> ObjectGroup:
-    """Return a group with a name of its own. Without `object_group`, the caller releases it."""
+    """Return a group with a unique name. The caller releases it; see also `object_group`."""
     return ObjectGroup(f"cdpengine-{purpose}-{next(_numbers)}")
 
 
 @contextmanager
 def object_group(purpose: str) -> Iterator[ObjectGroup]:
-    """Give a group with a name of its own, and release it when the block ends, however it ends."""
+    """Yield a group with a unique name, and release it at the end of the block in any case."""
     group = new_group(purpose)
     try:
         yield group
@@ -335,12 +334,12 @@ def _always() -> bool:
 
 @attrs.frozen
 class Node:
-    """A DOM node and the session that it can be reached through.
+    """A DOM node and the session that reaches it.
 
-    `frame_id` is the frame whose document holds the node; it may be a same-process child frame of the session's
-    target. `description` is for people, such as 'e7 button "Log in"': error messages name the node by it. `valid`
-    tells whether the frame still shows the document that the id was given for, as far as Chrome has reported: to
-    be asked after Chrome's answer, for another document may have answered.
+    `frame_id` is the frame of the node's document; it may be a same-process child frame of the session's target.
+    `description` names the node in error messages, such as 'e7 button "Log in"'. `valid` returns whether the frame
+    still shows the node's document, as reported by Chrome. Call it after Chrome's answer, because another document
+    may have answered.
     """
 
     session: Session
@@ -352,9 +351,9 @@ class Node:
 
 @attrs.frozen
 class KnownElement:
-    """An element that is known in its world by a number: `holder` has a function `element`, which gives it.
+    """An element with a number in its world. `holder` has a function `element` that returns it.
 
-    That gives undefined for one that is gone.
+    The function returns undefined for an element that is gone.
     """
 
     holder: RemoteHandle
@@ -362,20 +361,20 @@ class KnownElement:
 
 
 class Numbered(Protocol):
-    """What knows elements of a document by numbers, which are the places of their ids in `ids`."""
+    """Numbered elements of a document: a number is an index into `ids`."""
 
     function: RemoteHandle
     ids: array[int]
 
 
 _LIBRARY_GROUP = "cdpengine-library"
-"""Never released: a library lives as long as its document."""
+"""Group that is never released: a library lives as long as its document."""
 
 WORLD_NAME = "cdpengine"
 USERS_WORLD_NAME = "cdpengine.evaluate"
-"""The world of `evaluate(world="isolated")`: what a user's script does to its globals harms no script of ours."""
+"""World of `evaluate(world="isolated")`. Separate, so that user scripts cannot change the engine's globals."""
 
-# What Chrome says when an execution context, or an object in it, is gone. Its own words, as of Chromium 156.
+# Chrome's error messages for a missing execution context or object, as of Chromium 156.
 _GONE = (
     "Cannot find context with specified id",
     NOT_OF_THE_DOCUMENT,
@@ -389,12 +388,12 @@ _GONE = (
 
 
 def context_gone(error: RemoteError) -> bool:
-    """Tell whether Chrome refused because the document that a context or object belonged to is gone."""
+    """Return whether Chrome refused because the document of a context or object is gone."""
     return error.message.startswith(_GONE)
 
 
 def post_world(session: Session, frame_id: str, name: str = WORLD_NAME) -> PendingCall:
-    """Ask for a world of a frame's document, which Chrome makes where there is none: an IsolatedWorldReply."""
+    """Request a world of a frame's document: an IsolatedWorldReply. Chrome creates a missing one."""
     # "grantUniveralAccess": Chrome's spelling.
     params = {"frameId": frame_id, "worldName": name, "grantUniveralAccess": False}
     return session.post("Page.createIsolatedWorld", **params)
@@ -402,7 +401,7 @@ def post_world(session: Session, frame_id: str, name: str = WORLD_NAME) -> Pendi
 
 @attrs.define(eq=False)
 class IsolatedWorlds:
-    """The execution contexts of the engine's worlds, made when first needed."""
+    """The execution contexts of the engine's worlds, created when first needed."""
 
     _contexts: dict[tuple[str | None, str], int] = attrs.field(factory=dict, init=False)
     _libraries: dict[tuple[str | None, str], RemoteHandle] = attrs.field(factory=dict, init=False)
@@ -411,26 +410,26 @@ class IsolatedWorlds:
     )
 
     async def context(self, session: Session, frame_id: str) -> ExecutionContext:
-        """Return the execution context of the frame's isolated world now.
+        """Return the execution context of the frame's current isolated world.
 
-        Chrome gives the same world each time it is asked, so this is always true and never leaks; it costs a
-        round trip. Raises RemoteError when there is no such frame in this session.
+        Chrome returns the same world for each request, so the result is always current and nothing leaks. It costs
+        a round trip. Raises RemoteError if the session has no such frame.
         """
         number = await self._wait_for_world(session, frame_id, post_world(session, frame_id))
         return ExecutionContext(session, number)
 
     async def users_context(self, session: Session, frame_id: str) -> ExecutionContext:
-        """Return the execution context of the world that is for the user's scripts. As `context`."""
+        """Return the execution context of the world for the user's scripts, as `context` does."""
         created = await post_world(session, frame_id, USERS_WORLD_NAME).decoded(IsolatedWorldReply)
         return ExecutionContext(session, created.execution_context_id)
 
     async def resolve(self, node: Node, group: AnyGroup, library: str | None = None) -> RemoteHandle:
         """Return the remote object of `node` in its frame's isolated world, in `group`.
 
-        One round trip when the frame's world is known; one call only when a library is kept for it, whose id then
-        tells whether it is still that world. With `library`, the source of a function that makes one, it is made
-        in the same round trip where the world has none, and kept. Raises RemoteError when Chrome knows no such
-        node in the frame's document, EvaluationFailedError when the library cannot be made.
+        It takes one round trip if the frame's world is known. With a cached library it takes one call, because the
+        library's id also proves that the world is current. `library` is the source of a function that makes a
+        library. If the world has none, the same round trip makes it, and it is cached. Raises RemoteError if
+        Chrome knows no such node in the frame's document, EvaluationFailedError if the library cannot be made.
         """
         session, frame_id = node.session, node.frame_id
         known = self._contexts.get((session.id, frame_id))
@@ -457,24 +456,24 @@ class IsolatedWorlds:
             if making is not None:
                 made = await object_of(making, session)
                 if made is None:
-                    raise EvaluationFailedError(text="the engine's functions gave no object")
+                    raise EvaluationFailedError(text="the engine's functions returned no object")
                 self._libraries[session.id, frame_id] = made
             return await object_of_node(resolution, session)
 
     def library(self, node: Node, found: RemoteHandle) -> RemoteHandle | None:
-        """Return the library that was kept for the world in which `found` is; None when there is none."""
+        """Return the cached library of the world of `found`, or None."""
         library = self._libraries.get((node.session.id, node.frame_id))
         same = library is not None and library.world == found.world and not library.lost
         return library if same else None
 
     def keep_numbers(self, session: Session, frame_id: str, numbered: Numbered) -> None:
-        """Note what knows elements of the frame's document by numbers, for as long as it lives."""
+        """Keep the numbered elements of the frame's document for as long as it lives."""
         self._numbered[session.id, frame_id] = numbered
 
     def known_element(self, node: Node) -> tuple[KnownElement, RemoteHandle] | None:
-        """Return the node as it is known in its world, and the library that was kept there; no round trip.
+        """Return the node as a known element and its world's library, or None. Makes no round trip.
 
-        None where either is missing. What is asked of them is refused where the document is another one by now.
+        If the document was replaced meanwhile, Chrome refuses calls that use them.
         """
         numbered = self._numbered.get((node.session.id, node.frame_id))
         if numbered is None or numbered.function.lost or node.backend_node_id not in numbered.ids:
@@ -485,7 +484,7 @@ class IsolatedWorlds:
         return KnownElement(numbered.function, numbered.ids.index(node.backend_node_id)), library
 
     def forget(self, session_id: str | None, frame_id: str | None = None) -> None:
-        """Drop what is remembered of a frame, or of a whole session that ended."""
+        """Drop the cache of a frame, or of a whole session that ended."""
         for key in [key for key in self._contexts if key[0] == session_id and frame_id in (None, key[1])]:
             del self._contexts[key]
             self._libraries.pop(key, None)

@@ -1,7 +1,7 @@
-"""Creations: what the engine makes in the browser (targets, contexts), and takes back when nobody wants it.
+"""Resources that the engine creates in the browser, such as targets and contexts, and their disposal.
 
-Rule: what was asked for comes into being even when the one who asked is cancelled before the reply. Then the
-reply is waited for in the background, and what it names is taken back; nobody's budget pays for it.
+Rule: Chrome creates a requested resource even if the caller is cancelled before the reply. A background task then
+waits for the reply and disposes of the resource, without cost to any budget.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ T = TypeVar("T")
 Undo = Callable[[T], Awaitable[object]]
 
 _DISPOSE_TIMEOUT = 0.08
-"""Seconds that a cancelled caller waits for the disposal, which is mostly done by then."""
+"""Time in seconds that a cancelled caller waits for the disposal, which usually suffices."""
 
 _SETTLE_TIMEOUT = 2.0
-"""Seconds that the end of the engine waits for what is still to be taken back."""
+"""Time in seconds that the engine's end waits for pending disposals."""
 
 
 @attrs.define(eq=False)
@@ -39,16 +39,16 @@ class _Creation(Generic[T]):
 
 @attrs.define(eq=False)
 class RemoteResources:
-    """Makes things through `session`; its tasks live in `nursery`."""
+    """Creates resources through `session`. Its tasks run in `nursery`."""
 
     _session: Session
     _nursery: trio.Nursery
     _unsettled: set[trio.Event] = attrs.field(factory=set, init=False)
 
     async def create(self, method: str, params: Mapping[str, Any], kind: type[T], undo: Undo[T]) -> T:
-        """Send a command that makes something, and return its decoded reply.
+        """Send a command that creates a resource, and return its decoded reply.
 
-        Cancelled, it has `undo` called with the reply when that comes. Raises as `Session.request` does.
+        If cancelled, `undo` is called with the reply when it arrives. Raises the errors of `Session.request`.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         if (error := self._session.error(method)) is not None:
@@ -70,9 +70,9 @@ class RemoteResources:
         return creation.result.unwrap()
 
     async def dispose(self, undo: Undo[T], made: T, grace: float = _DISPOSE_TIMEOUT) -> None:
-        """Undo what was made, in the background; returns when it is done, or after `grace` seconds at most.
+        """Undo a creation in the background. Return when it is done, or after `grace` seconds at most.
 
-        Where the time of the action is over, it returns in time, and the undoing goes on.
+        If the action's time is over, the call returns in time and the disposal continues.
         """
         settled = trio.Event()
         self._unsettled.add(settled)
@@ -81,7 +81,7 @@ class RemoteResources:
             await settled.wait()
 
     async def settle(self) -> None:
-        """Wait, a short while, until all that nobody wants is taken back."""
+        """Wait briefly for all pending disposals."""
         with trio.move_on_after(_SETTLE_TIMEOUT, shield=True):
             while self._unsettled:
                 await next(iter(self._unsettled)).wait()
@@ -96,14 +96,14 @@ class RemoteResources:
                 creation.result = outcome.Error(error)
             else:
                 if not creation.wanted:
-                    with suppress(EngineError):  # gone by itself, or with the connection
+                    with suppress(EngineError):  # gone already, or lost with the connection
                         await creation.undo(creation.result.value)
         finally:
             self._settle(creation.settled)
 
     async def _undo(self, undo: Undo[T], made: T, settled: trio.Event) -> None:
         try:
-            with suppress(EngineError):  # gone by itself, or with the connection
+            with suppress(EngineError):  # gone already, or lost with the connection
                 await undo(made)
         finally:
             self._settle(settled)

@@ -1,9 +1,9 @@
-// Makes the one test for secret fields: those whose value no script of the engine's returns. A part of the scripts that
-// read fields: walk.js, readable.js, fill.js and so on, which call it and get isSecret(element). Secret is
-//   an input of type password, also once it was seen as one: a page may show it as text; and an input of type hidden
+// Makes the one test for secret fields, whose value no script of the engine returns. It is a part of scripts that
+// read fields (walk.js, readable.js, fill.js, ...). They call it and get isSecret(element). Secret fields are
+//   an input of type password, even if the page later shows it as text; and an input of type hidden
 //   a field whose autocomplete has a token for a password, a one-time code or a card
-//   what is drawn as dots by -webkit-text-security, be it an input or an element that can be edited
-// What was seen as a password is kept in the isolated world, weakly; the page sees nothing of it.
+//   an input or editable element that -webkit-text-security displays as dots
+// Fields seen as passwords are remembered weakly in the isolated world, invisible to the page.
 (function () {
   "use strict";
 
@@ -11,11 +11,11 @@
     "current-password", "new-password", "one-time-code", "cc-number", "cc-csc", "cc-exp", "cc-exp-month", "cc-exp-year",
   ]);
   const FIELDS = new Set(["input", "select", "textarea"]);
-  // Inputs that hold no text: what these show is the page's own, or a choice.
+  // Inputs without typed text: their value is the page's label or a choice.
   const UNTYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
   const KEPT = "cdpengineSecretFields";
 
-  // An own property: as one that is only inherited, a page's element of that name would stand for it.
+  // An own property, because a page's element of the same name would hide an inherited one.
   if (!Object.hasOwn(globalThis, KEPT)) Object.defineProperty(globalThis, KEPT, { value: new WeakSet() });
   const passwords = globalThis[KEPT];
   const { getAttribute } = Element.prototype;

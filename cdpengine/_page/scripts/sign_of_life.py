@@ -1,6 +1,6 @@
-"""The question that every page answers which can run scripts: evaluate nothing.
+"""The empty evaluation, which every page that can run scripts answers.
 
-Rule: any reply proves that the page answers, an error too. The callers decide which errors say more.
+Rule: any reply proves that the page answers, including an error. The callers decide which errors mean more.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ _NOTHING = own("0")
 
 
 def post_nothing(session: Session) -> PendingCall:
-    """Have the page evaluate nothing. Raises why the session ended."""
+    """Send an empty evaluation. Raises the error of an ended session."""
     method, params = expression_command(session, _NOTHING)
     return session.post(method, params)
 
 
 def post_shared_nothing(session: Session) -> SharedCall:
-    """Do as `post_nothing`, for several tasks that wait for the answer."""
+    """Send an empty evaluation for several waiting tasks, as `post_nothing` does."""
     method, params = expression_command(session, _NOTHING)
     if (error := session.error(method)) is not None:
         raise error
