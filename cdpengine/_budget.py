@@ -19,6 +19,7 @@ import trio
 
 from cdpengine._pickling import not_picklable
 from cdpengine.errors import DeadlineExceededError, EngineError, InvalidArgumentError, NotInTrioError
+from cdpengine.errors.texts import shown
 
 
 def check_seconds(what: str, seconds: float) -> float:
@@ -49,7 +50,9 @@ def _warn_of_milliseconds(seconds: float) -> None:
     ):
         frame, level = frame.f_back, level + 1
     warnings.warn(
-        f"timeout={seconds:g} is {seconds / 3600:.1f} hours: times are in seconds, not in milliseconds",
+        shown(
+            f"timeout={seconds:g} is {seconds / 3600:.1f} hours: times are in seconds, not in milliseconds"
+        ),
         UserWarning,
         stacklevel=level,
     )

@@ -135,7 +135,7 @@ def shorten(blocks: Sequence[Block], write: Callable[[Sequence[Block]], str], ma
     if max_chars is None or len(whole) <= max_chars:
         return whole
     remark = Remark(
-        f"cut: this is the beginning of {len(whole)} characters; a larger max_chars or a target shows more"
+        f"cut: this is the beginning of {len(whole)} characters; a larger limit or a single element shows more"
     )
     fits, too_much = 0, max_chars + 1  # counted in characters of words: never more than are written
     best = write([remark])

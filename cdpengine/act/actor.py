@@ -22,7 +22,9 @@ from cdpengine._paths import to_path
 from cdpengine._snapshot.ref import RefNumbers, ref_of_line
 from cdpengine.act.observing.held import HeldScope
 from cdpengine.act.requests import ActRequest
+from cdpengine.act.response import NOT_READ
 from cdpengine.act.searching import ENGINES, SearchEngine
+from cdpengine.act.words.wording import in_requests
 from cdpengine.errors import (
     ConnectionLostError,
     DeadlineExceededError,
@@ -300,7 +302,7 @@ class Actor:
                     longest = _LOOKING_AT_HUNG
             snapshot = await self._look_at_all(page, min(timeout, longest))
         except (DeadlineExceededError, SessionGoneError) as error:
-            return f"# not read: {error}"
+            return f"{NOT_READ}{in_requests(str(error))}"
         self.give(page, snapshot, None if snapshot.diff is None else snapshot.diff.lines)
         return f"# a new document\n{snapshot.text}" if snapshot.diff is None else str(snapshot.diff)
 

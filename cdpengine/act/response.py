@@ -215,8 +215,14 @@ def describe_failure(error: EngineError) -> Failure:
     )
 
 
+NOT_READ = "# not read: "
+"""The beginning of a diff that is the message of an error."""
+
+
 def reword(response: ActResponse, words: Words) -> ActResponse:
-    """Return a response whose error is in the words of a client."""
+    """Return a response whose errors are in the words of a client. Text of the page is not changed."""
+    if response.diff is not None and response.diff.startswith(NOT_READ):
+        response = attrs.evolve(response, diff=words.translate(response.diff))
     error = response.error
     if error is None:
         return response

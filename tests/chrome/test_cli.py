@@ -177,7 +177,7 @@ def cups(httpserver: HTTPServer) -> str:
         ),
         (
             ["markdown", "--target", "main > p", "--max-chars", "1"],
-            "[cut: this is the beginning of LENGTH characters; a larger max_chars or a target shows more]",
+            "[cut: this is the beginning of LENGTH characters; a larger limit or a single element shows more]",
         ),
     ],
     ids=["text", "markdown", "cut"],

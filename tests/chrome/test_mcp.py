@@ -295,7 +295,7 @@ async def test_long_answers_are_files_and_are_read_part_by_part(
         await ask("navigate", url=f"{site}/long")
         answer, whole = await kept("snapshot")
         assert "Button 0 of many" in answer, "what is in the viewport"
-        assert "left out by max_tokens" in answer
+        assert "left out by the limit of" in answer
         assert whole.count("\n") == 900, "each button has its line, and the address"
         assert len(await ask("snapshot", maxTokens=500)) < 1_600, "a size that the caller names is kept"
         answer, whole = await kept("evaluate", function="Array.from({length: 5000}, (_, n) => n)")

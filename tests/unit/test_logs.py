@@ -138,6 +138,7 @@ WARNINGS = {
     ("debug/replaying/replay_server.py", "not replayed: %s"): "record anew, or let the program ask as it did",
     ("debug/replaying/replay_server.py", "client %d of the replay sent s"): "see to the client",
     ("cache/entry_table.py", "an entry of the cache is skipp"): "delete it, or put another in its place",
+    ("_budget.py", None): "give the timeout in seconds",
     (
         "cache/acting/running.py",
         "the figures of a cancelled run",

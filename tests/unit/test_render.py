@@ -265,7 +265,7 @@ def test_max_depth_says_what_it_left_out() -> None:
         "- navigation",
         "- main",
         '- listbox "Sizes" [ref=e4]',
-        "# 10 lines (5 refs) below max_depth=0 left out; raise max_depth to see them",
+        "# 10 lines (5 refs) below depth 0 left out; raise the depth to see them",
     ]
     assert "#" not in text_of(*SHOP, max_depth=3)
 
@@ -275,14 +275,14 @@ def test_max_chars_cuts_at_a_line_and_says_what_it_left_out() -> None:
     assert text_of(*SHOP, max_chars=len(whole)) == whole
     cut = text_of(*SHOP, max_chars=len(whole) - 1)
     assert cut.splitlines()[-1] == (
-        "# 7 more lines (4 refs) left out by max_chars=272; raise max_chars to see them, "
-        "or use interactive or compact or max_depth"
+        "# 8 more lines (5 refs) left out by the limit of 272 characters; raise the limit to see them, "
+        "or use interactive or compact or a maximum depth"
     )
-    assert cut.splitlines()[:-1] == whole.splitlines()[:6]
-    assert "use max_depth" in text_of(*SHOP, max_chars=100, interactive=True, compact=True)
+    assert cut.splitlines()[:-1] == whole.splitlines()[:5]
+    assert "use a maximum depth" in text_of(*SHOP, max_chars=100, interactive=True, compact=True)
     assert text_of(*SHOP, max_chars=0) == (
-        "# 13 more lines (6 refs) left out by max_chars=0; raise max_chars to see them, "
-        "or use interactive or compact or max_depth"
+        "# 13 more lines (6 refs) left out by the limit of 0 characters; raise the limit to see them, "
+        "or use interactive or compact or a maximum depth"
     )
 
 

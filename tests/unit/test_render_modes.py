@@ -216,7 +216,7 @@ def test_trees_of_frames_stand_below_their_iframe() -> None:
 def test_a_frame_without_a_tree_is_shown_by_its_nodes() -> None:
     text = rendered(shop(1), mode="aria").text
     assert '- button "Buy 0" [ref=e3]' in text
-    assert text.endswith("# this document is not shown from the accessibility tree, but from source=ax")
+    assert text.endswith("# this document is not shown from the accessibility tree, but from the source ax")
 
 
 @pytest.mark.parametrize(

@@ -209,5 +209,5 @@ def test_frames_that_nobody_looked_at_are_named() -> None:
         '- iframe "Map 2" [ref=e2] [partly read, too late]',
         '- iframe "Map 3" [ref=e3] [partly read, too large]',
         '- iframe "Map 4" [ref=e4] [partly read, too deep]',
-        f"# this document was read only in part, {late}; root= takes a part of it",
+        f"# this document was read only in part, {late}; take an element as root to read a part",
     ]

@@ -22,8 +22,8 @@ def test_without_boxes_the_order_of_the_page_decides() -> None:
     shown = rendered(shop(50), max_chars=1000).text.splitlines()
     assert shown[:-1] == whole[: len(shown) - 1]
     assert re.fullmatch(
-        r'# \d+ more lines \(\d+ refs\) left out by max_chars=1000; root="e1" for what else is in it, or '
-        r"raise max_chars to see them, or use interactive or compact or max_depth",
+        r"# \d+ more lines \(\d+ refs\) left out by the limit of 1000 characters; take e1 as root for its other lines, or "
+        r"raise the limit to see them, or use interactive or compact or a maximum depth",
         shown[-1],
     )
 

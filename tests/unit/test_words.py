@@ -13,7 +13,7 @@ from made_errors import CLASSES, make
 
 import cdpengine
 from cdpengine.act import KINDS, ActResponse
-from cdpengine.act.response import Failure, describe_failure, reword
+from cdpengine.act.response import NOT_READ, Failure, describe_failure, reword
 from cdpengine.act.words.advice import ADVICE, RENAMED
 from cdpengine.act.words.wording import Words, in_requests
 from cdpengine.errors import AmbiguousNodeError, InvalidArgumentError, PageUnresponsiveError, StaleRefError
@@ -91,11 +91,6 @@ UNREACHED = (
     "that page.snapshot() made",
     "what normalize_url returns",
     'mode="aria" with it',
-    "max_depth=",  # lines of snapshots
-    "root=",
-    'source="dom"',
-    'mode="role"',
-    "max_chars",
     "call(",  # arguments of session.call
     "scenario_confidence",
     "text= finds",
@@ -231,6 +226,15 @@ def test_advice_names_what_each_client_can_do() -> None:
     )
     refused = describe_failure(InvalidArgumentError("click", "no element", "a ref"))
     assert words_of("mcp", refused).hint != words_of("shell", refused).hint
+
+
+def test_a_failed_look_after_an_action_is_in_the_words_of_its_client_and_a_page_is_not_touched() -> None:
+    hung = in_requests(str(PageUnresponsiveError("look", 2.0, (), 1.0)))
+    for words, name in ((MCP, 'The tool navigate with action "recover"'), (SHELL, "cdpengine recover")):
+        failed = reword(ActResponse(kind="click", ok=True, diff=f"{NOT_READ}{hung}"), words)
+        assert f"{name} stops its script" in str(failed.diff)
+        text = "# a new document\n- paragraph: raise maxDepth, or use a recover request"
+        assert reword(ActResponse(kind="click", ok=True, diff=text), words).diff == text
 
 
 def test_hints_for_special_cases_are_kept() -> None:

@@ -135,7 +135,7 @@ def _visits(
         if child.ax is None:
             whose = "this document" if child is document else "a frame's document"
             remarks.append(
-                f"# {whose} is not shown from the accessibility tree, but from source={child.source}"
+                f"# {whose} is not shown from the accessibility tree, but from the source {child.source}"
             )
         stack.extend((tree, root, depth, False) for root in reversed(tree.take_roots()))
 

@@ -108,14 +108,16 @@ def _render(
     gaps = _find_gaps(document, refs)
     if document.cut:
         why = document.cut_because
-        remarks.append(f"# this document was read only in part, {why}; root= takes a part of it")
+        remarks.append(
+            f"# this document was read only in part, {why}; take an element as root to read a part"
+        )
     if skipped := _describe_skipped(document, options.mode):
         remarks.append(skipped)
     if lines.too_deep:
         ref_count = sum(node is not None and node in refs for node in lines.too_deep)
         remarks.append(
-            f"# {amount(len(lines.too_deep), ref_count)} below max_depth={options.max_depth} left out; "
-            "raise max_depth to see them"
+            f"# {amount(len(lines.too_deep), ref_count)} below depth {options.max_depth} left out; "
+            "raise the depth to see them"
         )
     if options.max_chars is not None or options.max_tokens is not None:
         lines, left_out = fit(lines, heading + remarks, document, refs, options)
@@ -151,11 +153,11 @@ def _describe_skipped(document: Document, mode: Mode) -> str:
     if not count:
         return ""
     acting = sum(each.skipped_acting for each in found)
-    elsewhere = 'mode="role" with ' if mode in AX_MODES else ""
+    elsewhere = "the mode role with " if mode in AX_MODES else ""
     return (
         f"# {count} element{'s' if count != 1 else ''} ({acting} to act on) far off the screen left out: "
         "content-visibility: auto keeps them out of the accessibility tree; "
-        f'{elsewhere}source="dom" shows them'
+        f"scroll to them, or use {elsewhere}the source dom"
     )
 
 
@@ -230,7 +232,7 @@ def fit(
     worst = _remark(lines, everything, where, refs, options, "")
     longest_ref = max((len(ref.id) for ref in refs.values()), default=0)
     rooms = [
-        room - measure(worst) - 1 - (longest_ref + len(_ROOT_HINT) if longest_ref else 0)
+        room - measure(worst) - 1 - (longest_ref + len(_ROOT_HINT.format("")) if longest_ref else 0)
         for room, (measure, _) in zip(rooms, limits, strict=True)
     ]
     kept = _choose(sizes, rooms, where)
@@ -344,7 +346,7 @@ def _distance(box: Box, width: float, height: float) -> float:
 
 # --- remarks -----------------------------------------------------------------------------------
 
-_ROOT_HINT = 'root="" for what else is in it, or '
+_ROOT_HINT = "take {} as root for its other lines, or "
 
 
 def _best_root(
@@ -390,20 +392,21 @@ def _remark(
         return ""
     count = sum(lines.texts[index].count("\n") + 1 for index in left)
     ref_count = sum(node is not None and node in refs for node in map(lines.nodes.__getitem__, left))
-    used = [name for name in ("max_chars", "max_tokens") if getattr(options, name) is not None]
-    limits = " and ".join(f"{name}={getattr(options, name)}" for name in used)
+    sizes = (options.max_chars, "characters"), (options.max_tokens, "tokens")
+    used = [f"{most} {unit}" for most, unit in sizes if most is not None]
+    plural = "s" if len(used) > 1 else ""
     unused = [] if options.mode in AX_MODES else ["interactive", "compact"]
     unused = [name for name in unused if not getattr(options, name)]
     if options.max_depth is None:
-        unused.append("max_depth")
+        unused.append("a maximum depth")
     others = f", or use {' or '.join(unused)}" if unused else ""
     place = ""
     if where.known:
         above = sum(where.distances[index] < 0 for index in left)
         below = sum(where.distances[index] > 0 for index in left)
         place = f"; {above} of them above the viewport, {below} below"
-    hint = f'root="{root}" for what else is in it, or ' if root else ""
+    hint = _ROOT_HINT.format(root) if root else ""
     return (
-        f"# {amount(count, ref_count, 'more ')} left out by {limits}{place}; "
-        f"{hint}raise {' and '.join(used)} to see them{others}"
+        f"# {amount(count, ref_count, 'more ')} left out by the limit{plural} of {' and '.join(used)}{place}; "
+        f"{hint}raise the limit{plural} to see them{others}"
     )
