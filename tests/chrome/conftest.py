@@ -1,6 +1,7 @@
-"""Fixtures for tests against a real Chromium: one shared browser, one window for a file's tests, pages on loopback.
+"""Fixtures for tests against a real Chromium: one shared browser, one window for each file, pages on
+loopback.
 
-Each test fails when it leaves tasks, pages or pending calls behind.
+A test fails if it leaves tasks, pages or pending calls behind.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ EMPTY = (Path(__file__).parents[1] / "support" / "empty_page.js").read_text("utf
 
 
 class Server(HTTPServer):
-    """The server of the `httpserver` fixture; it has a blank page for the window that a file's tests share."""
+    """The server of the `httpserver` fixture, with a blank page for the window that a file's tests share."""
 
     def application(self, request: Request) -> Response:
-        if request.path == BLANK:  # not in the log of what was asked for
+        if request.path == BLANK:  # left out of the request log
             return Response('<link rel=icon href="data:,">', content_type="text/html")
         return super().application(request)
 
 
 @pytest.fixture(scope="session")
 def make_httpserver() -> Iterator[HTTPServer]:
-    """The server, with a thread a request: pages fetch several things at once."""
+    """The server, with a thread for each request, because pages fetch several resources in parallel."""
     server = Server(host="127.0.0.1", port=0, threaded=True)
     server.start()
     yield server
@@ -53,7 +54,7 @@ def make_httpserver() -> Iterator[HTTPServer]:
 
 @pytest.fixture
 def serve(httpserver: HTTPServer) -> Callable[..., str]:
-    """Give the test server one page, and none of those before; return its URL."""
+    """Make the test server serve only this page, and return its URL."""
 
     def serve(html: str, path: str = "/login") -> str:
         httpserver.clear()
@@ -65,9 +66,11 @@ def serve(httpserver: HTTPServer) -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def shared_pipe() -> Iterator[SharedPipe]:
-    """A Chromium for the whole run, started in a trio of its own: pytest-trio gives every test a new one.
+    """A Chromium for the whole run, started in a separate trio run because pytest-trio starts one for each
+    test.
 
-    Only the process: a second engine on the same pages would answer their dialogs before the test's does.
+    Only the process is shared. A second engine on the same pages would answer their dialogs before the test's
+    engine.
     """
     ready: queue.Queue[SharedPipe | BaseException] = queue.Queue()
     stop: list[trio.lowlevel.TrioToken | trio.Event] = []
@@ -106,7 +109,7 @@ def shared_pipe() -> Iterator[SharedPipe]:
 
 @pytest.fixture(scope="session")
 def shared_endpoint(shared_pipe: SharedPipe) -> str:
-    """Where the shared browser listens, beside its pipe."""
+    """Endpoint of the shared browser's debugging port, which it has in addition to its pipe."""
     assert shared_pipe.endpoint is not None
     return f"http://{urlsplit(shared_pipe.endpoint).netloc}"
 
@@ -121,7 +124,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def transport(request: pytest.FixtureRequest) -> str:
-    """The transport of the test's browser: of its mark, of `--transport`, or "pipe", as `launch` has it."""
+    """The transport of the test's browser: from its mark, from `--transport`, or "pipe", the default of
+    `launch`.
+    """
     mark = request.node.get_closest_marker("transport")
     if mark is not None:
         return str(mark.args[0])
@@ -132,7 +137,7 @@ def transport(request: pytest.FixtureRequest) -> str:
 async def browser(
     shared_pipe: SharedPipe, shared_endpoint: str, transport: str, wire_log: list[str]
 ) -> AsyncIterator[cdpengine.Browser]:
-    """The shared browser, over connections of the test's own, or over its pipe."""
+    """The shared browser, over its pipe or over the test's own connections."""
 
     def watch(traffic: Traffic) -> None:
         text = (
@@ -153,14 +158,14 @@ async def browser(
             for page in leaked:
                 await page.close()
             assert not leaked, f"the test left pages open: {leaked}"
-            # Replies may still be under way for what was sent without being waited for.
+            # Responses to commands that were sent without waiting may still be on their way.
             with trio.move_on_after(2):
                 while any(connection.statistics().in_flight for connection in browser.connections):
                     await browser.session.call("Browser.getVersion")
             for connection in browser.connections:
                 assert connection.statistics().in_flight == 0, "the test left calls pending"
                 assert connection.lost is None
-                assert connection.statistics().failed_callbacks == 0, "a callback of the engine's own raised"
+                assert connection.statistics().failed_callbacks == 0, "an engine callback raised"
     assert trio.lowlevel.current_statistics().tasks_living <= tasks, "the test left tasks behind"
 
 
@@ -183,7 +188,7 @@ def window(shared_endpoint: str) -> Iterator[Window]:
 
 @pytest.fixture
 def open_window(window: Window) -> Window:
-    """The window, opened again where the test before closed it or left it in a bad way."""
+    """The window, opened again if the test before closed or damaged it."""
     if window.target_id is None:
         trio.run(window.open)
     return window
@@ -191,9 +196,9 @@ def open_window(window: Window) -> Window:
 
 @pytest.fixture
 async def used_page(open_window: Window, browser: cdpengine.Browser) -> AsyncIterator[cdpengine.Page]:
-    """The window's page as the test before left it: for tests that begin with a `goto`.
+    """The window's page as the test before left it, for tests that begin with a `goto`.
 
-    The connection is the test's own, and with it all that lasts as long as a session does.
+    The connection, and all state that lasts as long as a session, belongs to the test alone.
     """
     page = await browser.wait_for_page(where=lambda page: page.target_id == open_window.target_id)
     yield page
@@ -205,10 +210,11 @@ async def used_page(open_window: Window, browser: cdpengine.Browser) -> AsyncIte
 async def kept_page(
     used_page: cdpengine.Page, open_window: Window, make_httpserver: HTTPServer
 ) -> cdpengine.Page:
-    """The window's page at a blank document of the test server's origin: no other process is needed for its pages.
+    """The window's page with a blank document of the test server's origin, so its pages need no other
+    process.
 
-    It is the document of the test before where that can be emptied so that nothing is left of it: a document is half
-    of what a small test costs.
+    Reuses the document of the test before if it can be emptied completely. A new document costs half the time
+    of a small test.
     """
     if not await emptied(used_page, open_window, make_httpserver.url_for(BLANK)):
         await used_page.goto(make_httpserver.url_for(BLANK))
@@ -218,7 +224,7 @@ async def kept_page(
 
 
 async def emptied(page: cdpengine.Page, window: Window, url: str) -> bool:
-    """Empty the blank document that the test before began with; say whether that is all that it takes."""
+    """Empty the blank document that the test before began with. Return whether that suffices."""
     before, window.blank = window.blank, None
     if before is None or page.url != url or page._core.target.worker_sessions:
         return False
@@ -229,7 +235,7 @@ async def emptied(page: cdpengine.Page, window: Window, url: str) -> bool:
             empty = f"{EMPTY}({', '.join(map(str, before))})"
             left = await call("Runtime.evaluate", expression=empty, returnByValue=True)
     except (cdpengine.EngineError, trio.TooSlowError):
-        return False  # a page that hangs is freed by a `goto`
+        return False  # a `goto` recovers a hung page
     if not declared["names"]:
         window.blank = left["result"].get("value")
     return window.blank is not None
@@ -237,7 +243,7 @@ async def emptied(page: cdpengine.Page, window: Window, url: str) -> bool:
 
 @pytest.fixture
 def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    """The page of most tests, where no file or folder says otherwise."""
+    """The page of most tests; a file or folder can override it."""
     return kept_page
 
 
@@ -246,7 +252,7 @@ def page(kept_page: cdpengine.Page) -> cdpengine.Page:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a recording not wait for a page at rest: for tests of what is recorded, not of what it led to."""
+    """Make recordings not wait for a page at rest, for tests that only check the recorded requests."""
     monkeypatch.setattr(elements, "SETTLING", 0)
 
 
@@ -259,19 +265,19 @@ async def site() -> AsyncIterator[CacheSite]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Where the cache is kept."""
+    """The path of the cache."""
     return tmp_path / "cache.sqlite3"
 
 
 @pytest.fixture
 async def cache(file: Path) -> AsyncIterator[ActionCache]:
-    """A cache that knows nothing yet."""
+    """An empty cache."""
     async with ActionCache.open(file, config=CONFIG) as opened:
         yield opened
 
 
 @pytest.fixture
 async def known(page: cdpengine.Page, site: CacheSite, cache: ActionCache) -> CacheEntry:
-    """The login, which the cache knows; the page stands where it begins."""
+    """A cache that knows the login. The page shows the login form."""
     await begin(page, site)
     return await cache.store.put(await make_login(page, site))

@@ -1,4 +1,6 @@
-"""A page for the action layer's own tests: a window a file; a new document, session and emulation a test."""
+"""A page for tests of the action layer. The tests of a file share a window; each test gets a new document,
+session and emulation.
+"""
 
 from __future__ import annotations
 

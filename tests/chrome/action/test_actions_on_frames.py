@@ -1,4 +1,4 @@
-"""Actions on the element of a frame: the document in it receives them, as its own log shows."""
+"""Actions on a frame's element reach the document in the frame, as that document's log shows."""
 
 from __future__ import annotations
 

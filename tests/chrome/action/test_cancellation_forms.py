@@ -1,4 +1,4 @@
-"""Each action of keyboard and forms, cancelled at each of its own steps: nothing stays down, nothing stays on."""
+"""Keyboard and form actions cancelled at each of their steps: no key stays down and no setting stays on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.chrome
 
 @pytest.fixture
 def page(new_tab: cdpengine.Page) -> cdpengine.Page:
-    """A page a test: what a cancelled chooser or composition might leave is this test's to find."""
+    """A new page for each test, which must find leftovers of a cancelled chooser or composition."""
     return new_tab
 
 
@@ -52,7 +52,7 @@ RESET = """() => {
 
 
 class Scene:
-    """The page, its nodes, a file."""
+    """A page, its nodes and a file."""
 
     def __init__(self, form: FormPage, nodes: dict[str, cdpengine.BackendNode], path: Path) -> None:
         self.page = form.page
@@ -75,7 +75,7 @@ class Scene:
         await page.evaluate(RESET)
         await page.type(self.nodes["probe"], "ab", timeout=20)
         assert await page.evaluate("probe.value") == "ab"
-        # A chooser that nobody expects is Chrome's to cancel again.
+        # Chrome must cancel an unexpected chooser again.
         before = len(await self.form.told("cancel"))
         await page.click(self.nodes["file"], timeout=20)
         with trio.fail_after(20):

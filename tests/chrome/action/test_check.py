@@ -145,7 +145,7 @@ async def test_a_page_that_keeps_the_state_in_the_attribute_alone(form: FormPage
     for act, on in ((form.page.check, True), (form.page.check, True), (form.page.uncheck, False)):
         await act(await form.node("#box"), timeout=20)
         assert await form.js("[on, box.checked]") == [on, False]
-    # An attribute that the page leaves alone says nothing of the state.
+    # An unchanged attribute is no evidence of the state.
     await form.show("<input type=checkbox role=switch id=box aria-checked=false>")
     for act, on in ((form.page.check, True), (form.page.check, True), (form.page.uncheck, False)):
         await act(await form.node("#box"), timeout=20)

@@ -106,11 +106,11 @@ async def test_position_turns_with_the_element(stage: Stage) -> None:
         "transform:rotate(90deg);transform-origin:0 0'></div>"
     )
     await stage.click("#box", position=(30, 10))
-    # A quarter turn takes "30 across, 10 down" to "10 to the left, 30 down".
+    # After a quarter turn, "30 right, 10 down" is "10 left, 30 down".
     assert [(e["x"], e["y"]) for e in await stage.record("click")] == [(290, 230)]
 
 
-# --- dialogs, cancellation, what is left behind ---------------------------------------------------------------
+# --- dialogs, cancellation, leftovers -------------------------------------------------------------------------
 
 
 @pytest.mark.sample(2)
@@ -123,8 +123,8 @@ async def test_dialog_on_click_does_not_hang(stage: Stage, event: str) -> None:
     assert outcome.dialog_opened
     await stage.session.call("Page.handleJavaScriptDialog", accept=True)
     assert stage.mouse.buttons == 0
-    # Chrome may drop what was posted behind the event that opened the dialog, so the page's record of this
-    # click can end early. The next one is whole again.
+    # Chrome may drop input that is queued behind the event that opened the dialog. The page's record of this
+    # click can therefore be incomplete; the record of the next click must be complete.
     await stage.js("void (record.length = 0)")
     await stage.click("#go")
     assert (await stage.types("mousedown", "mouseup", "click"))[-3:] == ["mousedown", "mouseup", "click"]
@@ -160,7 +160,7 @@ async def test_cancelled_click_is_whole_or_nothing(stage: Stage) -> None:
         await stage.js("void (record.length = 0)")
         with trio.move_on_after(milliseconds / 1000):
             await stage.click(node)
-        # On a busy machine the page hears of a click when the record of the next one has begun.
+        # On a busy machine the page can receive a click after the record of the next one has begun.
         kinds = await stage.types("mousedown", "mouseup", "click")
         assert kinds == ["mousedown", "mouseup", "click"] * (len(kinds) // 3)
         assert stage.mouse.buttons == 0

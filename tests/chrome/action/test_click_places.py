@@ -1,4 +1,4 @@
-"""Where a click goes: scrollers, shapes, labels, shadow trees, frames."""
+"""Click positions in scrollers, shapes, labels, shadow trees and frames."""
 
 from __future__ import annotations
 

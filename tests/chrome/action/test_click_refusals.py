@@ -1,4 +1,4 @@
-"""Clicks that cannot be made yet, or at all: waited for, refused with the reason, and never sent."""
+"""Clicks on elements that are not ready: the engine waits, or refuses with the reason and sends nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code editors keep their text out of the document: the whole of it is replaced, and what they took is known."""
+"""Code editors that keep their content out of the document. Fill replaces all of it and checks the result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cdpengine import FocusMovedError, ValueRefusedError
 
 pytestmark = pytest.mark.chrome
 
-# A model with a selection, of which 20 lines are drawn; keys and the events of the clipboard change it.
+# A model with a selection. The page draws 20 of its lines; keys and clipboard events change it.
 EDITOR = """<style>.root { width: 400px; height: 200px; overflow: hidden; position: relative } .lines { white-space: pre }</style>
 <div class="root EDITOR"><div class=holder style="OVERFLOW">INPUT</div><div class=lines></div></div><input id=other>
 <script>{

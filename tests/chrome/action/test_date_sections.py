@@ -1,4 +1,4 @@
-"""Date and time fields of a page's own that have a spin button for each part, filled in as a whole."""
+"""Custom date and time fields with a spin button for each part, filled in as a whole."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cdpengine.errors import FocusMovedError, NotInteractableError
 
 pytestmark = pytest.mark.chrome
 
-# As MUI's: an input for forms that passes the focus on, sections that go on by themselves.
+# Like MUI: a form input that passes the focus on, and sections that advance automatically.
 FIELD = """<label id=label for=hidden>Due</label>
 <div role=group id=group aria-labelledby=label><div id=list></div><input id=hidden aria-hidden=true tabindex=-1></div>
 <script>

@@ -1,6 +1,6 @@
-"""What a page may do to the target of a gesture, at each event of it: the outcome agrees with the page's own record.
+"""The outcome of a gesture agrees with the page's record, whatever the page does to the target at any event.
 
-One document for all: each case gets a new target, with what is done to it, and at which event.
+All cases share one document. Each case gets a new target, an effect, and the event that triggers it.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ GESTURES: dict[str, tuple[Act, tuple[str, ...]]] = {
 
 async def rearm(page: cdpengine.Page, *case: object) -> cdpengine.BackendNode:
     words = ", ".join(repr(part) if isinstance(part, str) else str(part).lower() for part in case)
-    await page.mouse.hover(5, 490)  # else what is new is below the mouse, and hears of it before the action
+    await page.mouse.hover(
+        5, 490
+    )  # otherwise a new element under the mouse receives events before the action
     made = await page.session.call("Runtime.evaluate", expression=f"rearm({words})")
     described = await page.session.call("DOM.describeNode", objectId=made["result"]["objectId"])
     return cdpengine.BackendNode(described["node"]["backendNodeId"])
@@ -126,7 +128,7 @@ async def recorded(page: cdpengine.Page) -> dict[str, Any]:
 
 
 def expected(gesture: str, got: list[str], others: set[str]) -> bool | None:
-    """What the page's record says: True all arrived, False its beginning did, None nothing of it."""
+    """The page's record: True if all events arrived, False if only the first ones did, None if none did."""
     if gesture == "hover":
         return True if "mousemove" in got else False if set(got) & set(WATCHED["hover"]) else None
     if not set(got) & {"pointerdown", "mousedown", "touchstart"}:
@@ -141,7 +143,7 @@ def expected(gesture: str, got: list[str], others: set[str]) -> bool | None:
 
 
 def wrong(gesture: str, end: Any, seen: dict[str, Any]) -> list[str]:
-    """In what the outcome disagrees with what the page has recorded."""
+    """Return the differences between the outcome and the page's record."""
     got, others = seen["got"], [tuple(each) for each in seen["others"]]
     truth = expected(gesture, got, {kind for kind, _ in others})
     if isinstance(end, Exception):
@@ -163,7 +165,7 @@ def wrong(gesture: str, end: Any, seen: dict[str, Any]) -> list[str]:
 
 def cases(gesture: str) -> Iterable[tuple[str, str]]:
     _, events = GESTURES[gesture]
-    if gesture == "tap":  # what has no click takes the time in which one could come
+    if gesture == "tap":  # without a click, the engine waits for one until the timeout
         return [
             ("touchstart", "cover"),
             ("touchstart", "remove"),
@@ -173,7 +175,7 @@ def cases(gesture: str) -> Iterable[tuple[str, str]]:
     table = list(itertools.product(events, DEEDS))
     if gesture in ("click", "hover"):
         return table
-    # Each event and each deed is there in a usual run, too, and all of a click.
+    # A usual run also has each event, each effect, and all cases of a click.
     sample = [(events[place % len(events)], deed) for place, deed in enumerate(DEEDS)]
     return sample[: rounds(len(sample), 0)] or table
 
@@ -200,7 +202,7 @@ async def test_outcomes_agree_with_the_page(page: cdpengine.Page, tag: str) -> N
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("gesture", ["click", "double click", "right click"])
 async def test_a_press_that_nobody_received_is_tried_again(page: cdpengine.Page, gesture: str) -> None:
-    """What the page does to the target for an instant, as the pointer comes, is waited for."""
+    """The engine waits when the page disturbs the target for a moment as the pointer arrives."""
     await page.set_content(STAGE)
     lies: list[str] = []
     for event, deed in itertools.product(ARRIVAL, DEEDS[:-2]):

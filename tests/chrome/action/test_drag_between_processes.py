@@ -1,4 +1,4 @@
-"""Drags between a page and a frame of another site, which is in a process of its own: both kinds, both ways."""
+"""Drags in both directions between a page and a frame of another site in its own process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drags in pages that answer them while they go on: lists that reorder, what moves along, places that open up."""
+"""Drags in pages that react during the drag: sortable lists, moving previews, gaps that open up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIST = """<style>ul { margin: 0; padding: 0; width: 200px } li { height: 40px; l
 </script>"""
 
 REORDERS = {
-    # As SortableJS does: the dragged item changes places with the one that the pointer is over.
+    # Like SortableJS: the dragged item and the item under the pointer change places.
     "at dragover": """<script>
       let dragged = null;
       list.ondragstart = (event) => { dragged = event.target; event.dataTransfer.setData("text/plain", dragged.id); };
@@ -32,7 +32,7 @@ REORDERS = {
       };
       list.ondrop = (event) => { event.preventDefault(); dropped = order(); };
     </script>""",
-    # At most every 50 ms, by where the pointer is.
+    # At most every 50 ms, by the pointer's position.
     "throttled": """<script>
       let dragged = null, last = 0;
       list.ondragstart = (event) => { dragged = event.target; };
@@ -47,7 +47,7 @@ REORDERS = {
       };
       list.ondrop = (event) => { event.preventDefault(); dropped = order(); };
     </script>""",
-    # As SortableJS does with its animation: items that move neglect the drag.
+    # Like SortableJS with animation: moving items ignore the drag.
     "animated": """<script>
       let dragged = null;
       list.ondragstart = (event) => { dragged = event.target; };
@@ -63,7 +63,7 @@ REORDERS = {
       };
       list.ondrop = (event) => { event.preventDefault(); dropped = order(); };
     </script>""",
-    # As @hello-pangea/dnd does: what is not dragged is transparent to the pointer meanwhile.
+    # Like @hello-pangea/dnd: only the dragged item receives pointer events.
     "transparent": """<script>
       let dragged = null, from = 0;
       for (const item of list.children) item.draggable = false;
@@ -82,7 +82,7 @@ REORDERS = {
         [dragged, dropped] = [null, order()];
       });
     </script>""",
-    # The same, but each item accepts for itself, and only once it has been entered.
+    # The same, but each item accepts the drop itself, and only after dragenter.
     "at dragenter": """<script>
       let dragged = null;
       for (const item of list.children) {
@@ -110,7 +110,7 @@ REORDERS = {
       addEventListener("pointerup", () => { dragged = null; dropped = order(); });
       for (const item of list.children) item.draggable = false;
     </script>""",
-    # The item follows the pointer, and is in front of all that it is dragged over.
+    # The item follows the pointer, in front of all other elements.
     "by transforms": """<script>
       let dragged = null, from = 0;
       for (const item of list.children) item.draggable = false;
@@ -155,8 +155,7 @@ async def test_lists_that_reorder(
 
 
 async def test_what_is_dragged_does_not_cover_its_destination(page: cdpengine.Page) -> None:
-    """A card in front of the place that it is to be moved by a few pixels on, and one that is held by its
-    middle."""
+    """The destination is a few pixels behind the card, and the card is held at its centre."""
     await show(
         page,
         f"<div id=slot style='{at(20, 20, 60, 60)};background:#88f'></div>"
@@ -224,7 +223,7 @@ async def test_a_press_of_a_drag_that_is_held_back_clicks_nothing(page: cdpengin
     outcome = await page.drag(await node(page, "src"), await node(page, "dst"), timeout=5)
     assert outcome.delivered is True
     assert await page.evaluate("hits") == []
-    pressed = await record(page, "pointerdown")  # the window sees it before it is held back
+    pressed = await record(page, "pointerdown")  # the window receives it before the engine blocks it
     assert [entry["target"] for entry in pressed] == ["veil", "src"]
 
 

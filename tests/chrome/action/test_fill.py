@@ -24,8 +24,8 @@ pytestmark = pytest.mark.chrome
 
 FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467"
 
-# What React does with a controlled input: it overrides `value` on the element itself to see who sets it, and puts
-# its own state back into the field after each event that did not change it.
+# React's controlled inputs: React overrides `value` on the element to detect other setters. After each event
+# that did not change its state, it writes that state back into the field.
 CONTROLLED = """
 (() => {
   const proto = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
@@ -77,7 +77,7 @@ async def test_text_takes_the_place_of_what_was_there(form: FormPage, markup: st
     assert await form.js(f"{target}.value") == value
     told = await form.told("focus", "beforeinput", "input", "change", "keydown", "click")
     edits = [("beforeinput", target, True), ("input", target, True)]
-    # Chrome tells of each line of a text on its own.
+    # Chrome reports each line of a multi-line string separately.
     assert told[:3] == [("focus", target, True), *edits]
     assert set(told[3:]) <= (set(edits) if "\n" in value else set())
     await form.page.elements.blur(await form.node("#field"))
@@ -176,7 +176,7 @@ async def test_written_by_keys(form: FormPage, markup: str, value: cdpengine.Fil
     assert {kind for kind, _, _ in told} == {"focus", "input", "change"}
     assert all(trusted for _, _, trusted in told)
     assert [e["value"] for e in await form.record("change")][-1] == held
-    # No year that is half written; a value that is there is emptied first.
+    # The page never sees a partial year, because an existing value is cleared first.
     assert {e["value"][:4] for e in await form.record("input") if "-" in e["value"]} <= {held[:4]}
 
 
@@ -211,9 +211,9 @@ async def test_set_by_script_and_told(
 async def test_a_label_and_a_field_with_the_focus(form: FormPage) -> None:
     await form.show("<label id=field for=inner>Day</label><input id=inner type=date>")
     field = await form.node("#field")
-    form.page.keyboard.layout = "fr"  # which has the digits on Shift
+    form.page.keyboard.layout = "fr"  # whose digits need Shift
     for day in ("2026-02-03", "2025-10-04", "2025-10-05"):
-        outcome = await form.page.fill(field, day)  # the focus stays on the segment that was written last
+        outcome = await form.page.fill(field, day)  # the focus stays on the segment written last
         assert (await form.js("inner.value"), outcome.set_by_script) == (day, False)
 
 
@@ -426,7 +426,7 @@ async def test_a_handler_of_the_focus_that_replaces_the_document_is_named(form: 
 
 @pytest.mark.parametrize("kind", ["password", "text", "search", "email", "url"])
 async def test_a_value_that_looks_like_a_mask_is_replaced(page: cdpengine.Page, kind: str) -> None:
-    """Blanks and signs in a row are what masks show; ordinary texts and passwords have them, too."""
+    """Masks show runs of blanks and signs, but so do ordinary values and passwords."""
     await page.set_content(f"<input type={kind}>")
     field = await page.find(css="input")
     texts = [

@@ -41,7 +41,7 @@ STATE = """[document.getElementById('name').value, notes.value, born.value, size
 
 @pytest.fixture
 def page(new_tab: cdpengine.Page) -> cdpengine.Page:
-    """A page a test: one of them closes it."""
+    """A new page for each test, because one of them closes it."""
     return new_tab
 
 
@@ -108,7 +108,7 @@ async def test_locators_are_found_when_their_turn_comes(form: FormPage) -> None:
 
 
 async def test_a_locator_of_a_replaced_field_is_looked_for_again(form: FormPage) -> None:
-    # Disabled until the page puts another one in its place: the first node is gone while fill waits for it.
+    # The first node is disabled until the page replaces it, so it disappears while fill waits for it.
     await form.js(
         """setTimeout(() => locked.replaceWith(Object.assign(document.createElement('input'), { id: 'locked' })), 300)"""
     )

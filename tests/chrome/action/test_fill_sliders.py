@@ -1,4 +1,4 @@
-"""Fill sliders that a page makes itself, by the arrow keys."""
+"""Fill custom sliders with the arrow keys."""
 
 from __future__ import annotations
 

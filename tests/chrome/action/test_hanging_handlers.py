@@ -1,4 +1,4 @@
-"""Actions on pages that hang for ever in a handler of the action's own events: each ends in time, and says so."""
+"""Actions whose event handlers hang forever. Each action ends in time and reports the hang."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modifier keys that are held down count in later keys and in the mouse's events, by Chrome's own rules."""
+"""Held modifier keys apply to later keys and mouse events, by Chrome's rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Controls that are hidden behind their labels, and what else has no box of its own: pressed where a person would."""
+"""Controls hidden behind labels, and other elements without a box, are pressed at the place a person would
+press.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,7 @@ async def test_nothing_is_clicked_where_a_link_takes_all_of_the_label(form: Form
         with pytest.raises(NotInteractableError, match="no point of its label is free of links"):
             await act(await form.node(at), timeout=20)
     assert await form.js("[box.checked, window.bad]") == [False, None]
-    # One that can have the focus is checked by the keyboard.
+    # The keyboard checks a control that can have the focus.
     await form.show(markup.format("style='opacity:0;position:absolute;left:-99px'"))
     await form.js(WATCH)
     await form.page.check(await form.node("#box"), timeout=20)
@@ -197,7 +199,8 @@ async def test_what_is_drawn_for_a_hidden_control_is_pressed(form: FormPage) -> 
     assert await form.js("rating") == 4
     await form.page.click(snapshot.find(role="radio", name="S2"), timeout=20)
     assert await form.js("rating") == 2
-    # A click on the label comes to the input, whose page cancels it: the drawn switch keeps both states equal.
+    # The input receives the label's click, and the page cancels it. The custom switch keeps both states
+    # equal.
     await form.show(SWITCH)
     for act, on in ((form.page.check, True), (form.page.check, True), (form.page.uncheck, False)):
         await act(await form.node("#box"), timeout=20)

@@ -1,4 +1,4 @@
-"""Hover, tap and wheel, scrolling into view, and what is drawn over a page."""
+"""Hover, tap, wheel, scrolling into view, and highlights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def test_hover(page: cdpengine.Page) -> None:
     assert {(entry["type"], entry["target"], entry["buttons"]) for entry in moves} <= {("mousemove", "go", 0)}
     assert await page.evaluate("go.matches(':hover')") is True
     assert outcome.point == Point(140, 65)
-    # Once more at the same place: seen again.
+    # The page receives a second hover at the same place.
     assert (await page.hover(await node(page, "go"), timeout=20)).received_by == outcome.received_by
 
 

@@ -1,4 +1,4 @@
-"""Keys and text go to the element that they are meant for, also where the page passes the focus on meanwhile."""
+"""Keys and text reach only the element they are meant for, even if the page moves the focus meanwhile."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ MOVES = {
 async def test_text_stops_at_the_key_that_would_go_elsewhere(page: cdpengine.Page, way: str) -> None:
     markup, script, typed = MOVES[way]
     await page.set_content(f"{LOG}{markup}<script>{script}</script>")
-    # Chrome lets a page's timers wait while keys do: they need a gap between two keys.
+    # Chrome runs timers only between keys, so they need a gap.
     delay = 0.005 if typed is None else 0
     with pytest.raises(FocusMovedError) as caught:
         await page.type(page.locate(role="textbox", name="A"), TEXT * 5, delay=delay, timeout=5)
@@ -102,7 +102,7 @@ async def test_the_error_names_what_has_the_focus(page: cdpengine.Page) -> None:
         await page.type(page.locate(css="#a"), TEXT, timeout=5)
     assert caught.value.focus_ref == delete.id
     assert f"'Delete' ({delete.id})" in str(caught.value)
-    # A dialog that no snapshot has shown yet gives its button a ref, too.
+    # A dialog that no snapshot has included: its button gets a ref too.
     await page.set_content(
         f"{FIELD}<dialog id=d><button id=b onclick='pressed = 1'>Discard</button></dialog>"
         f"<script>var moveOn = () => {{ d.showModal(); b.focus(); }}; {AT_SEVEN}</script>"
@@ -188,7 +188,7 @@ async def test_slow_typing_stops_once_the_focus_is_gone(page: cdpengine.Page) ->
     await page.set_content(f"{FIELD}<input id=b><script>var moveOn = () => b.focus(); {AT_SEVEN}</script>")
     with pytest.raises(FocusMovedError, match="typed 7 of 1008"), trio.fail_after(20):
         await page.type(page.locate(css="#a"), TEXT * 48, delay=0.04, timeout=60)
-    # The guard is gone: other keys go where they are sent.
+    # The guard is gone, so other keys arrive.
     await page.keyboard.type("later")
     assert await page.evaluate("b.value") == "later"
 

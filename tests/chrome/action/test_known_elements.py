@@ -1,4 +1,4 @@
-"""What a snapshot has seen is acted on as its walk knows it: without asking for the node, and never another one."""
+"""Actions on elements of a snapshot use its walk: no command resolves the node, and no other node is hit."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ACTS: dict[str, tuple[str, Act, str, object]] = {
 
 @contextmanager
 def sent(page: Page) -> Iterator[list[str]]:
-    """Collect the methods of what is sent meanwhile."""
+    """Collect the methods of commands sent while the block runs."""
     methods: list[str] = []
 
     def watch(traffic: Traffic) -> None:
@@ -58,7 +58,7 @@ def sent(page: Page) -> Iterator[list[str]]:
 
 
 async def seen(page: Page, httpserver: HTTPServer, role: str) -> Ref:
-    """Return a ref of the page after a look at it, once the engine's functions are in its world."""
+    """Look at the page once the engine's functions are in its world, and return a ref."""
     httpserver.expect_request("/").respond_with_data(SHOP, content_type="text/html")
     await page.goto(httpserver.url_for("/"))
     snapshot = await page.snapshot()
@@ -72,9 +72,9 @@ async def test_no_node_is_asked_for(page: Page, httpserver: HTTPServer, verb: st
     ref = await seen(page, httpserver, role)
     with sent(page) as methods:
         await act(page, ref)
-        if verb != "fill":  # a field that holds the text already is read back by itself
+        if verb != "fill":  # a field that already holds the value is read back
             await act(page, ref)
-    # The listeners of a field can only be read in the page's own world, where the engine has no handle on it.
+    # A field's listeners can be read only in the main world, where the engine has no handle for it.
     assert methods.count("DOM.resolveNode") == methods.count("DOMDebugger.getEventListeners")
     assert await page.evaluate(record) == expected
 

@@ -1,4 +1,4 @@
-"""Fields of masks, with blanks to be typed over, take what a person types: the page says where the caret goes."""
+"""Masked fields with blanks to overtype accept typed input. The page positions the caret."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OVERWRITING = """<input id=field value='__/__/____'><script>
   };
 </script>"""
 
-# As jquery.maskedinput and PrimeFaces: the blanks come a moment after the focus, and keys are taken one by one.
+# Like jquery.maskedinput and PrimeFaces: the blanks appear after the focus, and keys are handled one by one.
 LATE = """<input id=field placeholder='99/99/9999'><script>{
   const blank = '__/__/____';
   let held = [...blank];
@@ -44,7 +44,7 @@ LATE = """<input id=field placeholder='99/99/9999'><script>{
   };
 }</script>"""
 
-# As jQuery Mask: the text is set apart at each input, and the caret is put in its place 10 ms after the key.
+# Like jQuery Mask: each input is reformatted, and the caret follows 10 ms after the key.
 CARET_LATER = """<input id=field><script>
   field.onfocus = () => {};
   field.onkeydown = () => {
@@ -62,7 +62,7 @@ CARET_LATER = """<input id=field><script>
   };
 </script>"""
 
-# As the number field of PrimeVue: its value is made of keys, and what is shown follows.
+# Like PrimeVue's number field: keys build the value, and the display follows.
 FROM_KEYS = """<input id=field role=spinbutton><script>
   number = null;
   field.onfocus = () => {};
@@ -74,7 +74,7 @@ FROM_KEYS = """<input id=field role=spinbutton><script>
   };
 </script>"""
 
-# As Cleave.js: the text is set apart at each input.
+# Like Cleave.js: each input is reformatted.
 APART = """<input id=field><script>
   field.oninput = () => {
     const digits = field.value.replace(/[^0-9]/g, '').slice(0, 8);
@@ -82,7 +82,7 @@ APART = """<input id=field><script>
   };
 </script>"""
 
-# Keys fill the next blank from the caret on. What the page shows, it shows in many ways.
+# Keys fill the next blank after the caret. Pages show their blanks in many ways.
 BY_KEYS = """<input id=field value='SHOWN'><script>
   field.onkeydown = event => {
     if (event.key.length > 1 || event.ctrlKey) return;
@@ -173,7 +173,7 @@ async def test_a_field_that_makes_its_value_of_keys(page: cdpengine.Page) -> Non
 
 
 async def test_a_field_that_reads_each_input_gets_the_whole_text(page: cdpengine.Page) -> None:
-    # As date pickers do: the first text that is a date is taken, and drawn anew.
+    # Like date pickers: the first string that is a date is accepted and reformatted.
     await page.set_content("""<input id=field><script>
         var dates = [];
         field.onfocus = field.onkeydown = () => {};

@@ -1,4 +1,4 @@
-"""What needs no visible box: focus, press and scrolling into view. What has one after all: options of open lists."""
+"""Focus, press and scrolling into view need no visible box. Options of open lists do have one."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def test_pointing_at_options(form: FormPage, name: str) -> None:
         await page.click(await form.node("#list"), timeout=5)
     assert (await page.hover(node, timeout=5)).delivered
     assert (await page.click(node, button="right", timeout=5)).delivered
-    if name == "drawn by the page":  # the first click of two chooses, and closes the list
+    if name == "drawn by the page":  # the first click selects and closes the list
         assert (await page.click(node, timeout=5)).delivered
         assert await form.js("list.value") == "b"
         return

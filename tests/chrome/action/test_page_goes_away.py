@@ -1,6 +1,8 @@
-"""Actions whose own events take the page away: it navigates, rewrites its document, closes or crashes at one of them.
+"""Actions whose events remove the page: it navigates, rewrites its document, closes or crashes at one of
+them.
 
-Rule: what was done is told as done, with the navigation; what was not done is an EngineError that says how far it came.
+Rule: a completed action returns its outcome with the navigation. An incomplete one raises an EngineError with
+its progress.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ pytestmark = pytest.mark.chrome
 
 @attrs.frozen
 class Scene:
-    """A page, the nodes a and b of it, and a file."""
+    """A page, its nodes a and b, and a file."""
 
     page: cdpengine.Page
     a: cdpengine.FoundNode
@@ -32,7 +34,9 @@ class Scene:
 
 @attrs.frozen
 class Case:
-    """`events` are those of the gesture at which the page may go away; at those of `done` the action is complete."""
+    """`events` are the gesture's events at which the page may disappear; at those in `done` the action is
+    complete.
+    """
 
     body: str
     act: Callable[[Scene], Awaitable[cdpengine.ActionOutcome]]

@@ -1,4 +1,4 @@
-"""What an action of the pointer reports, beside what the page recorded of it."""
+"""Outcomes of pointer actions compared with the page's record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.chrome
 
 
 async def test_a_cover_that_comes_with_the_pointer_is_not_clicked(page: cdpengine.Page) -> None:
-    """What comes in the way between the check and the press gets none of it."""
+    """A cover that appears between the check and the press receives nothing."""
     await show(
         page,
         f"<button id=go>Go</button><div id=veil hidden style='{at(0, 0, 900, 900)}'></div>"
@@ -28,14 +28,13 @@ async def test_a_cover_that_comes_with_the_pointer_is_not_clicked(page: cdpengin
         await page.click(await node(page, "go"), timeout=0.6)
     assert caught.value.covered_by == "div#veil"
     assert "div#veil was in the way, and the press was held back" in caught.value.steps
-    # The recorder listens in the window too, and longer: it sees the press before it is held back, the veil does
-    # not.
+    # The window's recorder sees the press before the engine blocks it. The veil does not.
     assert await page.evaluate("veil.matches(':active')") is False
     assert await page.evaluate("document.activeElement === document.body") is True
 
 
 async def test_a_cover_that_comes_and_goes_with_the_pointer(page: cdpengine.Page) -> None:
-    """What is in the way at every press, and never when it is looked for: the press is held back to the end."""
+    """The cover is present at every press and absent at every check. The press is blocked each time."""
     await show(
         page,
         "<button id=go>Go</button><div id=veil hidden style='position:fixed;inset:0'></div><script>"
@@ -93,7 +92,7 @@ async def other_page(other: cdpengine.Browser, page: cdpengine.Page) -> cdpengin
 
 
 async def test_the_click_of_another_client_is_not_claimed(page: cdpengine.Page, shared_endpoint: str) -> None:
-    """Of two presses that overlap, Chrome makes one click, at the release that comes first."""
+    """Of two overlapping presses, Chrome makes one click, at the first release."""
     await show(page, "<button id=go>Go</button>")
     go = await node(page, "go")
     await page.click(go, timeout=20)
@@ -112,7 +111,7 @@ async def test_the_click_of_another_client_is_not_claimed(page: cdpengine.Page, 
             nursery.start_soon(press_meanwhile)
             with pytest.raises(NotDeliveredError) as caught:
                 await page.click(go, delay=0.4, timeout=20)
-    assert len(await record(page, "click")) == 2  # the first, and the other client's
+    assert len(await record(page, "click")) == 2  # this client's and the other client's
     assert caught.value.events == ("pointerdown", "mousedown", "pointerup", "mouseup")
 
 
@@ -142,7 +141,7 @@ async def test_two_engines_at_once(page: cdpengine.Page, shared_endpoint: str, t
 
 
 async def test_a_waiting_click_holds_nothing_back_from_others(page: cdpengine.Page) -> None:
-    """The cover is clicked away by another task, at the very point that the first one waits for."""
+    """Another task clicks the cover away, at exactly the point that the first click waits for."""
     await show(
         page,
         "<button id=go>Go</button><button id=veil style='position:fixed;inset:0' onclick='this.remove()'>x</button>",
@@ -177,12 +176,10 @@ async def test_the_page_closes_at_the_click(browser: cdpengine.Browser, page: cd
     assert popup.target_id == outcome.popup.target_id
     await popup.set_content("<button id=go onclick='window.close()'>Close</button>")
     target = await node(popup, "go")
-    outcome = await popup.click(
-        target, timeout=5
-    )  # that the page closed is the click's own doing, and no error
+    outcome = await popup.click(target, timeout=5)  # the click itself closed the page, so this is no error
     assert outcome.delivered
     with trio.fail_after(10):
-        while popup in browser.pages:  # Chrome tells of it in its own time
+        while popup in browser.pages:  # Chrome reports it with a delay
             await browser.session.call("Browser.getVersion")
 
 

@@ -1,4 +1,4 @@
-"""Pointer actions in frames of both kinds, in hidden tabs and among many, and cancelled at every await."""
+"""Pointer actions in frames of both kinds, in hidden tabs, in many tabs, and cancelled at every await."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ addEventListener('click', (event) => record.push([event.target.id, event.isTrust
 
 
 async def inner_node(page: cdpengine.Page, expression: str) -> Node:
-    """A node of the page's only child frame, whichever process it is in."""
+    """Return a node of the page's only child frame, in whichever process."""
     frame = page.frames[1]
     session = frame.session
     world = await session.call("Page.createIsolatedWorld", frameId=frame.id, worldName="test")
@@ -50,7 +50,7 @@ async def point_at(
 async def framed(
     page: cdpengine.Page, httpserver: HTTPServer, request: pytest.FixtureRequest
 ) -> cdpengine.Page:
-    """A page with a frame far down: of the same origin, or of another site and so in a process of its own."""
+    """A page with a frame far down: of the same origin, or of another site in its own process."""
     httpserver.expect_request("/inner").respond_with_data(INNER, content_type="text/html")
     inner = httpserver.url_for("/inner")
     if request.param == "process":
@@ -67,7 +67,7 @@ async def framed(
         while len(page.frames) < 2 or "/inner" not in page.frames[1].url:
             await page.session.call("Runtime.evaluate", expression="1")
     own = page.frames[1].session is not page.session
-    assert own == (request.param == "process"), "the frame is not in the process that the test is about"
+    assert own == (request.param == "process"), "the frame is not in the expected process"
     return page
 
 
@@ -122,7 +122,7 @@ async def test_each_object_group_is_released_in_each_session_that_it_was_used_in
     assert ungrouped == []
     assert len(used) > 10
     assert released <= used
-    # The engine's functions, and the walk of a document, live as long as the document.
+    # The engine's functions and a document's walk live as long as the document.
     assert {name for _, name in used - released} <= {"cdpengine-library", "cdpengine.walk"}
 
 
@@ -146,7 +146,7 @@ async def test_box_of_a_node_in_a_frame(framed: cdpengine.Page) -> None:
     )
     inner = await framed.evaluate("(r => [r.x, r.y])(go.getBoundingClientRect())", frame=framed.frames[1])
     assert box is not None
-    # Border 9 and padding 7, scaled by 0.9 with all that is inside.
+    # Border 9 and padding 7, scaled by 0.9 with the content.
     assert box.x == pytest.approx(frame[0] + 0.9 * (16 + inner[0]), abs=1.1)
     assert box.y == pytest.approx(frame[1] + 0.9 * (16 + inner[1]), abs=1.1)
 
@@ -159,12 +159,12 @@ async def backend(page: cdpengine.Page, expression: str) -> cdpengine.BackendNod
 
 @pytest.mark.slow
 async def test_hidden_tabs_are_clicked_like_any_other(browser: cdpengine.Browser) -> None:
-    """Seven tabs, all but one of them behind another; none waits for the front."""
+    """Seven tabs, six of them in the background. No click waits for the front."""
     pages = [await browser.new_page() for _ in range(7)]
     try:
         for page in pages:
             await page.set_content("<button id=go onclick='this.n = (this.n || 0) + 1'>Go</button>")
-        with trio.fail_after(10):  # a tab that is throttled takes 5 s for each move of the mouse
+        with trio.fail_after(10):  # a throttled tab takes 5 s for each mouse move
             for page in pages:
                 await page.hover(await backend(page, "go"), timeout=20)
                 await page.click(await backend(page, "go"), timeout=20)
@@ -232,7 +232,7 @@ async def test_cancelled_at_every_await(page: cdpengine.Page, name: str) -> None
         assert outcome.delivered
         after, dragging, down = await page.evaluate("[clicks, dragging, [...down]]", timeout=20)
         assert (after - before, dragging, down) == (1, 0, [])
-        # Nothing of an observer is left either.
+        # No observer is left either.
         names = "Object.keys(document).filter((name) => name.startsWith('cdpengine'))"
         context = await page._core.worlds.context(page.session, page.frames[0].id)
         left = await page.session.call(
@@ -242,7 +242,7 @@ async def test_cancelled_at_every_await(page: cdpengine.Page, name: str) -> None
 
     with trio.fail_after(90):
         assert await walk_cancellations(operation, check, own_steps_only=True, every=one_in(8)) >= 3
-    # Chrome's drags are its own again: a draggable node that is pressed and moved does not block later clicks.
+    # Chrome handles drags itself again: pressing and moving on a draggable node does not block later clicks.
     if name == "drag":
         try:
             await page.drag(src, dst, timeout=20)

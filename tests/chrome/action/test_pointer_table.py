@@ -1,4 +1,4 @@
-"""Pointer actions on many kinds of targets: what the page itself recorded of them."""
+"""Pointer actions on many kinds of targets, checked against the page's record."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ async def test_triple_click_selects_the_paragraph(page: cdpengine.Page) -> None:
     assert (await page.evaluate("getSelection().toString()")).strip() == "One two three"
 
 
-# --- refusals, and what is said of them ------------------------------------------------------------------------
+# --- refusals and their reasons --------------------------------------------------------------------------------
 
 REFUSED: dict[str, tuple[str, type[NotInteractableError], str]] = {
     "covered": (f"<button id=go>Go</button><div id=veil style='{at(0, 0, 900, 900)}'>Wait</div>", CoveredError, "div#veil 'Wait'"),

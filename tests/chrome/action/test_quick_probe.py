@@ -1,4 +1,4 @@
-"""A quick probe: where a node is plain to see it is clicked in a few calls; where it is not, it is measured as ever."""
+"""A quick probe clicks a plainly visible node in a few calls. Other nodes get the full measurement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEASURING = {"DOM.getContentQuads", "DOM.getBoxModel", "DOM.scrollIntoViewIfNeed
 
 @asynccontextmanager
 async def sent(stage: Stage) -> AsyncIterator[list[str]]:
-    """The methods of what is sent meanwhile."""
+    """Collect the methods of commands sent while the block runs."""
     methods: list[str] = []
 
     def watch(traffic: Traffic) -> None:
@@ -47,7 +47,7 @@ async def test_a_click_on_a_still_page_takes_few_calls(stage: Stage) -> None:
     async with sent(stage) as methods:
         await stage.click(node)
     assert methods[-1] == "Runtime.releaseObjectGroup"
-    assert methods[:-1] in (FEW, [*FEW, "Runtime.callFunctionOn"])  # asked once more where it takes its time
+    assert methods[:-1] in (FEW, [*FEW, "Runtime.callFunctionOn"])  # one more request on a slow machine
     assert await stage.types("mousedown", "click") == ["mousedown", "click"] * 2
     (press,) = [entry for entry in await stage.record("mousedown") if entry["target"] == "other"]
     middle = await stage.js(

@@ -1,4 +1,4 @@
-"""Renamed elements: a node that the page uses for another item since its ref was given."""
+"""Renamed elements: nodes that the page reuses for another item after their ref was returned."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ VERBS: dict[str, tuple[str, Do]] = {
 
 
 async def stage(page: cdpengine.Page) -> dict[str, str]:
-    """Show the page, and return the refs of its elements by their ids."""
+    """Show the page and return its elements' refs by id."""
     await page.set_content(PAGE)
     await page.wait_for(expression="frames[0]?.document.querySelector('button')")
     refs = [*(await page.snapshot()).refs]
@@ -104,7 +104,7 @@ async def test_the_outcome_reports_a_renamed_element_once(page: cdpengine.Page) 
     assert outcome.target == outcome.received_by == f'{refs["mail"]} button "Delete mail 52"'
     assert (await page.click(refs["mail"], refuse_renamed=True)).renamed is None
     outcome = await page.click(refs["inbox"], refuse_renamed=True)
-    assert outcome.renamed.new.name == "Inbox (4)", "a counter makes no other item of it"
+    assert outcome.renamed.new.name == "Inbox (4)", "a counter does not make it another item"
 
 
 async def test_requests_refuse_until_the_name_was_given(browser: cdpengine.Browser) -> None:
@@ -116,7 +116,7 @@ async def test_requests_refuse_until_the_name_was_given(browser: cdpengine.Brows
         refs = await stage(page)
         assert (await dispatch(actor, {"kind": "snapshot"})).ok
         await page.evaluate(RENAME)
-        # What the actor reads for the changes after another action was never given.
+        # A read that the actor needs for the next diff does not count as returned to the caller.
         assert (await dispatch(actor, {"kind": "snapshot", "find": "Inbox"})).ok
         refused = await dispatch(actor, {"kind": "click", "ref": refs["mail"], "diff": True})
         assert refused.error is not None
@@ -126,7 +126,7 @@ async def test_requests_refuse_until_the_name_was_given(browser: cdpengine.Brows
         assert (await dispatch(actor, {"kind": "find", "name": "Delete mail 52"})).result["count"] == 1
         assert (await dispatch(actor, {"kind": "click", "ref": refs["mail"]})).ok
         assert await page.evaluate("did.filter((each) => each.startsWith('click'))") == ["click mail"]
-        # A name that changes by the caller's own action is given by the diff.
+        # The diff reports a name that the caller's own action changed.
         await page.evaluate("icon.onclick = () => icon.setAttribute('aria-label', 'Pause')")
         assert (await dispatch(actor, {"kind": "snapshot"})).ok
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""A node whose document was replaced while Chrome was asked about it: whoever answered, nothing is done to it."""
+"""If the document is replaced while Chrome answers about a node, the action does nothing to it."""
 
 from __future__ import annotations
 

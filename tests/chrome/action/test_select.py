@@ -79,7 +79,7 @@ async def test_one_option_as_by_keyboard(form: FormPage, wanted: str | Option, v
     assert await form.js("list.value") == value
     assert await form.told("input", "change") == [("input", "list", True), ("change", "list", True)]
     assert [e["value"] for e in await form.record("change")] == [value]
-    # The list has the keys while it is open; the one that opened it is let go of afterwards.
+    # The open list receives the keys. The engine then releases the control that opened it.
     assert [(e["type"], e["key"]) for e in await form.record("keydown", "keyup")] == [
         ("keydown", "F4"),
         ("keyup", "Enter"),
@@ -108,7 +108,7 @@ async def test_several(form: FormPage, wanted: list[str | Option], selected: lis
     outcome = await form.page.select(await form.node("#list"), *wanted)
     assert await form.js("Array.from(list.selectedOptions, each => each.value)") == selected
     assert not outcome.set_by_script
-    changed = len({"g"} ^ set(selected))  # one change for each option whose state is another one
+    changed = len({"g"} ^ set(selected))  # one change for each option whose state differs
     assert await form.told("input", "change") == [("input", "list", True), ("change", "list", True)] * changed
 
 
@@ -178,7 +178,7 @@ NUMBERS = "<select id=list><option>one<option>two</select>"
 
 
 async def test_what_a_static_list_does_not_have_is_refused_at_once(form: FormPage) -> None:
-    """Changes that are none of its options' are no reason to wait."""
+    """Changes outside its options are no reason to wait."""
     await form.show(NUMBERS)
     await form.js(
         "void setInterval(() => { list.dataset.at = performance.now(); list.options[0].className = 'a' }, 50)"
@@ -200,12 +200,12 @@ async def test_what_a_static_list_does_not_have_is_refused_at_once(form: FormPag
 @pytest.mark.parametrize(
     ("markup", "fill"),
     [
-        # Nothing but a placeholder, whatever it is called.
+        # Only a placeholder, whatever its label.
         ("<select id=list></select>", "setTimeout(add, 650)"),
         ("<select id=list><option>Loading</select>", "setTimeout(add, 650)"),
         ("<select id=list><option value=''>Country<option value=''>-</select>", "setTimeout(add, 650)"),
         (f"<div aria-busy=true>{NUMBERS}</div>", "setTimeout(add, 650)"),
-        # The options change, one after the other.
+        # The options change one after the other.
         (
             NUMBERS,
             "(function more(n) { n ? list.add(new Option(n)) : add(); n && setTimeout(more, 250, n - 1) })(3)",
@@ -224,7 +224,9 @@ async def test_a_list_that_is_still_filled_is_waited_for(form: FormPage, markup:
 async def test_a_list_of_a_document_that_loads_is_waited_for(
     form: FormPage, httpserver: HTTPServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The script that fills it comes once the log has said that the option is not there, and is waited for."""
+    """The script that fills the list starts after the log reports the missing option. The engine waits for
+    it.
+    """
     logged = threading.Event()
 
     class Watch(logging.Handler):

@@ -1,4 +1,4 @@
-"""Select from comboboxes that pages make themselves, as component libraries build them."""
+"""Select from custom comboboxes, as component libraries build them."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ async def test_options_slotted_into_a_shadow_root_behind_a_placeholder(form: For
     value = "document.querySelector('x-select').value"
     await form.page.select(ref, "Banana", timeout=10)
     assert await form.js(value) == "B"
-    await form.page.fill_form({ref: "Apple"}, timeout=10)  # read-only: a choice is the only way
+    await form.page.fill_form({ref: "Apple"}, timeout=10)  # read-only: options are the only way to set it
     assert await form.js(value) == "A"
     await form.page.select(ref, Option(value="B"), timeout=10)
     assert await form.js(value) == "B"
@@ -319,7 +319,7 @@ async def test_a_hidden_select_behind_the_control_says_what_was_chosen(form: For
         };
         </script>"""
     )
-    # Both say that they are selected: one is the option that the keys are at.
+    # Both have the selected state; one of them is the option with the keyboard focus.
     await form.page.select(await form.node("#control"), "Banana", timeout=10)
     assert await form.js("Array.from(native.selectedOptions, (each) => each.value)") == ["b"]
 

@@ -1,4 +1,4 @@
-"""Frames under CSS zoom and three-dimensional transforms: a click scrolls there, and arrives where it was sent."""
+"""Frames under CSS zoom and 3D transforms: a click scrolls to the target and arrives where it was sent."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_click_arrives_in_a_transformed_frame(
 
 
 def nested(seed: int, depth: int, ports: str) -> Iterator[str]:
-    """Documents in one another, the outermost first, each zoomed, turned and moved away at random."""
+    """Nested documents, outermost first, each with a random zoom, rotation and offset."""
     random = Random(seed)
 
     def style() -> str:

@@ -1,4 +1,4 @@
-"""A navigation that a typed character sets off is told by the outcome, by whichever event and way it begins."""
+"""The outcome reports a navigation that a typed character starts, whichever event starts it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAVIGATIONS = {
 
 
 async def show(page: cdpengine.Page, httpserver: HTTPServer, event: str, code: str) -> cdpengine.FoundNode:
-    """Show a form whose field does `code` at an event, once, and return the field."""
+    """Show a form whose field runs `code` at the first such event, and return the field."""
     field = f"""<input id=field {event}="if (!window.done) {{ done = true; {code} }}">"""
     links = "<a href='/there'>There</a><iframe></iframe>"
     form = f"<!doctype html><form action='/there'>{field}</form>{links}"
@@ -47,7 +47,7 @@ async def test_a_navigation_is_told(
 async def test_the_characters_before_and_behind_are_typed(
     used_page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
-    """A page that stays gets all of the text, whatever its first character sets off."""
+    """A page that stays receives the whole string, whatever its first character causes."""
     field = await show(used_page, httpserver, "oninput", NAVIGATIONS["a frame"])
     outcome = await used_page.type(field, "all of the text" * 20)
     assert outcome.navigation is not None

@@ -242,7 +242,7 @@ async def test_choosers_of_frames_of_both_kinds(
     assert len(refs) == 2
     for number, ref in enumerate(refs):
         async with form.page.expect_file_chooser(timeout=30) as chooser:
-            await form.page.click(ref)  # which waits until the frame is there to be hit
+            await form.page.click(ref)  # which waits until the frame can be hit
             await chooser.set_files(files["a.txt"])
         (frame,) = [each for each in form.page.frames if each.id == chooser.value.frame_id]
         assert frame.url == (other if number else httpserver.url_for("/in"))
@@ -265,7 +265,7 @@ async def test_after_a_crash_choosers_are_still_kept_away(form: FormPage) -> Non
             await form.page.title()
 
 
-# --- emptied, made of bytes, by other ways to a path ----------------------------------------------------------
+# --- empty, in-memory files, other kinds of paths -------------------------------------------------------------
 
 CONTENTS = """Promise.all(Array.from(field.files, async (file) =>
   [file.name, file.type, Array.from(new Uint8Array(await file.arrayBuffer()))]))"""

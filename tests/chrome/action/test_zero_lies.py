@@ -1,6 +1,6 @@
-"""A page at war with whoever clicks it: no click is reported that did not happen, and none happens unreported.
+"""A page that fights the clicks: every reported click happened, and every click that happened is reported.
 
-More clicks are tried with `--run-slow`.
+`--run-slow` tries more clicks.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ WAR = """<!doctype html><style>
 
 
 async def current(page: cdpengine.Page) -> tuple[cdpengine.BackendNode, int]:
-    """The target of this moment, and its number."""
+    """The current target and its number."""
     found = await page.session.call("Runtime.evaluate", expression="current")
     object_id = found["result"]["objectId"]
     described = await page.session.call("DOM.describeNode", objectId=object_id)
@@ -99,7 +99,7 @@ async def test_no_lies(page: cdpengine.Page, seed: int) -> None:
     await page.set_content(WAR.replace("SEED", str(seed)))
     ends: Counter[str] = Counter()
     lies: list[str] = []
-    for attempt in range(4 * TRIES):  # on a busy machine few of them find the button in time
+    for attempt in range(4 * TRIES):  # on a busy machine few clicks find the button in time
         if attempt >= TRIES and ends["delivered"] > TRIES / 20:
             break
         target, number = await current(page)
@@ -112,7 +112,8 @@ async def test_no_lies(page: cdpengine.Page, seed: int) -> None:
             end = f"NotDeliveredError, {'held back' if held else 'astray'}"
             wanted: int | None = 0
         except DeadlineExceededError as error:
-            # The deadline came between the input and its report: it says so, and the clicks can be either way.
+            # The deadline passed between the input and its report. The error says so, and the click may or
+            # may not have happened.
             end, wanted = "DeadlineExceededError", None if "the input was sent" in error.steps else 0
         except EngineError as error:
             end, wanted = type(error).__name__, 0
@@ -132,10 +133,12 @@ async def test_no_lies(page: cdpengine.Page, seed: int) -> None:
             lies.append(f"{attempt}: {end}, but something else was clicked or pressed")
     print(dict(ends))
     assert lies == []
-    assert ends["delivered"] > TRIES / 20, "the page was left no chance to be clicked: nothing was tested"
-    assert sum(ends.values()) - ends["delivered"] > TRIES / 20, "nothing stood in the way: nothing was tested"
+    assert ends["delivered"] > TRIES / 20, "the page could not be clicked at all: nothing was tested"
+    assert sum(ends.values()) - ends["delivered"] > TRIES / 20, (
+        "nothing covered the button: nothing was tested"
+    )
     assert page.mouse.buttons == 0
     with trio.fail_after(20):
-        # No observer is left behind.
+        # No observer is left.
         names = "Object.keys(document).filter((name) => name.startsWith('cdpengine'))"
         assert await page.evaluate(names, world="isolated") == []

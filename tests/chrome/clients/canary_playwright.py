@@ -1,6 +1,7 @@
-"""A Playwright program that enters secrets in all its ways: argv[1] is the browser, argv[2] a JSON file of what to enter.
+"""A Playwright program that enters secrets in all its ways.
 
-Run with the peers' own interpreter. Prints what went wrong, as JSON.
+argv[1] is the browser, argv[2] a JSON file of the values to enter. Run with the peers' interpreter. Prints
+its errors as JSON.
 """
 
 # mypy: ignore-errors

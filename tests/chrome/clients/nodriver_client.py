@@ -1,6 +1,6 @@
-"""An ordinary nodriver program against the browser at argv[1]: opens the page at argv[2], uses it, prints what it saw.
+"""A nodriver program that opens the page argv[2] in the browser argv[1], uses it, and prints its results.
 
-Run with the peers' own interpreter.
+Run with the peers' interpreter.
 """
 
 # mypy: ignore-errors
@@ -24,7 +24,7 @@ async def main():
     async def on_load(*_):
         loaded.set()
 
-    # Its own `get` returns before the page is there.
+    # Its `get` returns before the page has loaded.
     await tab.send(nodriver.cdp.page.enable())
     tab.add_handler(nodriver.cdp.page.LoadEventFired, on_load)
     await tab.send(nodriver.cdp.page.navigate(sys.argv[2]))

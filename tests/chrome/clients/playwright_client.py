@@ -1,6 +1,6 @@
-"""An ordinary Playwright program against the browser at argv[1]: opens the page at argv[2], uses it, prints what it saw.
+"""A Playwright program that opens the page argv[2] in the browser argv[1], uses it, and prints its results.
 
-Run with the peers' own interpreter.
+Run with the peers' interpreter.
 """
 
 # mypy: ignore-errors

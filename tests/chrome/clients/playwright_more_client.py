@@ -1,7 +1,7 @@
-"""A Playwright program that uses much of what names are generated for, against the browser at argv[1] and the page at
-argv[2]: worlds, bindings, init scripts, routes, downloads, files, frames, contents that are set.
+"""A Playwright program that uses many features with generated names.
 
-Run with the peers' own interpreter.
+argv[1] is the browser, argv[2] the page. Features: worlds, bindings, init scripts, routes, downloads, files,
+frames and set contents. Run with the peers' interpreter.
 """
 
 # mypy: ignore-errors
