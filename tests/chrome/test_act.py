@@ -1,4 +1,6 @@
-"""Requests in a real browser: the table of cases, turns, timeouts and cancellation, by the page's own record."""
+"""Requests in a real browser: the table of cases, turns, timeouts and cancellation, checked against the
+page's record.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ async def stage(actor: Actor, site: str) -> cdpengine.Page:
 GROUP = 14
 
 
-# Over HTTP and MCP, other parts of the table are in a usual run: together they have all of it.
+# The usual HTTP and MCP runs use other parts of the table. The three together cover it.
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("first", range(0, len(CASES), GROUP))
 async def test_the_table(first: int, actor: Actor, site: str, tmp_path: Path) -> None:
@@ -81,7 +83,7 @@ def test_the_table_is_large_enough() -> None:
 async def test_files_may_be_named_in_their_folder_alone(
     actor: Actor, stage: cdpengine.Page, tmp_path: Path, folder: str
 ) -> None:
-    """Every field that names a file, by every way out of the folder."""
+    """Check every field that names a file with every kind of path that leaves the folder."""
     own, outside = tmp_path / "own", tmp_path / "outside"
     own.mkdir()
     outside.mkdir()
@@ -173,7 +175,7 @@ async def test_a_cancelled_script_is_stopped_and_the_next_click_works(
 
 
 LEAVING = {"navigate", "back", "reload", "newTab", "close", "tabs", "focusTab", "search"}
-"""They leave the document, or need none."""
+"""These requests leave the document or need none."""
 
 
 @pytest.mark.sample(8)
@@ -181,7 +183,7 @@ LEAVING = {"navigate", "back", "reload", "newTab", "close", "tabs", "focusTab", 
 async def test_each_kind_ends_in_time_on_a_page_that_hangs(
     actor: Actor, stage: cdpengine.Page, kind: str
 ) -> None:
-    """And leaves the page as usable as it was."""
+    """The page is as usable afterwards as before."""
     await stage.evaluate("setTimeout(() => { while (true); }); 0")
     began = trio.current_time()
     answer = await dispatch(actor, {"kind": kind, **SMALLEST.get(kind, {}), "timeoutMs": 150})
@@ -213,7 +215,7 @@ async def test_an_answer_that_is_armed_counts_for_its_time(actor: Actor, stage: 
 
 
 async def test_two_answers_that_are_armed_are_taken_in_turn(actor: Actor, stage: cdpengine.Page) -> None:
-    """The one that was armed first is for the first dialog, as of two `expect_dialog` the outer one is."""
+    """The first armed answer handles the first dialog, like the outer of two `expect_dialog` blocks."""
     for accept in (True, False):
         assert (await dispatch(actor, {"kind": "dialog", "accept": accept})).ok
     for _ in range(2):

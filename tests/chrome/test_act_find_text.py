@@ -1,4 +1,4 @@
-"""A find request by text gives the element that holds the text, and a click on it hits nothing else."""
+"""A find request by text returns the element that contains the text, and a click on it hits nothing else."""
 
 from __future__ import annotations
 

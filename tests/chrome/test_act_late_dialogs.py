@@ -1,4 +1,4 @@
-"""Dialogs that open after an action has returned are reported with the next response, once."""
+"""Dialogs that open after an action has returned are reported once, with the next response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one request begins and another one ends: whose it is, how it ends, and what nobody else gets to see."""
+"""Requests that one request starts and another ends: their owner, their end, and what other actors can see."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ async def test_they_end_with_their_page_or_their_actor(actor: Actor, tmp_path: P
     with trio.fail_after(slack(5)):
         while len(actor._held) > 2:  # noqa: ASYNC110
             await trio.sleep(0.01)
-    assert {what for what, _ in actor._held} == {"recording", "log of messages"}, "these are of the browser"
+    assert {what for what, _ in actor._held} == {"recording", "log of messages"}, (
+        "these belong to the browser"
+    )
     actor.release()
     await until_empty(actor)
     assert not actor.browser.instruments.active or all(
@@ -126,7 +128,7 @@ async def test_where_they_are_not_enabled_nothing_of_the_protocol_is_sent_or_see
         answer = await dispatch(actor, request)
         assert answer.error is not None
         assert "not enabled here" in answer.error.message
-    assert actor.current is not None, "it was not closed"
+    assert actor.current is not None, "the page was not closed"
     assert not actor._held
 
 
@@ -139,7 +141,7 @@ async def test_reading_ahead_is_not_seeing_and_leaves_nothing_when_cancelled(act
         await actor.read_ahead(page, 5)
     assert scope.cancelled_caught
     seen = await dispatch(actor, {"kind": "snapshot", "diff": True})
-    assert "Go" in seen.result["snapshot"], "what was read ahead is nothing to compare with"
+    assert "Go" in seen.result["snapshot"], "a prefetched snapshot is no base for a diff"
     assert not actor._ahead
     went = await dispatch(actor, {"kind": "navigate", "url": "data:text/html,<button>Stay</button>"})
     assert went.ok

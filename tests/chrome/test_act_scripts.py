@@ -1,4 +1,4 @@
-"""Action scripts in a real browser: each of the weaknesses that such languages had before has its test here."""
+"""Action scripts in a real browser, with a test for each known weakness of such languages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def actor(browser: cdpengine.Browser, site: str) -> AsyncIterator[Actor]:
 
 
 async def read(actor: Actor, mode: str) -> dict[str, int]:
-    """Return the numbers that a snapshot gives, by what stands behind them: `button "Go"`."""
+    """Return the snapshot's numbers by the rest of their lines, such as `button "Go"`."""
     answer = await dispatch(actor, {"kind": "snapshot", "mode": mode})
     numbers = {}
     for line in answer.result["snapshot"].splitlines():
@@ -84,11 +84,11 @@ async def test_a_whole_script_with_tabs_and_an_answer(actor: Actor, site: str) -
     ]  # fmt: skip
 
 
-# --- what such languages were weak in, one by one --------------------------------------------------------------
+# --- known weaknesses, one by one ------------------------------------------------------------------------------
 
 
 async def test_parsing_is_not_brittle(actor: Actor) -> None:
-    """Blanks, brackets in texts, a missing flag: see also tests/unit/test_script_language.py."""
+    """Blanks, brackets in strings, a missing flag. See also tests/unit/test_script_language.py."""
     name = (await read(actor, "numbered"))['textbox "Name"']
     for text in ("[", "]", "a [1] b", " [0] "):
         step = await run_action(actor, f" type[{name}]  [{text}]  [0] ")
@@ -101,7 +101,7 @@ async def test_parsing_is_not_brittle(actor: Actor) -> None:
 
 
 async def test_the_state_is_returned_and_not_kept_aside(actor: Actor) -> None:
-    """A step says which page is current after it, so a caller never acts on another than it believes."""
+    """A step returns the current page, so the caller never acts on another page than it expects."""
     before = current(actor).target_id
     opened = await run_action(actor, "new_tab")
     assert opened.target_id not in (None, before)
@@ -134,7 +134,7 @@ async def test_each_failure_has_its_own_name(actor: Actor) -> None:
 
 
 async def test_what_moves_before_the_click_is_hit_all_the_same(actor: Actor) -> None:
-    """Scrolling changes the page: a header grows as soon as it scrolls, and what was measured before is elsewhere."""
+    """Scrolling changes the page: a header grows as soon as it scrolls, so earlier measurements are wrong."""
     page = current(actor)
     below = next(number for words, number in (await read(actor, "numbered")).items() if '"Below"' in words)
     await page.evaluate(
@@ -147,7 +147,7 @@ async def test_what_moves_before_the_click_is_hit_all_the_same(actor: Actor) -> 
 
 
 async def test_no_rule_of_roles_hides_what_can_be_clicked(actor: Actor) -> None:
-    """A generic without a name that listens for clicks has its number, in both modes."""
+    """In both modes, an unnamed generic that listens for clicks has a number."""
     page = current(actor)
     await page.evaluate(
         "document.body.insertAdjacentHTML('afterbegin', '<div id=bare style=\"width:20px;height:20px;cursor:pointer\" "
@@ -199,7 +199,7 @@ async def test_a_script_ends_at_its_first_failure_and_says_where(actor: Actor) -
     wrong = await run_script(actor, "scroll down\nclik [1]")
     assert wrong.error is not None
     assert wrong.error.kind == "actionSyntax"
-    assert wrong.steps == (), "nothing is done of a script that cannot be read"
+    assert wrong.steps == (), "a script with a syntax error runs no step"
 
 
 async def test_a_cancelled_script_leaves_nothing(actor: Actor) -> None:
@@ -235,7 +235,7 @@ def test_the_command_reports_all_dialogs(
     tmp_path: Path, shared_endpoint: str, httpserver: HTTPServer
 ) -> None:
     httpserver.expect_request("/late").respond_with_data(LATE, content_type="text/html")
-    # The last step answers behind the late dialog.
+    # The last step's response comes after the late dialog.
     httpserver.expect_request("/other").respond_with_handler(answer_late)
     script = tmp_path / "steps.txt"
     script.write_text(f"click [1]\nnew_tab\ngoto [{httpserver.url_for('/other')}]\n")

@@ -1,4 +1,6 @@
-"""ActionCache on a site that keeps its own record: learned, replayed, cancelled; in code and by requests."""
+"""ActionCache on a site that keeps its own record: learning, replay and cancellation, in code and by
+requests.
+"""
 
 from __future__ import annotations
 
@@ -175,7 +177,7 @@ async def test_after_failures_in_a_row_an_entry_is_not_used_any_more(
     page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
 ) -> None:
     assert await cache.report_error(known.key.id)
-    assert (await cache.execute(page, "login", variables=VALUES)).ok  # and the count begins anew
+    assert (await cache.execute(page, "login", variables=VALUES)).ok  # and the count starts again
     for still_used in (True, True, False):
         assert await cache.report_error(known.key.id) is still_used
     await begin(page, site)
@@ -264,7 +266,7 @@ async def test_what_is_not_to_be_kept_is_thrown_away_by_a_request(
     assert await cache.list() == ()
 
 
-# --- everything ----------------------------------------------------------------------------------------------
+# --- all operations ------------------------------------------------------------------------------------------
 
 
 CALLS: dict[str, Any] = {

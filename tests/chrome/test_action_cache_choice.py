@@ -1,4 +1,6 @@
-"""Which entry is replayed: one that uses all given variables, or none. The server's own record decides."""
+"""Choice of the entry to replay: one that uses all given variables, or none. The server's record is the
+oracle.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ SAID = "log in as grace with password pw-2"
 
 @pytest.fixture
 async def keyed(file: Path) -> AsyncIterator[ActionCache]:
-    """A cache that may keep typed text."""
+    """A cache with a key, which may keep typed strings."""
     async with ActionCache.open(file, config=CONFIG, key=bytes(32)) as opened:
         yield opened
 

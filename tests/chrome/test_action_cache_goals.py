@@ -1,4 +1,6 @@
-"""ActionCache asked for goals: planned once and replayed after, gone on with, repaired, known by words."""
+"""ActionCache and goals: planning once, replaying, continuing, repairing, and recognising a goal by its
+words.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ pytestmark = pytest.mark.chrome
 
 @attrs.define(eq=False)
 class Scripted:
-    """A planner that does what it is told to: in each answer the steps with these numbers, with templates for values."""
+    """A scripted planner: each answer has the steps with these numbers, with templates for values."""
 
     answers: list[Sequence[int] | Plan | None]
     goals: list[str] = attrs.field(factory=list)
@@ -51,7 +53,7 @@ async def test_a_goal_is_planned_once_and_replayed_after(
     await begin(page, site)
     again = await cache.perform(page, GOAL, variables={"password": PASSWORD}, planner=planner)
     assert (again.outcome, again.ok) == ("replayed", True)
-    assert planner.goals == ["log in as ${username}"], "it was asked once, without the values"
+    assert planner.goals == ["log in as ${username}"], "the planner was asked once, without the values"
     assert is_logged_in(site)
     found = await cache.statistics()
     assert (found.hits, found.misses, found.planned) == ({"L3": 1}, 1, 1)

@@ -1,4 +1,4 @@
-"""What limits an actor limits the replays that it asks for; and nothing that the cache waits for outlasts its time."""
+"""An actor's limits also apply to replays that it requests, and no wait of the cache exceeds its timeout."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def entry_of(page: Page, scenario: str, step: Step, *variables: str) -> CacheEnt
     return make_entry(key, [step], now=1.0, expires_at=1e12)
 
 
-# A step, with the variable that makes it what the actor may not do, and a word of the refusal.
+# A step, the variable that makes it a forbidden step for the actor, and a word of the refusal.
 FORBIDDEN: dict[str, tuple[ActRequest, dict[str, Target], str, str]] = {
     "a script as a URL": (Navigate(url="${place}"), {}, "javascript:window.__ran = 1", "disabled"),
     "a document as a URL": (

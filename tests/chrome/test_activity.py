@@ -1,4 +1,6 @@
-"""What a page does: console, errors, requests; of frames and workers too; kept, streamed, and off again."""
+"""A page's activity: console, errors and requests, also of frames and workers; buffered, streamed, switched
+off.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ FILES = {
 
 
 def serve(server: HTTPServer, **pages: str) -> str:
-    """Serve the files above and the pages; OTHER in them is another site. Returns the address of the server."""
+    """Serve the files above and the pages, with another site for OTHER. Return the server's address."""
     here = server.url_for("/").replace("localhost", "127.0.0.1").rstrip("/")
     other = here.replace("127.0.0.1", "localhost")
     for path, body in {**FILES, **{f"/{name}": page for name, page in pages.items()}}.items():
@@ -44,7 +46,7 @@ def serve(server: HTTPServer, **pages: str) -> str:
         text = body.replace("OTHER", other).replace("HERE", here)
         server.expect_request(path).respond_with_data(text, content_type=kind)
     server.expect_request("/data").respond_with_json({"a": [1, "é"]}, headers={"X-Test": "yes"})
-    server.expect_request("/favicon.ico").respond_with_data("", status=204)  # 404 is an entry of the console
+    server.expect_request("/favicon.ico").respond_with_data("", status=204)  # a 404 is a console entry
     return here
 
 
@@ -192,7 +194,7 @@ async def test_requests_with_all_that_is_known_of_them(page: cdpengine.Page, htt
         with pytest.raises(cdpengine.BodyUnavailableError, match="Chrome does not have it"):
             await document.response.body()
     assert not page.activity.started
-    assert len(activity.requests) >= 8  # what was kept stays
+    assert len(activity.requests) >= 8  # the buffer keeps its contents
     assert set(page.session._domains) == {"Page"}
 
 
@@ -355,7 +357,7 @@ async def test_a_getter_that_never_ends_is_stopped_within_the_time(page: cdpengi
     assert scope.cancelled_caught
     assert await page.evaluate("1 + 1", timeout=10) == 2
     await page.activity.stop()
-    # Off, the page's objects are let go of.
+    # Switching it off releases the page's objects.
     gone = await message.values()
     assert isinstance(gone[0], Unread)
     assert gone[0].reason
@@ -368,7 +370,7 @@ async def test_objects_of_dropped_messages_do_not_stay_in_the_page(page: cdpengi
     )
     await until(lambda: page.activity.console.dropped >= 1990)
     await page.session.call("HeapProfiler.collectGarbage")
-    # Chrome keeps the latest 1,000 messages by itself, whoever listens.
+    # Chrome keeps the latest 1,000 messages itself, with or without a listener.
     assert await page.evaluate("refs.filter(ref => ref.deref()).length") <= 1000
     await page.activity.stop()
 

@@ -1,7 +1,7 @@
-"""What follows an action that leads elsewhere: reads, actions and navigations belong to the next document.
+"""Reads, actions and navigations after an action that navigates belong to the next document.
 
-The server is slow: between the action and its response, Chrome holds back what is asked of the page, or lets the
-document before answer. The titles, the page's own events and the server's log say whose answer it was.
+The server is slow. Between the action and its response, Chrome delays commands to the page or lets the old
+document respond. Titles, the page's events and the server's log show which document responded.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ def site(httpserver: HTTPServer) -> SlowSite:
 
 @pytest.fixture
 def silent_port() -> Iterator[int]:
-    """A server that takes connections and never answers."""
+    """Port of a server that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
 async def go(page: cdpengine.Page, way: str) -> cdpengine.ActionOutcome:
-    """Do what leads elsewhere."""
+    """Perform the action that navigates."""
     target = await page.find(css="#x")
     return await (page.press("Enter", target) if way == "Enter" else page.click(target))
 
 
-# --- what follows ------------------------------------------------------------------------------------------------
+# --- next calls --------------------------------------------------------------------------------------------------
 
 
 async def title(page: cdpengine.Page, _site: SlowSite) -> str:
@@ -116,7 +116,7 @@ READS: list[Callable[[cdpengine.Page, SlowSite], Awaitable[str]]] = [
 
 
 def expected(read: object, way: str) -> str:
-    """Return the word that what follows gives: of the document that it belongs to."""
+    """Return the word that the next call returns: that of the document it belongs to."""
     if read is goto:
         return "third"
     if read is go_back and way in LEADS:
@@ -165,7 +165,7 @@ async def test_everything_that_follows_belongs_to_the_next_document(
 async def test_a_navigation_after_the_action_breaks_no_read(
     used_page: cdpengine.Page, site: SlowSite, milliseconds: int
 ) -> None:
-    """A read is of one of the two documents; once the navigation has begun, it is of the next one."""
+    """A read belongs to one of the two documents. Once the navigation has begun, it belongs to the next one."""
     later = f"<button id=x onclick=\"setTimeout(() => location = '/slow', {milliseconds})\">Go</button>"
     for read in (title, find, snapshot):
         await site.show(used_page, later)
@@ -192,9 +192,9 @@ async def test_a_navigation_after_the_action_breaks_no_read(
 async def test_an_answer_without_a_document_ends_a_reload_and_a_way_back(
     used_page: cdpengine.Page, site: SlowSite, way: str
 ) -> None:
-    """The document before is still being parsed in every second try: Chrome reports less then."""
+    """In every second round the old document is still being parsed, and Chrome reports less."""
     answer: list[Response] = []
-    fresh = {"Cache-Control": "no-store"}  # else Chrome asks the server for nothing
+    fresh = {"Cache-Control": "no-store"}  # otherwise Chrome sends the server no request
     html = "<title>changing</title><script>addEventListener('unload', () => 0)</script>"
     shown = Response(html, content_type="text/html", headers=fresh)
     site.server.expect_request("/changing").respond_with_handler(lambda _request: answer[0])
@@ -221,7 +221,7 @@ async def test_an_answer_without_a_document_ends_a_reload_and_a_way_back(
 async def test_a_navigation_of_the_page_does_not_win_over_the_callers(
     used_page: cdpengine.Page, site: SlowSite
 ) -> None:
-    """A timer of the document that is left fires at about the same time."""
+    """A timer of the old document fires at about the same time."""
     for milliseconds in range(0, 12, 3):
         await site.show(used_page, "")
         await used_page.evaluate(f"void setTimeout(() => {{ location = '/third' }}, {milliseconds})")
@@ -263,7 +263,7 @@ async def test_what_follows_a_script_that_leads_elsewhere_is_of_the_next_documen
 
 
 async def test_keys_and_presses_of_the_devices_count_too(used_page: cdpengine.Page, site: SlowSite) -> None:
-    """They return no outcome, and wait for nothing: what follows does."""
+    """These calls return no outcome and do not wait. The next call does."""
     site.delay = 0.1
     for number in range(4):
         await site.show(used_page, LEADS["Enter"] if number % 2 else LEADS["posted form"])
@@ -275,7 +275,7 @@ async def test_keys_and_presses_of_the_devices_count_too(used_page: cdpengine.Pa
 async def test_the_end_of_the_document_before_is_no_end_of_a_navigation(
     used_page: cdpengine.Page, site: SlowSite
 ) -> None:
-    """Chrome reports it after the beginning of a navigation that follows a load at once."""
+    """Chrome reports the old document's end after the start of a navigation that directly follows a load."""
     site.delay = 0.1
     for _ in range(8):
         await site.show(used_page, "")
@@ -324,7 +324,7 @@ async def test_a_frame_whose_server_never_answers_holds_reads_up_once(
             assert await used_page.title() == "old"
 
 
-# --- what came of it ---------------------------------------------------------------------------------------------
+# --- outcomes ----------------------------------------------------------------------------------------------------
 
 
 async def test_the_outcome_names_where_the_page_went(used_page: cdpengine.Page, site: SlowSite) -> None:
@@ -368,7 +368,7 @@ async def test_a_download_and_a_refused_connection(used_page: cdpengine.Page, si
 async def test_a_document_that_still_loads_does_not_hide_the_end_of_a_navigation(
     used_page: cdpengine.Page, site: SlowSite, silent_port: int
 ) -> None:
-    """Chrome reports no end of a navigation without a document then."""
+    """In this case Chrome reports no end of a navigation without a document."""
     await site.show(used_page, STAYS["no content"])
     await used_page.evaluate("url => { new Image().src = url }", f"http://127.0.0.1:{silent_port}/")
     with trio.fail_after(4):
@@ -394,7 +394,7 @@ async def test_a_server_that_never_answers_holds_up_no_action(
 
 
 async def test_a_dialog_ends_the_wait(used_page: cdpengine.Page, site: SlowSite) -> None:
-    """The next document asks something before it can be read: the action returns, and says so."""
+    """The next document opens a dialog before it can be read. The action returns and reports the dialog."""
     site.server.expect_request("/asks").respond_with_data(
         "<title>asks</title><script>alert('hello')</script>", content_type="text/html"
     )

@@ -1,4 +1,4 @@
-"""A look at a page right after it was sent elsewhere: there is content, or the first line says that it is to come."""
+"""A snapshot right after a navigation has content, or its first line says that content is still to come."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ START = """<!doctype html><title>Start</title><a href=/next>Next</a>
 
 
 class Site:
-    """Answers /next with what a test gives it, in parts: at each `...`, it waits to be told to go on."""
+    """Serves /next in the parts that a test sets. At each `...` it waits for the test's signal."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.parts: list[str] = []
@@ -64,7 +64,7 @@ async def site(page: cdpengine.Page, httpserver: HTTPServer) -> AsyncIterator[Si
 async def looked(
     page: cdpengine.Page, site: Site, name: str, look: Callable[[], Awaitable[Any]] | None = None
 ) -> Any:
-    """Click and look at once, and let the server go on while one of the two waits."""
+    """Click, look immediately, and let the server continue while one of the two waits."""
     seen: list[Any] = []
     ref = (await page.snapshot()).find(name=name)
 
@@ -174,7 +174,9 @@ async def test_an_empty_page_that_goes_on_loading_says_so(page: cdpengine.Page, 
     assert (await page.snapshot()).text.startswith(LOADING)
     assert trio.current_time() - started >= BOUND / 2
     started = trio.current_time()
-    assert (await page.snapshot()).text.startswith(LOADING), "a second look does not wait for the same again"
+    assert (await page.snapshot()).text.startswith(LOADING), (
+        "a second look does not wait for the same content again"
+    )
     assert trio.current_time() - started < BOUND / 2
 
 

@@ -1,4 +1,4 @@
-"""Documents that come back: out of the back/forward cache, or loaded again, with frames of both kinds."""
+"""Documents that return from the back/forward cache or load again, with frames of both kinds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def page(new_tab: cdpengine.Page) -> cdpengine.Page:
 
 @pytest.fixture
 def site(httpserver: HTTPServer) -> str:
-    """A list with frames of its own and of another site, and details on both sites."""
+    """A list with same-site and cross-site frames, and detail pages on both sites."""
     other = f"http://localhost:{httpserver.port}"
     pages = {
         "/list": f"<title>List</title>{LOG}<a id=same href=/detail>same</a> <a id=other href={other}/detail>other</a> "
@@ -40,7 +40,7 @@ def site(httpserver: HTTPServer) -> str:
 
 
 async def leave_and_return(page: cdpengine.Page, site: str) -> None:
-    """Follow the link to the detail page of that site, use that page, and go back."""
+    """Follow the link to the detail page of the site, use that page, and go back."""
     await page.click(await page.find(role="link", name=site))
     await page.wait_for(text="Elsewhere")
     snapshot = await page.snapshot()
@@ -138,7 +138,7 @@ async def test_settings_are_those_of_a_fresh_page(page: cdpengine.Page, site: st
 async def test_an_action_that_left_in_its_middle_leaves_nothing_in_the_page(
     page: cdpengine.Page, site: str
 ) -> None:
-    """The page leaves at mousedown; its observer would hold back the next press on something else."""
+    """The page leaves at mousedown. A remaining observer would block the next press on another element."""
     await page.goto(f"{site}/mousedown")
     await page.click(await page.find(text="Go"))
     await page.wait_for(text="Elsewhere")

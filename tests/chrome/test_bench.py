@@ -1,4 +1,4 @@
-"""Measuring a real browser: from the command line, from a program, and what is left afterwards."""
+"""Measuring a real browser from the command line and from a program, without leftovers."""
 
 from __future__ import annotations
 

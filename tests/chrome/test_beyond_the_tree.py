@@ -1,4 +1,6 @@
-"""What a person sees and Chrome's accessibility tree leaves out: in every mode, from every source, and of use."""
+"""Visible content that Chrome's accessibility tree lacks is present and usable in every mode, from every
+source.
+"""
 
 from __future__ import annotations
 
@@ -244,7 +246,7 @@ async def test_documents_that_are_no_pages_say_what_they_are(
         "P": "a PDF, which only the browser's viewer shows",
     }
     with trio.fail_after(20):
-        while True:  # until all of the frames are there
+        while True:  # until all frames have loaded
             snapshot = await page.snapshot()
             if {node.name: node.remark for node in snapshot.nodes if node.role == "iframe"} == kinds:
                 break

@@ -1,4 +1,4 @@
-"""A canary for a password, typed in every scenario that is learned: it is found nowhere but in the page."""
+"""A canary password, typed in every learned scenario, appears nowhere but in the page."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SCENARIOS = [
 
 
 def values_of(flow: Flow) -> dict[str, str]:
-    """Return the values of a flow and of the login before it, with canaries for what is secret."""
+    """Return the values of a flow and of the login before it, with canaries as secrets."""
     plain = {**LOGIN.examples[0], **flow.examples[0], "username": "ada"}
     return {name: SECRETS.get(name, value) for name, value in plain.items()}
 
 
 async def do(page: Page, site: CacheSite, flow: Flow, values: dict[str, str]) -> None:
-    """Type the password, and go on to what the scenario is about."""
+    """Type the password and continue with the scenario."""
     await page.fill(page.locate(role="textbox", name="User name"), values["username"])
     await page.fill(page.locate(role="textbox", name="Password"), values["password"])
     if flow is not LOGIN:

@@ -1,4 +1,4 @@
-"""The action cache for clients of a service: over HTTP and over MCP."""
+"""The action cache for clients of a service, over HTTP and MCP."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.chrome
 
 TOKEN = "the-token-of-the-tests"
 VALUES = LOGIN.examples[0]
-"""What is typed, by variable."""
+"""Typed values by variable."""
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def settings(endpoint: str, cache: Path) -> ServiceSettings:
 
 @attrs.frozen
 class OverHttp:
-    """Asks over HTTP."""
+    """Sends requests over HTTP."""
 
     http: httpx.AsyncClient
 
@@ -55,7 +55,7 @@ class OverHttp:
 
 @attrs.frozen
 class OverMcp:
-    """Asks the tool that stands for a kind."""
+    """Calls the tool of a request kind."""
 
     client: Client
 
@@ -73,7 +73,7 @@ class OverMcp:
 
 
 async def learn_and_replay(ask: Any, site: CacheSite) -> None:
-    """Have a login learned and replayed through `ask`."""
+    """Learn and replay a login through `ask`."""
     LOGIN.reset(site, "a")
     arrived = await ask("navigate", url=site.url + LOGIN.start)
     assert (arrived["ok"], "cached" in arrived) == (True, False)
@@ -125,7 +125,7 @@ DELETING = "<title>Files</title><h1>Files</h1><button onclick='done.push(1)'>Del
 
 @attrs.define
 class Person:
-    """Answers the elicitations of the server, and keeps their questions."""
+    """Answers the server's elicitations and keeps their questions."""
 
     action: Literal["accept", "decline", "cancel"] = "accept"
     asked: list[str] = attrs.field(factory=list)
@@ -162,7 +162,7 @@ async def test_the_person_of_an_mcp_client_confirms_what_deletes(
             assert set(person.asked) == {
                 f'The recorded flow "cleaning" is about to click button "Delete", on {url}. Continue?'
             }
-        # A client without the capability is not asked: as before.
+        # A client without the capability gets no question, as before.
         async with Client(server.server(), mode="legacy") as client:
             mcp = OverMcp(client)
             await mcp("navigate", url=url)

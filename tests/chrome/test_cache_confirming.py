@@ -1,4 +1,6 @@
-"""A person confirms steps that send, pay or delete; without a yes the run ends, which is no failure of the entry."""
+"""A person confirms steps that send, pay or delete. Without a yes the run ends, which does not count as a
+failure.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ async def paying(page: Page, cache: ActionCache, httpserver: HTTPServer) -> Cach
 
 
 class Person:
-    """Answers and remembers the questions."""
+    """Answers and keeps the questions."""
 
     def __init__(self, answer: Any = True) -> None:
         self.answer = answer

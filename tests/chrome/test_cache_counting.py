@@ -1,4 +1,4 @@
-"""The figures of a cache are those of an independent count, over random uses by all ways in."""
+"""A cache's figures equal those of an independent count, over random uses by all ways in."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def form(button: str, script: str = "out.textContent = 'Saved it'") -> str:
 
 @attrs.define(eq=False)
 class Uses:
-    """Uses a cache by random ways, and counts by itself what each has to come to. `button` is that of the entry."""
+    """Uses a cache in random ways and counts the expected figures independently. `button` is the entry's
+    button.
+    """
 
     page: Page
     cache: ActionCache

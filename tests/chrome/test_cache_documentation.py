@@ -1,4 +1,4 @@
-"""The logins of docs/cache.md in the shell and over MCP, run as they stand in the page, on a login page on loopback."""
+"""The shell and MCP logins of docs/cache.md run as printed, on a login page on loopback."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ pytestmark = pytest.mark.chrome
 
 PAGE = ROOT / "docs" / "cache.md"
 SHOWN = "https://shop.example/login"
-"""The address in the page; the tests put that of a page on loopback in its place."""
+"""The address in the page. The tests replace it with that of a page on loopback."""
 
 GREETING = "Welcome, grace"
 
 
 def block_with(beginning: str) -> str:
-    """Return the only block of the page that begins so."""
+    """Return the only block of the page that starts with this."""
     (found,) = (each.source for each in blocks(PAGE) if each.source.startswith(beginning))
     return found
 
 
 @pytest.fixture
 def login(serve: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """The address of the login page that the Python example of the same page has."""
+    """The address of the login page in the page's Python example."""
     monkeypatch.setenv("CDPENGINE_CACHE_KEYRING", "false")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))

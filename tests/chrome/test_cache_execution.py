@@ -1,4 +1,4 @@
-"""An entry is carried out on pages on loopback: what was done is judged by the pages' own log."""
+"""Entries run on pages on loopback, and the pages' log shows the effects."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ async def test_a_failed_run_shows_the_page_without_the_secret(
 ) -> None:
     entry = await login_entry(page, serve(LOGIN))
     shown = LOGIN.replace("type=password", "type=text").replace("Log in</button>", "Delete</button>")
-    # What is typed is said by a text of the page, too: that has no box of its own to be painted over.
+    # A label of the page repeats the typed value. The label is a bare text without a box to paint over.
     script = "<p id=echo></p><script>password.oninput = () => { echo.textContent = password.value }</script>"
     serve(shown + (script if echo else ""))
     await page.reload()
@@ -132,7 +132,7 @@ async def test_a_failed_run_shows_the_page_without_the_secret(
 
 
 async def grey_at(page: cdpengine.Page, picture: bytes, css: str) -> float:
-    """Return how much of an element is painted over on a picture."""
+    """Return the painted-over fraction of an element in a picture."""
     from PIL import Image
 
     box = await page.evaluate(
@@ -158,7 +158,7 @@ async def test_a_failed_run_without_secrets_has_a_plain_picture(
     assert report.diff is not None
 
 
-# --- before anything is done ---------------------------------------------------------------------------------
+# --- before the first step -----------------------------------------------------------------------------------
 
 
 async def test_all_variables_without_a_value_are_named_before_anything_is_done(
@@ -169,7 +169,7 @@ async def test_all_variables_without_a_value_are_named_before_anything_is_done(
         await execute(page, entry, Values({}))
     assert list(caught.value.names) == ["user", "password"]
     assert await log_of(page) == []
-    # Only those of the steps that are asked for.
+    # Only the variables of the requested steps.
     with pytest.raises(UndefinedVariablesError, match="user"):
         await execute(page, entry, Values({"password": "x"}), from_index=1)
 
@@ -327,9 +327,9 @@ async def test_what_the_probe_gives_is_what_a_snapshot_gives(
     assert probed is not None
     assert {ref for ref in probed.refs if probed.refs[ref] != ref} == set()
     unsure = {targets[ref].name for ref in targets.keys() - probed.refs.keys()}
-    # What has no selector of its own, is not the only one, or has a name or neighbours that the DOM does not tell.
+    # Elements without a unique selector, duplicates, and names or neighbours that the DOM does not show.
     left = {"Words", "Top", "Twice", "Asking", "A", "Styled name", "In a shadow", "Custom one"}
-    left |= {"Silent one", "In a trap"}  # under aria-hidden, and beside that
+    left |= {"Silent one", "In a trap"}  # under aria-hidden, and next to that
     assert unsure == left
     assert has_counts(read_features(snapshot), (await probe_page(page, {}, counted=True) or probed).roles)
     hidden = {

@@ -1,4 +1,4 @@
-"""Changes of a page: each threshold makes the difference between keeping, a new version beside the old, and a stop."""
+"""Changes of a page. Each threshold decides between keeping, a new version beside the old, and a stop."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ async def test_each_threshold_makes_the_difference(
         assert 50 < confidence < 100
         first = await cache.get(identity)
         assert first is not None
-    # Above the soft threshold nothing changes; at it there is a new version; at the hard one the replay stops.
+    # Above the soft threshold nothing changes. At it there is a new version, and at the hard threshold the
+    # replay stops.
     outcomes = []
     for soft, hard in ((confidence + 1, 100), (confidence, confidence + 1), (confidence - 1, confidence)):
         limits: dict[str, Any] = {f"{page_type}_soft": soft, f"{page_type}_hard": hard}
@@ -74,7 +75,7 @@ async def test_words_count_on_static_pages_only(page: Page, serve: Callable[...,
             assert (await cache.execute(page, identity)).ok
             found[page_type] = [each.version for each in await cache.versions(identity)]
             await page.reload()
-            assert (await cache.execute(page, identity)).ok  # it remembers the page as it is now
+            assert (await cache.execute(page, identity)).ok  # it remembers the current page
             assert len(await cache.versions(identity)) == len(found[page_type])
     assert found == {"static": [2, 1], "form": [1], "dynamic": [1]}
 

@@ -1,4 +1,4 @@
-"""Planners and classifiers get no value of a variable: not in the goal, not in the address, not in the snapshot."""
+"""Planners and classifiers get no variable's value: not in the goal, the address or the snapshot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Mistakes of the caller: each is named, with what was waited for, and none is a failure of the entry."""
+"""Mistakes of the caller: each is named with the missing condition, and none counts as a failure of the
+entry.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ WRONG = {**VALUES, "password": "not-the-one"}
 
 
 async def figures_of(cache: ActionCache) -> tuple[int, int, int, int]:
-    """Return the successes, failures, mistakes and failures in a row of the only entry."""
+    """Return the successes, failures, mistakes and consecutive failures of the only entry."""
     (entry,) = await cache.list()
     found = entry.statistics
     return found.successes, found.failures, found.mistakes, found.failed_in_row
@@ -46,7 +48,7 @@ async def test_a_wrong_password_is_refused_at_once_and_condemns_nothing(
 ) -> None:
     for _ in range(3):
         await begin(page, site)
-        with trio.fail_after(8):  # the address is waited for at most 10 s
+        with trio.fail_after(8):  # the engine waits at most 10 s for the address
             report = await cache.execute(page, "login", variables=WRONG)
         assert (report.ok, report.fault, report.stopped_at) == (False, "rejected", 3)
         assert "The user name or the password is wrong." in report.reason
@@ -76,7 +78,7 @@ FORM = (
 )
 
 SAYS: dict[str, tuple[str, str, str, str]] = {
-    # What the page does on Send, what else is in the form, the fault, and a word of the reason.
+    # The page's reaction to Send, extra fields of the form, the fault, and a word of the reason.
     "an alert": ("say('alert', 'We do not go there')", "", "rejected", "We do not go there"),
     "an alert in another language": (
         "say('alert', 'Dahin fahren wir leider')",
@@ -102,7 +104,7 @@ def show(script: str, more: str = "") -> str:
 
 
 async def learn(page: Page, cache: ActionCache, url: str) -> CacheEntry:
-    """Keep the entry of the order, described on the page at `url`."""
+    """Keep the entry of the order form, described on the page at `url`."""
     await page.goto(url)
     targets = await targets_of(page, t1="textbox City", t2="combobox Size", t3="button Send")
     city = Fill(fields=(FormField(ref="t1", value="${city}"),))
@@ -147,7 +149,7 @@ async def test_what_the_page_says_to_the_values_tells_a_refusal_from_a_change(
 
 @pytest.fixture
 def dead() -> Iterator[str]:
-    """The URL of a server that does not listen."""
+    """The URL of a closed port."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{bound.getsockname()[1]}/"
@@ -167,7 +169,7 @@ async def test_values_that_the_page_does_not_have(
         report = await cache.execute(page, "order", variables={"city": "Rome", "size": "Huge"})
     assert (report.fault, report.stopped_at) == ("value", 1), report.reason
     assert "Small" in report.reason
-    # The same list without a value of the caller: the option that was recorded is gone.
+    # The same list without a value from the caller: the recorded option is gone.
     await cache.clear()
     chosen = attrs.evolve(single(entry, 1), request=Select(ref="t1", values=("Small",)))
     key = attrs.evolve(entry.key, variables=("city",))
@@ -207,7 +209,7 @@ async def test_addresses_and_servers(
         assert report.fault == fault, (place, report.reason)
         assert place.partition("//")[2].strip("/") in report.reason
     assert await figures_of(cache) == (0, 0, 3, 0)
-    # A page of another address, an error page, and a server that fails.
+    # A page of another address, an error page, and a failing server.
     await cache.clear()
     order = await learn(page, cache, serve(show(RIGHT), "/order"))
     await page.goto(serve("<h1>Other</h1>", "/other"))
@@ -221,7 +223,7 @@ async def test_addresses_and_servers(
     report = await cache.execute(page, "order", variables=ROME, patience=0.1)
     assert report.fault == "unreachable", report.reason
     assert "503" in report.reason
-    # A step that leads to a server that is not there.
+    # A step that leads to a server that does not exist.
     httpserver.clear()
     await page.goto(serve(show(f"location = '{dead}'"), "/order"))
     with trio.fail_after(8):

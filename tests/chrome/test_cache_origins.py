@@ -1,4 +1,4 @@
-"""Values of variables go to documents of the origins that they were recorded on, and to no other."""
+"""Values of variables are entered only in documents of the origins that they were recorded on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIRST, SECRET = "abcdef-1", "hunter2-hunter2"
 
 @attrs.frozen
 class TwoOrigins:
-    """One server under two origins."""
+    """One server with two origins."""
 
     server: HTTPServer
 
@@ -140,7 +140,7 @@ async def test_a_page_that_navigates_right_before_a_step_gets_no_value(
 async def test_a_frame_of_another_origin_gets_no_value(
     page: Page, cache: ActionCache, origins: TwoOrigins, inner: str
 ) -> None:
-    """Same-process and cross-process frames; a frame has the same form at another origin in the end."""
+    """Same-process and cross-process frames. At the end, a frame has the same form at another origin."""
     first, second = getattr(origins, inner), "https://never.example"
     origins.serve("/framed", FRAMED.format(inner=f"{first}/form"))
     entry = await record_form(page, cache, f"{origins.here}/framed", password=FIRST)
@@ -152,7 +152,7 @@ async def test_a_frame_of_another_origin_gets_no_value(
     await page.goto(f"{origins.here}/framed")
     report = await execute_entry(page, other, Values({"password": SECRET}))
     assert f"is for {second}, and the document is of {first}" in report.reason
-    # By hand: without origins of its own, a step is for those of the entry's address and of its frames.
+    # Written by hand: a step without origins uses those of the entry's address and frames.
     plain = attrs.evolve(entry, steps=(attrs.evolve(step, origins=()),))
     assert (await execute_entry(page, plain, Values({"password": SECRET}))).ok
 
@@ -194,7 +194,7 @@ async def test_a_planner_enters_secrets_only_where_it_began(
     done = await cache.perform(page, "log in", variables=secret, planner=script)
     assert "the sensitive variable password" in done.reason
     assert not any("take" in request.url for request, _ in origins.server.log)
-    # A blank tab has no origin: the first page has it. Then the environment's list decides.
+    # A blank tab has no origin, so the first page provides it. After that, the environment's list decides.
     await page.goto("about:blank")
     done = await cache.perform(page, "log in", variables=secret, planner=planner)
     assert done.outcome == "planned", done.reason

@@ -1,4 +1,4 @@
-"""Each flow of the demo site, recorded once of a person, and carried out again with other values."""
+"""Each flow of the demo site is recorded from a person once and replayed with other values."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def page(used_page: Page) -> Page:
 
 
 CALLED = {"card_code": "cvc", "card_expiry": "expires"}
-"""What fields are called for which a recording makes a variable, and what the flow calls it."""
+"""Names of the fields that become variables in a recording, and their names in the flow."""
 
 
 async def check_replayed(page: Page, site: CacheSite, flow: Flow, recording: Recording) -> None:
-    """Carry the recording out with other values, in the same design and in another one."""
+    """Replay the recording with other values, in the same design and in another one."""
     assert recording.viewport is not None
     start = site.url + flow.start
     key = make_key(flow.scenario, start, recording.viewport, recording.variables)

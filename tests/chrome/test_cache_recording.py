@@ -1,4 +1,4 @@
-"""Recording what a program does: each verb by each way to name an element, and why something is no step."""
+"""Recording a program: each verb with each way to name an element, and the reasons why an action is no step."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ T1: dict[str, Any] = {"ref": "t1"}
 
 @attrs.frozen
 class Row:
-    """A verb, the element that it is done to, and the request that is expected; `asked`: as a request."""
+    """A verb, its element and the expected request. `asked`: sent as a request."""
 
     verb: Do
     element: Named

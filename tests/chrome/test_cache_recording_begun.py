@@ -1,4 +1,4 @@
-"""Recordings that are kept although the cache has no key, or the tab was blank when they began."""
+"""Recordings are kept even without a key, or if the tab was blank at the start."""
 
 from __future__ import annotations
 

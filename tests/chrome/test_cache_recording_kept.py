@@ -1,4 +1,6 @@
-"""What a recording keeps: no secret, what each step led to, and its steps where a page or the block ends."""
+"""A recording's contents: no secrets, the effect of each step, and its steps if the page closes or the block
+fails.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +103,7 @@ async def test_a_secret_is_only_ever_a_variable(
         assert templates == ["${login}"] * len(fields)
         assert recording.sensitive == ("login",)
     else:
-        # The same text in each of them: it is the same variable, which the first one gave its name.
+        # The same string in each of them is the same variable, named after the first one.
         assert templates == ["${password}"] * len(fields)
         assert recording.sensitive == ("password",)
     assert not recording.notes
@@ -147,7 +149,7 @@ async def test_a_text_in_parts_is_one_step(page: Page, httpserver: HTTPServer, a
     assert recording.sensitive == ("word",)
 
 
-# --- what it led to ------------------------------------------------------------------------------------------
+# --- effects of steps ----------------------------------------------------------------------------------------
 
 OUTCOMES = """<!doctype html><title>outcomes</title><link rel=icon href="data:,"><h1>Shop</h1>
 <label>Name <input id=name></label>
@@ -236,7 +238,7 @@ async def test_a_closed_page_ends_no_recording(new_tab: Page, httpserver: HTTPSe
 
 @pytest.mark.parametrize("moment", [0, 1, 2, 3])
 async def test_a_cancelled_recording_leaves_nothing(page: Page, httpserver: HTTPServer, moment: int) -> None:
-    """At the beginning, in the reading before a verb, in the verb, and at the end."""
+    """At the start, in the reading before a verb, in the verb, and at the end."""
     await page.goto(site(httpserver, FORM))
     running = page._core.target.running
     known: Recording | None = None

@@ -1,4 +1,4 @@
-"""Recording what a person does: trusted events that no verb of the recording page's made, from another connection."""
+"""Recording a person: trusted events from another connection that no verb of the recording page caused."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from cdpengine.cache.recording import recording as recording_module
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a recording read the page whenever it has changed, without waiting for it to rest."""
+    """Make a recording read the page after each change, without waiting for it to rest."""
     monkeypatch.setattr(elements, "SETTLING", 0)
     monkeypatch.setattr(recording_module, "_PAUSE", 0.01)
 
 
 @pytest.fixture
 async def person(page: Page, shared_endpoint: str) -> AsyncIterator[Page]:
-    """The page of the test, over a connection of somebody else."""
+    """The test's page over another client's connection."""
     async with cdpengine.connect(shared_endpoint) as other:
         yield await other.wait_for_page(where=lambda each: each.target_id == page.target_id)
 
@@ -81,7 +81,7 @@ Do = Callable[[Page], Awaitable[object]]
 
 @attrs.frozen
 class Gesture:
-    """What a person does, and the requests that come of it with the names of their elements."""
+    """A person's gesture and the resulting requests, with the names of their elements."""
 
     do: Do
     steps: list[tuple[ActRequest, str]]
@@ -229,7 +229,7 @@ async def test_an_element_is_described_as_it_was_before_it_led_away(
 async def test_a_page_that_was_busy_is_read_once_it_is_not(
     page: Page, person: Page, httpserver: HTTPServer
 ) -> None:
-    """What is clicked leads away at once, so it has to be found in what was seen before."""
+    """The clicked element navigates immediately, so the engine must find it in the last reading."""
     site(httpserver, "<h1>Other</h1>", "/other")
     await page.goto(site(httpserver, "<h1>One</h1><a href=/other>Away</a><p id=out></p>"))
     busy = "for (const end = performance.now() + 2000; performance.now() < end;);"
@@ -324,7 +324,7 @@ async def test_a_secret_that_a_person_types_is_never_read(
     assert recording.notes == ()
 
 
-# --- what is left --------------------------------------------------------------------------------------------
+# --- leftovers -----------------------------------------------------------------------------------------------
 
 
 async def test_the_page_sees_nothing_of_it_and_nothing_is_left(

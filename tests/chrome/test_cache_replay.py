@@ -1,7 +1,7 @@
-"""Recorded once on one design of the demo site, replayed on each: right, or stopped with the reason; never a wrong click.
+"""Flows recorded on one design of the demo site and replayed on each: correct, or stopped with the reason.
 
-What was touched is asked of the site itself: its record has the key of each element that was clicked or written into,
-whatever it was, and what was submitted.
+No replay clicks wrongly. The oracle is the site's record, with the key of each clicked or edited element and
+each submission.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from cdpengine.cache import (
 pytestmark = pytest.mark.chrome
 
 USUAL = {("login", "a")}
-"""What a run without `--run-slow` records and replays."""
+"""The recordings and replays of a run without `--run-slow`."""
 
 COMPLETE = {("a", "b"): {"login", "logout", "settings"}}
-"""Flows that are to end right though the design is another one; the others may stop."""
+"""Flows that must succeed in a different design. The other flows may stop."""
 
 RECORDINGS = [
     pytest.param(name, known, marks=[] if (name, known) in USUAL else [pytest.mark.slow])
@@ -49,7 +49,7 @@ def page(used_page: Page) -> Page:
 async def learn(
     page: Page, site: CacheSite, flow: Flow, design: Design, values: Mapping[str, str]
 ) -> CacheEntry:
-    """Record a flow that is done by program, and return its entry, once written to JSON and read back."""
+    """Record a flow done by a program, and return its entry after a round trip through JSON."""
     flow.reset(site, design)
     await page.goto(site.url + flow.start)
     async with record_steps(page, variables=values) as recording:
@@ -74,7 +74,7 @@ async def replay(
 
 
 def judge(site: CacheSite, flow: Flow, values: Mapping[str, str], report: ExecutionReport) -> str:
-    """Return what is wrong by the site's own record; "" for nothing."""
+    """Return the mistakes in the site's record, or "" if there are none."""
     keys, wanted = flow.keys(values), flow.submitted(values)
     if site.touched != keys[: len(site.touched)]:
         return f"touched {site.touched}, right is {keys}"
@@ -105,7 +105,7 @@ async def test_a_flow_is_replayed_right_or_stops(
             assert report.ok, place
         if design == "c":
             assert not report.ok, place
-        # Not the three digits of a card's code: a time may have them.
+        # Not the three digits of a card's code, because a time may contain them.
         for name in set(flow.sensitive) - {"cvc"}:
             assert values[name] not in f"{report!r}{report.to_json()}{report.to_table()}"
 

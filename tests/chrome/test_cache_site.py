@@ -1,4 +1,6 @@
-"""The demo site of the cache is what its tests take it for: each flow ends right in both designs, and all is recorded."""
+"""The cache's demo site works as its tests assume: each flow succeeds in both designs, and the site records
+all of it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def page(used_page: Page) -> Page:
 @pytest.mark.parametrize("example", [0, 1])
 @pytest.mark.parametrize("design", ["a", "b"])
 @pytest.mark.parametrize("flow", FLOWS.values(), ids=FLOWS)
-@pytest.mark.slow  # the walk of test_cache_targets.py does each flow in each design, in a usual run, too
+@pytest.mark.slow  # the walk of test_cache_targets.py runs each flow in each design, in a usual run too
 async def test_a_flow_ends_right(
     page: Page, site: CacheSite, flow: Flow, design: Design, example: int
 ) -> None:

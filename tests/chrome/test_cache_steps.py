@@ -1,4 +1,4 @@
-"""Steps of an entry: what each one leads to is waited for, and an atomic group is done whole or taken back."""
+"""Steps of an entry: the engine waits for each effect, and runs an atomic group completely or rolls it back."""
 
 from __future__ import annotations
 

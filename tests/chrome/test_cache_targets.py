@@ -1,7 +1,8 @@
-"""Each control of each flow, described in one design of the demo site, is found right in each other one, or not at all.
+"""Each control of each flow, described in one design of the demo site, is found correctly or not at all in
+each other.
 
-The truth is the control's `data-key`, which the snapshot does not show. Beside the page of its own step, a control is
-looked for on the pages of all other steps: there it is another element of the same key, or there is none.
+The oracle is the control's `data-key`, which snapshots do not show. A control is also searched for on the
+pages of all other steps. There, the only correct match is another element with the same key.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ pytestmark = pytest.mark.chrome
 PAIRS = [(known, now) for known in DESIGNS for now in DESIGNS]
 
 FOUND_IN_B = 36
-"""How many of the 40 controls that design "a" has are found in "b" at least: one that stops always is never wrong."""
+"""Minimum number of the 40 controls of design "a" that must be found in "b". A search that always stops is
+never wrong.
+"""
 
 
 @pytest.fixture(scope="module")
 def seen(shared_endpoint: str) -> dict[Design, list[Seen]]:
-    """What was seen before each step of each flow, in each design, as far as it goes there."""
+    """Snapshots before each step of each flow, in each design, up to the step that the design lacks."""
 
     async def walk() -> dict[Design, list[Seen]]:
         found: dict[Design, list[Seen]] = {design: [] for design in DESIGNS}
@@ -50,7 +53,7 @@ def seen(shared_endpoint: str) -> dict[Design, list[Seen]]:
 def finds(
     seen: dict[Design, list[Seen]], known: Design, now: Design
 ) -> Iterator[tuple[Seen, Seen, TargetMatch]]:
-    """Yield what is found of each control that one design has, before each step in the other one."""
+    """Yield the search result for each control of one design, before each step in the other one."""
     for one in seen[known]:
         if one.ref is not None:
             target = describe_target(one.snapshot, one.ref)
@@ -93,7 +96,7 @@ def test_a_control_is_found_where_its_design_has_not_changed(
     if known == now:
         assert set(levels) == {"exact"}
     elif (known, now) == ("a", "c") or (known, now) == ("c", "a"):
-        assert set(levels) == {"exact"}  # but for what is gone, "c" is "a"
+        assert set(levels) == {"exact"}  # apart from the missing control, "c" equals "a"
     elif (known, now) == ("a", "b"):
         assert levels["exact"] + levels["healed"] >= FOUND_IN_B
         assert levels["healed"] >= 5

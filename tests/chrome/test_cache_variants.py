@@ -1,4 +1,6 @@
-"""Variants of a page: the page tells them apart, none is worn out by another, and a planner keeps to its actor."""
+"""Variants of a page: the page decides which one is used, none counts against another, and actor limits
+apply.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests about the cache by every way in: variants, lookups, versions, and what is said before learning."""
+"""Cache requests by every way in: variants, lookups, versions, and the hints before learning."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import trio
 from ways_in import WAYS, Way, cache_file, open_way
 
 EACH = [pytest.param(name, marks=pytest.mark.slow) if name == "http" else name for name in WAYS]
-"""All ways in. HTTP and MCP share the service, so that one of them is enough each time."""
+"""All ways in. HTTP and MCP share the service, so one of the two is enough each time."""
 
 pytestmark = [pytest.mark.chrome, pytest.mark.parametrize("name", EACH)]
 
@@ -55,7 +55,7 @@ async def ref_of(way: Way, role: str, name: str) -> str:
 
 
 async def learn(way: Way, serve: Callable[..., str], variant: str, clicks: int = 1) -> dict[str, Any]:
-    """Have a variant learned, and return what was said when it began."""
+    """Learn a variant, and return the hints at its start."""
     await show(way, serve, variant)
     field, button = NAMES[variant]
     begun = await say(way, "startLearning", scenario="settings", variables={"city": "Bonn"}, variant=variant)
@@ -68,14 +68,14 @@ async def learn(way: Way, serve: Callable[..., str], variant: str, clicks: int =
 
 
 async def replay(way: Way, **fields: Any) -> tuple[bool, str]:
-    """Replay with `VALUES`; return whether that went well, and what the page shows."""
+    """Replay with `VALUES`. Return whether it succeeded, and the page's content."""
     done = await say(way, "executeCached", variables=VALUES, **fields)
     (heading,) = (await say(way, "find", role="heading"))["nodes"]
     return done["ok"], heading["name"]
 
 
 async def run_program(*arguments: str) -> dict[str, Any]:
-    """Run a command of `cdpengine cache` as a program of its own."""
+    """Run a `cdpengine cache` command as a separate program."""
     done = await trio.run_process(
         [sys.executable, "-m", "cdpengine", "cache", *arguments, "--json"], capture_stdout=True
     )
@@ -123,7 +123,7 @@ async def test_a_lookup_says_what_a_sentence_wants_and_versions_outlive_a_refres
         assert found["scenario"] == "settings"
         assert fields.items() <= found.items()
         assert ("entry" in found) is ("unused" not in fields)
-        if name == "dispatch":  # the command has a page's address only, and says the same
+        if name == "dispatch":  # the command has only the page's address and reports the same
             without_page = await run_program("lookup", goal, url, "--file", file)
             entries = without_page.pop("entries")
             assert ("entry" in found) is (entries != [])

@@ -1,7 +1,7 @@
-"""No secret leaves the engine, whichever way it came in: all ways, all that is written, in all forms.
+"""No secret leaves the engine: all ways in, all outputs, all encodings.
 
-Rule: one run for each client enters its canaries and makes every output; the tests only read. A run that is recorded
-unredacted at the same time must hold each canary, or its way in would not be what it says.
+Rule: one run for each client enters its canaries and produces every output; the tests only read. A parallel
+unredacted recording must contain each canary, which proves that its way in works.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BOUND = 300
 
 @asynccontextmanager
 async def proxy_command(upstream: str, recording: Path, said: list[bytes]) -> AsyncIterator[str]:
-    """Run `cdpengine proxy` in front of an endpoint; all that it prints is appended to `said` at its end."""
+    """Run `cdpengine proxy` in front of an endpoint, and append its output to `said` at the end."""
     command = [sys.executable, "-m", "cdpengine", "proxy", "--listen", "0", "--upstream", upstream]
     process = await trio.lowlevel.open_process(
         [*command, "--record", str(recording)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -68,7 +68,7 @@ async def proxy_command(upstream: str, recording: Path, said: list[bytes]) -> As
 
 
 async def through_proxies(server: HTTPServer, folder: Path) -> Outcome:
-    """Over websockets: through the proxy's command to a cassette that is being recorded, with all that is logged."""
+    """Over websockets: through the proxy command to a cassette being recorded, with all log output."""
     outcome = Outcome(Canaries(), ways_of("websocket"), measured=bool(rounds(0, 1)))
     said: list[bytes] = []
     with logged(folder / "log.txt"):
@@ -110,7 +110,7 @@ OUTPUTS = {
 
 
 class Runs:
-    """The outcomes of the runs, each made when it is first asked for."""
+    """The runs' outcomes. Each run starts when a test first needs it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -179,10 +179,10 @@ def test_no_canary_is_in(runs: Runs, client: str, output: str) -> None:
     assert not leaks, f"{len(names)} of {len(outcome.canaries.all)} ways in leak:\n{report({output: leaks})}"
 
 
-# --- and no more than secrets is taken ---------------------------------------------------------------------------
+# --- nothing but secrets is removed ------------------------------------------------------------------------------
 
 ENTERED = re.compile(r"SLOW10")
-"""What the demo types."""
+"""The strings that the demo types."""
 
 KEY_FIELDS = {
     "text",
@@ -198,7 +198,7 @@ KEY_FIELDS = {
 def differences(
     first: Any, second: Any, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-    """Give the places at which two messages differ."""
+    """Return the positions at which two messages differ."""
     if isinstance(first, dict) and isinstance(second, dict) and first.keys() == second.keys():
         for key in first:
             yield from differences(first[key], second[key], (*path, key))
@@ -210,7 +210,7 @@ def differences(
 
 
 def withheld_by_rule(line: Line, span: str, path: tuple[str, ...], whole: Any) -> bool:
-    """Say whether a recording need not hold it: it was typed, or given to or returned by a script of the program's."""
+    """Return whether a recording may omit the string: it was typed, passed to a script, or returned by one."""
     if line.m.startswith("Input.dispatchKeyEvent") and path[-1] in KEY_FIELDS:
         return True
     if isinstance(whole, str) and ENTERED.search(whole):
@@ -239,8 +239,8 @@ async def test_the_demo_loses_nothing_but_what_it_enters(tmp_path: Path) -> None
     with serve_shop() as url:
         await tour.run(recorded(), url)
     with debug.open_recording(redacted) as one, debug.open_recording(everything) as other:
-        # What a replay compares entered texts by is in the redacted one alone; and it is closed behind the other one,
-        # so that what the browser says in between is in it alone.
+        # Only the redacted recording has digests to compare entered strings by. It also closes after the
+        # other one, so only it contains the messages in between.
         earlier, later = (
             [line for line in each if line.k not in ("entered", "end")] for each in (one, other)
         )
@@ -254,7 +254,7 @@ async def test_the_demo_loses_nothing_but_what_it_enters(tmp_path: Path) -> None
         )  # fmt: skip
         spans.setdefault(line.span, line.name)
         if not bytes(line.msg) or (line.k == "reply" and not line.m):
-            continue  # of a reply to a command from before the recording nobody knows what in it is secret
+            continue  # for a response to a command from before the recording, no secrets are known
         kept += 1
         for path, made, was in differences(msgspec.json.decode(line.msg), msgspec.json.decode(whole.msg)):
             if not withheld_by_rule(line, spans.get(line.span, ""), path, was):
@@ -264,7 +264,7 @@ async def test_the_demo_loses_nothing_but_what_it_enters(tmp_path: Path) -> None
     assert kept > 200
     assert not taken, "taken although no secret:\n" + "\n".join(taken)
     assert ENTERED.search(everything.read_text())
-    # What a page shows as an example before anybody enters it is its own text until then.
+    # A placeholder that the page shows before any input is the page's own text until then.
     lines = redacted.read_text().splitlines()
     first = next(number for number, line in enumerate(lines) if '"m":"Input.dispatchKeyEvent"' in line)
     assert not ENTERED.search("\n".join(lines[first:]))

@@ -1,4 +1,4 @@
-"""No secret that Playwright, Puppeteer or the console enter is in what is recorded of them."""
+"""No secret that Playwright, Puppeteer or the console enters is in their recordings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ENTERED = (
     "evaluate_returned", "evaluate_handle", "exposed_argument", "exposed_result", "extra_headers", "route_text",
     "route_posted", "cookie_api", "init_script", "goto_query", "goto_hash", "http_credentials", "set_content_password",
 )  # fmt: skip
-"""What both clients enter: each must be in the recording of everything."""
+"""The strings that both clients enter. Each must be in the unredacted recording."""
 
 
 def puppeteer(folder: Path) -> list[str]:
@@ -44,7 +44,7 @@ def puppeteer(folder: Path) -> list[str]:
         pytest.skip("there is no node on this machine")
     if not (NODE_PEERS / "node_modules/puppeteer-core").is_dir():
         pytest.skip("puppeteer-core is not installed: make test-peers")
-    # An ES module looks for its packages beside itself.
+    # An ES module looks for packages in its own folder.
     (folder / "client.mjs").write_text((CLIENTS / "canary_puppeteer.mjs").read_text())
     (folder / "node_modules").symlink_to(NODE_PEERS / "node_modules")
     return [node, str(folder / "client.mjs")]

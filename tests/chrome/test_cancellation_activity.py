@@ -1,4 +1,4 @@
-"""What collects a page's activity, cancelled at each of its own steps: all is off again, and the next one works."""
+"""Activity collectors cancelled at each of their steps: everything is switched off, and the next one works."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Stage:
         self.tasks = trio.lowlevel.current_statistics().tasks_living
 
     async def check(self) -> None:
-        """Nothing is on, no task is left, no file half written; and the page works."""
+        """No setting is on, no task is left, no file is incomplete, and the page works."""
         page = self.page
         with trio.fail_after(20):
             await page.activity.stop()
@@ -79,7 +79,7 @@ async def response(stage: Stage) -> None:
 
 
 async def waiting(stage: Stage) -> None:
-    # Again and again: on a busy machine the first is over before it is waited for.
+    # Repeated, because on a busy machine the first one is over before the wait begins.
     with trio.CancelScope(shield=True):
         await stage.page.evaluate("asking = setInterval(() => fetch('/data').then(r => r.text()), 30), 0")
     try:

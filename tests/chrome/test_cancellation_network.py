@@ -1,4 +1,4 @@
-"""Everything that holds for a block, cancelled at each step of entering, of its body and of leaving: nothing is left."""
+"""Block-scoped settings cancelled at each step of entering, of the body and of leaving: nothing is left."""
 
 from __future__ import annotations
 

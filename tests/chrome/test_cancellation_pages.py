@@ -1,4 +1,4 @@
-"""Every public coroutine, cancelled at each of its own steps: the page goes on, and nothing is left behind."""
+"""Every public coroutine, cancelled at each of its steps: the page works, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAGE = """<!doctype html><title>t</title><button>Go</button><input aria-label=Na
 
 
 class Stage:
-    """A page with something to act on, and the check that it still is as good as new."""
+    """A page with elements to act on, and a check that it is as good as new."""
 
     def __init__(self, browser: cdpengine.Browser, page: cdpengine.Page, url: str) -> None:
         self.browser = browser
@@ -45,7 +45,7 @@ class Stage:
         self.name = snapshot.find(role="textbox")
 
     async def check(self) -> None:
-        """What the cancelled operation left: nothing pressed, nothing pending, a page that can be used."""
+        """Check that the cancelled operation left nothing pressed, nothing pending and a usable page."""
         page = self.page
         assert page.mouse.buttons == 0
         assert await page.evaluate("[...(self.held || [])]", timeout=20) == []
@@ -85,7 +85,7 @@ async def stage(browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HT
 
 async def new_page(stage: Stage) -> None:
     page = await stage.browser.new_page(stage.url, viewport=(800, 600))
-    with trio.CancelScope(shield=True):  # from here on it is the caller's to close
+    with trio.CancelScope(shield=True):  # from here on the caller must close it
         await page.close()
 
 
@@ -200,20 +200,21 @@ async def test_connect_cancelled_at_each_step(stage: Stage, shared_endpoint: str
 async def test_launch_cancelled_on_its_way(
     transport: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sampled, since each start costs; that no process is left is checked for every test."""
+    """Sampled, because each start is expensive. Every test checks that no process is left."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     tasks = trio.lowlevel.current_statistics().tasks_living
     started = trio.current_time()
     async with cdpengine.launch(transport=transport):  # type: ignore[arg-type]
         took = trio.current_time() - started
-        assert list(tmp_path.iterdir()), "profiles are made here, so a left-over one would be seen"
+        assert list(tmp_path.iterdir()), "profiles are created here, so a leftover would be seen"
     shares = (0, 0.05, 0.3, 0.6, 0.9, 0.97)
-    # In a usual run every other one: those that a websocket leaves out a pipe has.
+    # A usual run tests every second step over each transport: the pipe covers the steps that the websocket
+    # skips.
     for share in shares[rounds(int(transport == "pipe"), 0) :: rounds(2, 1)]:
         with trio.move_on_after(took * share):
             async with cdpengine.launch(transport=transport):  # type: ignore[arg-type]
                 pass
         assert list(tmp_path.iterdir()) == []
-        # The task that watched for ending signals was cancelled as the block was left, and ends now.
+        # The task that watches for ending signals was cancelled when the block ended. It finishes now.
         await trio.testing.wait_all_tasks_blocked()
         assert trio.lowlevel.current_statistics().tasks_living == tasks

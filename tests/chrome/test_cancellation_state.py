@@ -1,4 +1,4 @@
-"""The coroutines of state, emulation and contexts, cancelled at each of their own steps: Chrome is as before."""
+"""Coroutines of state, emulation and contexts, cancelled at each of their steps: Chrome is as before."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHER = "https://example.com"
 
 
 class Stage:
-    """A context with a page, and what they are like now."""
+    """A context with a page, and their current state."""
 
     def __init__(self, context: cdpengine.BrowserContext, page: cdpengine.Page, directory: Path) -> None:
         self.browser = context.browser
@@ -47,7 +47,7 @@ class Stage:
     async def check(self) -> None:
         with trio.move_on_after(20):
             while await self.now() != self.expected:
-                pass  # the viewport follows what it is told with the next frames
+                pass  # the viewport changes with the next frames
         assert await self.now() == self.expected
         with trio.fail_after(20):
             while len(self.browser.targets) > self.targets:

@@ -1,4 +1,6 @@
-"""Finding, waiting and expecting, cancelled at each of their own steps: nothing is left behind, the next one works."""
+"""Finding, waiting and expecting, cancelled at each of their steps: nothing is left behind, and the next one
+works.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Stage:
         self.tasks = 0
 
     async def check(self) -> None:
-        """What the cancelled operation left: no subscription, no task, no page, no file; and a page that works."""
+        """Check that the cancelled operation left no subscription, task, page or file, and that the page
+        works.
+        """
         page = self.page
         with trio.fail_after(40):
             before = await page.evaluate("clicks")
@@ -36,7 +40,7 @@ class Stage:
             while self.left():
                 for (
                     popup
-                ) in page.popups:  # on a busy machine one comes after all that was asked of its opener
+                ) in page.popups:  # on a busy machine a page can appear after all responses of its opener
                     await popup.close()
                 await self.browser.session.call("Browser.getVersion")
 

@@ -1,4 +1,4 @@
-"""`route.fetch()` of requests that the page cancels: it ends quietly, and nothing of it is recorded or logged."""
+"""`route.fetch()` for requests that the page cancels ends quietly, without a record or a log message."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ CANCELS = {
 async def test_a_cancelled_request_that_is_fetched_ends_quietly(
     page: cdpengine.Page, site: Site, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
-    """Cancelled before `fetch`, or while the server has it: a response with a failure; nothing is on record."""
+    """The page cancels before `fetch`, or while the server has the request: a response with a failure, and no
+    record.
+    """
     begin, cancel = CANCELS[name]
     await page.goto(site.url)
     for early in (True, False):

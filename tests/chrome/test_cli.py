@@ -1,4 +1,4 @@
-"""The real commands: what they print, and how they end. Whatever is about a program of its own is run as one."""
+"""The commands: their output and exit status. Anything specific to a separate program runs as one."""
 
 from __future__ import annotations
 
@@ -150,12 +150,12 @@ def test_the_accessibility_tree_in_json(shared_endpoint: str, shop: str) -> None
     assert missing.returncode == 1
 
 
-# --- text and markdown ---------------------------------------------------------------------------------------
+# --- visible text and Markdown -------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def cups(httpserver: HTTPServer) -> str:
-    """A page with a frame of another site in it."""
+    """A page with a frame of another site."""
     pages = {
         "/": "<title>Cups</title><nav><a href='/home'>Home</a></nav><main><h1>New</h1><p>A <a href='/cup'>cup</a></p>"
         f"<iframe src='http://127.0.0.1:{httpserver.port}/made'></iframe></main><footer>End</footer>",
@@ -220,7 +220,7 @@ def test_a_ref_means_nothing_in_a_tab_that_gave_none(shared_endpoint: str, cups:
 def test_a_value_is_printed(shared_endpoint: str, expression: str, printed: str) -> None:
     done = run_here(
         "evaluate", "about:blank", "--endpoint", shared_endpoint, "--", expression
-    )  # "--", since one of them begins with a dash
+    )  # "--", because one of them begins with a dash
     assert done.returncode == 0, done.stderr
     assert done.stdout == printed + "\n"
 
@@ -262,7 +262,7 @@ def test_an_error_is_one_message_without_a_traceback(shared_endpoint: str) -> No
     assert "Traceback" not in done.stderr
 
 
-# --- in a browser that runs already --------------------------------------------------------------------------
+# --- in a running browser ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ async def test_a_running_browser_is_used_and_left_as_it_was(
         assert {target["targetId"] for target in reply["targetInfos"] if target["type"] == "page"} == before
 
 
-# --- used wrongly, and pages that do not load ----------------------------------------------------------------
+# --- wrong use, and pages that do not load -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

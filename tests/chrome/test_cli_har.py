@@ -1,4 +1,4 @@
-"""The command `cdpengine har`: the archive that it writes, and what it refuses."""
+"""The command `cdpengine har`: the archive that it writes and the arguments that it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that are interrupted or killed: how they end, and that they leave nothing."""
+"""Interrupted or killed commands: their exit, and the absence of leftovers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float) -> None
 
 @pytest.fixture
 def temporary() -> Iterator[Path]:
-    """A folder for temporary files; its path is short, as the system's is, so that sockets can be in it."""
+    """A folder for temporary files. Its path is as short as the system's, so that sockets fit."""
     with tempfile.TemporaryDirectory(prefix="cli-") as folder:
         yield Path(folder)
 
@@ -61,7 +61,7 @@ def command_lines(folder: Path) -> list[str]:
         try:
             lines.append(Path(f"/proc/{process_id}/cmdline").read_text().replace("\0", " "))
         except OSError:
-            continue  # it ended while we looked
+            continue  # it ended during the check
     return lines
 
 
@@ -99,7 +99,7 @@ def test_ctrl_c_in_a_terminal_ends_a_demo_that_was_kept_open() -> None:
         try:
             assert command.stdout is not None
             assert any(line.startswith("Kept open at http://127.0.0.1:") for line in command.stdout)
-            os.killpg(command.pid, signal.SIGINT)  # a terminal sends it to all of the foreground's processes
+            os.killpg(command.pid, signal.SIGINT)  # a terminal sends it to all foreground processes
             output, _ = command.communicate(timeout=BOUND)
         finally:
             bound.cancel()

@@ -1,4 +1,4 @@
-"""The commands `screenshot`, `pdf` and `trace-page`: what they write, what they say, what they refuse."""
+"""The commands `screenshot`, `pdf` and `trace-page`: their files, their output and their refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements that a page made clickable without saying so: found, placed, and clicked, by the page's own record."""
+"""Undeclared clickable elements are found, positioned and clicked, by the page's record."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ LISTENING = {
     "child": "Pointer below a listener",
     "focusable": "",
 }
-"""Id -> name of the node: the text, where that is all there is inside, or else the title. Items have no names."""
+"""Node names by id: the element's text if it contains only text, otherwise the title. Items have no names."""
 
 CLICKABLE = LISTENING | {"ancestor": ""}
 
@@ -171,7 +171,7 @@ async def read_names(page: cdpengine.Page, reader: Reader) -> list[str]:
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("reader", READERS)
 async def test_attributes_count_where_they_are_listeners(page: cdpengine.Page, reader: Reader) -> None:
-    """The walk presumes that they are, until Chrome says what listens; a page can take its handlers back."""
+    """The walk assumes that they are, until Chrome lists the listeners. A page can remove its handlers."""
     await page.set_content(HANDLERS)
     expected = await read_names(page, read_ax)
     assert {"Good", "Two", "Inner"} < set(expected)

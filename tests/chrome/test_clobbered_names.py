@@ -1,7 +1,8 @@
-"""Fields and images that are named like DOM properties hide nothing from the engine's scripts.
+"""Fields and images named like DOM properties hide nothing from the engine's scripts.
 
-`<input name=parentNode>` makes `form.parentNode` the input, in isolated worlds as well, and `<img name=body>` makes
-`document.body` the image. A form and a document with every name that there is are read and used like ones without.
+`<input name=parentNode>` makes `form.parentNode` the input, also in isolated worlds. `<img name=body>` makes
+`document.body` the image. The engine reads and uses a form and a document with every possible name like ones
+without.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NAMES = """() => {
 }"""
 
 OWN = ["cdpengineDOM", "cdpengineWalk", "cdpengineSecretFields", "cdpengineObservers", "then", "toJSON"]
-"""Names that scripts of the engine's might use, or have used."""
+"""Names that the engine's scripts use or may use."""
 
 GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw=="
 
@@ -61,7 +62,7 @@ def page_with(form: list[str], document: list[str]) -> str:
 
 
 async def use(page: cdpengine.Page, html: str) -> dict[str, object]:
-    """Read and use everything on the page, and return what came of it."""
+    """Read and use everything on the page, and return the results."""
     seen: dict[str, object] = {}
 
     async def note(what: str, ask: Callable[[], Awaitable[object]]) -> None:

@@ -1,4 +1,4 @@
-"""Clusters: jobs on the pages of several workers, cancelled, lost with their worker; nothing is left behind."""
+"""Clusters: jobs on pages of several workers, cancelled or lost with their worker, without leftovers."""
 
 from __future__ import annotations
 
@@ -252,16 +252,16 @@ async def test_cancellation_leaves_nothing(
     assert (await cluster.run(double, 4)).unwrap() == 8
 
 
-# --- workers that are lost --------------------------------------------------------------------------------------
+# --- lost workers -----------------------------------------------------------------------------------------------
 
 
 async def test_a_worker_that_is_killed(cluster: BrowserCluster, tmp_path: Path) -> None:
-    """Two runs are under way: one whose jobs can be done twice, and one whose jobs cannot."""
+    """Two runs are active: one with repeatable jobs, and one without."""
     results: dict[int, dict[int, JobResult[int]]] = {2: {}, 0: {}}
     notes = {retries: tmp_path / f"notes-{retries}" for retries in results}
 
     async def take(retries: int) -> None:
-        # The one that kills its worker is of the run that can be done twice.
+        # The job that kills its worker belongs to the repeatable run.
         items = [(str(notes[retries]), number if retries else number + 100) for number in range(16)]
         async for result in cluster.map(note_and_double, items, retries=retries):
             assert result.index not in results[retries]
@@ -279,21 +279,19 @@ async def test_a_worker_that_is_killed(cluster: BrowserCluster, tmp_path: Path) 
             assert each[5] in lost
             assert counts["5"] == 2
             assert max(counts.values()) <= 2
-        else:  # nothing is begun twice, and what was under way ends by name
+        else:  # no job starts twice, and running jobs end with a named error
             assert set(counts.values()) == {1}
             assert {str(100 + index) for index, result in each.items() if result.ok} <= set(counts)
             assert all(isinstance(result.error, cdpengine.WorkerLostError) for result in lost)
         for result in lost:
             assert isinstance(result.attempts[0].error, cdpengine.WorkerLostError)
             assert result.attempts[0].browser.startswith("tcp://127.0.0.1:")
-    with trio.fail_after(
-        60
-    ):  # another worker takes the place of the one that was lost, with a pool of its own
+    with trio.fail_after(60):  # another worker with its own pool replaces the lost one
         while len(await cluster.statistics()) < 2 or cluster.capacity < 4:  # noqa: ASYNC110
             await trio.sleep(0.05)
 
 
-# --- the cluster of a program that names no scheduler -------------------------------------------------------------
+# --- the cluster of a program without a scheduler -----------------------------------------------------------------
 
 PROGRAM = """
 import sys, trio
@@ -319,7 +317,7 @@ trio.run(main)
 
 @pytest.fixture
 def temporary_folder() -> Iterator[Path]:
-    """A folder with a short name, as Chrome has sockets in it, whose names cannot be long."""
+    """A folder with a short name, because Chrome's socket paths must be short."""
     with tempfile.TemporaryDirectory(prefix="cdp") as folder:
         yield Path(folder)
 
@@ -359,13 +357,13 @@ async def test_a_program_of_its_own(tmp_path: Path, temporary_folder: Path, end:
         assert process.returncode == -signal.SIGINT
         assert errors.endswith("KeyboardInterrupt\n")
         assert errors.count("Traceback") == 1
-    with trio.fail_after(30):  # a program that was killed cannot wait for its cluster
+    with trio.fail_after(30):  # a killed program cannot wait for its cluster
         while list(folder.iterdir()) or processes_of(folder):
             assert end == "SIGKILL"
             await trio.sleep(0.05)
 
 
-# --- a scheduler and workers of their own --------------------------------------------------------------------------
+# --- with its own scheduler and workers ----------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -373,7 +371,7 @@ async def test_the_same_program_on_workers_of_dask(temporary_folder: Path, tmp_p
     notes = tmp_path / "notes"
     with dask_programs(temporary_folder) as (address, programs):
         async with BrowserCluster(address, pages=2) as cluster:
-            # Each worker has one thread, and two pages: all four are at work at the same time.
+            # Each worker has one thread and two pages: all four work at the same time.
             with trio.fail_after(60):
                 while cluster.capacity < 4:  # noqa: ASYNC110
                     await trio.sleep(0.05)
@@ -384,7 +382,7 @@ async def test_the_same_program_on_workers_of_dask(temporary_folder: Path, tmp_p
             )
         before = len(read_notes(notes))
         with pytest.raises(cdpengine.ClusterUnavailableError) as caught:
-            async with BrowserCluster(address, pages=2) as cluster:  # the pools are there still
+            async with BrowserCluster(address, pages=2) as cluster:  # the pools still exist
                 each = await cluster.statistics()
                 assert sum(pool.jobs for pool in each.values()) == 13
                 async with open_body_nursery() as nursery:
