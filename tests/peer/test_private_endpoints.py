@@ -178,7 +178,7 @@ async def test_a_browser_that_was_launched_must_give_a_second_connection(
     door = Door(scripted)
     door.refuses = True
     async with scripted.connect() as main:
-        with pytest.raises(cdpengine.ConnectFailedError, match="nobody opened"):
+        with pytest.raises(cdpengine.ConnectFailedError, match="the test refuses it"):
             async with open_engine(main, door.open, Instruments(), "scripted"):
                 pytest.fail("there is no engine")
 

@@ -1,8 +1,8 @@
-"""The table of requests: what is asked of which page, and what is answered, whichever way the requests come in.
+"""The table of request cases, shared by all ways in: requests, their page, and the expected answers.
 
-Rule: a case is data. Its steps are requests as JSON; all but the last prepare, and are answered with ok. `expected` is
-a part of the last answer's JSON; `record` is what the page itself wrote down of what happened. A `Has` stands for a
-text that holds another one.
+Rule: a case is data. Its steps are requests as JSON. All steps but the last prepare the page and must
+succeed. `expected` is compared with a part of the last answer's JSON. `record` is the page's own event log. A
+`Has` matches any string that contains its part.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ RESULTS = """<!doctype html><title>Results</title><link rel=icon href="data:,"><
 
 @attrs.frozen
 class Has:
-    """A text that holds `part`."""
+    """Matches a string that contains `part`."""
 
     part: str
 
@@ -72,7 +72,7 @@ class Has:
 
 
 class _More:
-    """A number above 0."""
+    """Matches a number above 0."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, (int, float)) and other > 0
@@ -135,14 +135,14 @@ SNAPSHOT = ask("snapshot")
 HANG = ask("click", selector="#hang")
 
 CASES = [
-    # --- each kind ---
+    # --- one case for each kind ---
     row("click by selector", ask("click", selector="#go"), record=("click go",), effects={"delivered": True}),
     row("click by ref", SNAPSHOT, ask("click", ref="$ref(Go)"), record=("click go",)),
     row("double click", ask("click", selector="#go", doubleClick=True), record=("click go", "click go", "dblclick go")),
     row("right click", ask("click", selector="#go", button="right"), record=("contextmenu go",)),
     row("click with a modifier", ask("click", selector="#go", modifiers=["Shift"]), record=("click go shift",)),
     row("click at a position", ask("click", selector="#go", position={"x": 3, "y": 3}), record=("click go",)),
-    row("click with force on what is covered", ask("click", selector="#under", force=True), effects={"delivered": False}),
+    row("click with force on a covered element", ask("click", selector="#under", force=True), effects={"delivered": False}),
     row("type", ask("type", selector="#name", text="ab"), record=("input name", "input name")),
     row("type slowly", ask("type", selector="#name", text="ab", slowly=True), record=("input name", "input name")),
     row("type and submit", ask("type", selector="#name", text="a", submit=True), record=("input name", "change name", "submit form")),
@@ -166,8 +166,8 @@ CASES = [
     row("highlight", ask("highlight", selector="#go", durationMs=50)),
     row("resize", ask("resize", width=500, height=400), ask("evaluate", function="[innerWidth, innerHeight]"), result=[500, 400]),
     row("wait for time", ask("wait", timeMs=20)),
-    row("wait for a text", ask("wait", text="as it was")),
-    row("wait until a text is gone", ask("click", selector="#change"), ask("wait", textGone="as it was")),
+    row("wait for text", ask("wait", text="as it was")),
+    row("wait until text disappears", ask("click", selector="#change"), ask("wait", textGone="as it was")),
     row("wait for a selector", ask("wait", selector="#go")),
     row("wait for a URL", ask("wait", url="*/stage")),
     row("wait for a load state", ask("wait", loadState="load")),
@@ -183,16 +183,16 @@ CASES = [
     row("forward", ask("navigate", url="$site/second"), ask("back"), ask("forward"), url=Has("/second")),
     row("reload", ask("reload"), result={"status": 200}),
     row("snapshot", SNAPSHOT, result={"title": "Stage", "snapshot": Has('button "Go" [ref=e')}),
-    row("snapshot of what can be acted on", ask("snapshot", interactive=True, mode="numbered"), result={"snapshot": Has('] button "Go"')}),
+    row("snapshot of interactive elements", ask("snapshot", interactive=True, mode="numbered"), result={"snapshot": Has('] button "Go"')}),
     row("snapshot of one element", ask("snapshot", root="#form"), result={"snapshot": Has('textbox "Name"')}),
-    row("snapshot of the lines that say something", ask("snapshot", find="AGREE"), result={"snapshot": Has('- checkbox "Agree" [ref=e')}),
-    row("snapshot of lines that nothing says", ask("snapshot", find="nobody says this"), result={"snapshot": "# no line says 'nobody says this'"}),
+    row("snapshot of the lines that match a search", ask("snapshot", find="AGREE"), result={"snapshot": Has('- checkbox "Agree" [ref=e')}),
+    row("snapshot of a search without matches", ask("snapshot", find="unmatched words"), result={"snapshot": "# no line says 'unmatched words'"}),
     row("snapshot as a diff", SNAPSHOT, ask("click", selector="#change"), ask("wait", text="changed"), ask("snapshot", diff=True), result={"diff": Has("changed")}),
     row("click with its diff", ask("click", selector="#change", diff=True), diff=Has('~ - paragraph: "changed"')),
     row("a diff of all after a snapshot of some", ask("snapshot", interactive=True, maxTokens=60), ask("click", selector="#change", diff=True), diff=Has('~ - paragraph: "changed"')),
     row("a diff of all after a snapshot of one element", ask("snapshot", root="#form"), ask("click", selector="#change", diff=True), diff=Has('~ - paragraph: "changed"')),
     row("a diff in the mode of the last snapshot", ask("snapshot", mode="numbered", interactive=True), ask("click", selector="#agree", diff=True), diff=Has('] checkbox "Agree"')),
-    row("snapshot as a diff of what a size cuts", ask("snapshot", maxTokens=60), ask("click", selector="#change"), ask("wait", text="changed"), ask("snapshot", maxTokens=60, diff=True), result={"diff": Has('~ - paragraph: "changed"')}),
+    row("diff of a snapshot that a size cuts", ask("snapshot", maxTokens=60), ask("click", selector="#change"), ask("wait", text="changed"), ask("snapshot", maxTokens=60, diff=True), result={"diff": Has('~ - paragraph: "changed"')}),
     row("navigate with its diff", ask("navigate", url="$site/second", diff=True), diff=Has('heading "Second"')),
     row("a change within the document with its diff", SNAPSHOT, ask("navigate", url="$site/stage#x", diff=True), result={"sameDocument": True}, diff=Has("nothing changed")),
     row("find", ask("find", role="button", name="go"), result={"count": 1, "nodes": [{"ref": Has("e"), "role": "button", "name": "Go", "nth": 0}]}),
@@ -219,7 +219,7 @@ CASES = [
     row("a dialog that is accepted", ask("dialog", accept=True), ask("click", selector="#ask"), effects={"dialogs": [{"type": "confirm", "accepted": True}]}, record=("click ask", "answer true")),
     row("a dialog that is dismissed", ask("dialog", accept=False), ask("click", selector="#ask"), record=("click ask", "answer false")),
     row("a prompt", ask("dialog", accept=True, promptText="ada"), ask("click", selector="#prompt"), record=("click prompt", "name ada")),
-    row("a dialog that nobody expected", ask("click", selector="#ask"), effects={"dialogs": [{"type": "confirm", "accepted": False}]}, record=("click ask", "answer false")),
+    row("an unexpected dialog", ask("click", selector="#ask"), effects={"dialogs": [{"type": "confirm", "accepted": False}]}, record=("click ask", "answer false")),
     row("a file chooser", ask("fileChooser", paths=["$file"]), ask("click", selector="#choose"), ask("wait", function="file.files.length === 1")),
     row("a download", ask("download", selector="#save", directory="$folder"), result={"suggestedFilename": "file.txt", "bytes": 5}),
     row("a navigation that a click begins", ask("click", selector="#leave"), effects={"navigation": {"url": Has("/second")}}),
@@ -240,11 +240,11 @@ CASES = [
         {"title": "Second", "url": "$site/second?a=b", "snippet": "Nothing else"},
     ]),
     row("search with a limit", ask("search", query="blue shoes", engine="local", limit=1), ask("tabs"), result=[{"current": True}]),
-    # --- each error ---
-    refused("a search engine that there is not", ask("search", query="a", engine="altavista"), kind="invalidArgument", message=Has("duckduckgo")),
+    # --- one case for each error ---
+    refused("an unknown search engine", ask("search", query="a", engine="altavista"), kind="invalidArgument", message=Has("duckduckgo")),
     refused("a search engine that does not answer", ask("search", query="a", engine="gone"), kind="navigationFailed"),
-    refused("a kind that there is not", ask("clik", ref="e1"), kind="invalidArgument", message=Has("'click'"), retryable=False),
-    refused("a field that there is not", ask("click", reff="e1"), kind="invalidArgument", message=Has("'ref'")),
+    refused("an unknown kind", ask("clik", ref="e1"), kind="invalidArgument", message=Has("'click'"), retryable=False),
+    refused("an unknown field", ask("click", reff="e1"), kind="invalidArgument", message=Has("'ref'")),
     refused("a stale ref", SNAPSHOT, ask("evaluate", function="document.getElementById('go').remove()"), ask("click", ref="$ref(Go)"), kind="staleRef", hint=Has("snapshot")),
     refused("a ref of the document before", SNAPSHOT, ask("navigate", url="$site/second"), ask("click", ref="$ref(Go)"), kind="staleRef"),
     refused("a ref that was never given", ask("click", ref="e999"), kind="nodeNotFound"),
@@ -254,45 +254,45 @@ CASES = [
     refused("a covered element", SNAPSHOT, ask("click", selector="#under", timeoutMs=1000), kind="covered", coveredByRef=Has("e"), retryable=True, record=()),
     refused("an element that is not shown", ask("click", selector="#hidden", timeoutMs=300), kind="invisible", retryable=True, record=()),
     refused("a disabled element", ask("click", selector="#off", timeoutMs=300), kind="disabled", retryable=True, record=()),
-    refused("text into what takes none", ask("type", selector="#go", text="a", timeoutMs=500), kind="notInteractable"),
-    refused("a key that there is not", ask("press", key="Entre"), kind="invalidArgument"),
-    refused("an option that there is not", ask("select", selector="#colour", values=["Green"]), kind="optionNotFound", message=Has("Blue")),
+    refused("type into an element without text input", ask("type", selector="#go", text="a", timeoutMs=500), kind="notInteractable"),
+    refused("an unknown key", ask("press", key="Entre"), kind="invalidArgument"),
+    refused("a missing option", ask("select", selector="#colour", values=["Green"]), kind="optionNotFound", message=Has("Blue")),
     refused("a file that is not there", ask("upload", selector="#file", paths=["/none/such"]), kind="invalidArgument"),
     refused("a form with one bad field", ask("fill", fields=[{"selector": "#name", "value": "a"}, {"selector": "#colour", "value": "Green"}], timeoutMs=2000), kind="form"),
     refused("a script that throws", ask("evaluate", function="null.x"), kind="evaluationFailed", message=Has("TypeError")),
     refused("a script that never ends", ask("evaluate", function="while (true);", timeoutMs=300), kind="evaluationTimeout"),
     refused("a promise that never settles", ask("evaluate", function="new Promise(() => {})", timeoutMs=300), kind="evaluationTimeout"),
-    refused("a wait that is in vain", ask("wait", text="never", timeoutMs=200), kind="deadlineExceeded", message=Has("never"), retryable=True),
+    refused("a wait that times out", ask("wait", text="never", timeoutMs=200), kind="deadlineExceeded", message=Has("never"), retryable=True),
     refused("a server that does not answer", ask("navigate", url="http://127.0.0.1:1/"), kind="navigationFailed", message=Has("ERR_")),
     refused("a history without an entry", ask("newTab"), ask("forward"), kind="navigationFailed"),
-    refused("a page that there is not", ask("click", ref="e1", targetId="ABC"), kind="invalidArgument", message=Has("targetId")),
+    refused("a missing page", ask("click", ref="e1", targetId="ABC"), kind="invalidArgument", message=Has("targetId")),
     refused("a number that no page has", ask("click", ref="e1", targetId="7"), kind="invalidArgument", message=Has("targetId")),
     refused("a drag from nowhere", ask("drag", endRef="e1"), kind="invalidArgument", message=Has("startRef")),
     refused("a drag to two places", ask("drag", startRef="e1", endRef="e1", endSelector="#go"), kind="invalidArgument", message=Has("endRef")),
-    refused("a tab that there is not", ask("focusTab", index=9), kind="invalidArgument", message=Has("focusTab.index")),
+    refused("a missing tab", ask("focusTab", index=9), kind="invalidArgument", message=Has("focusTab.index")),
     refused("a storage that a document has not", ask("newTab"), ask("storage"), kind="storageUnavailable"),
     refused("a cookie that is refused", ask("setCookies", cookies=[{"name": "a", "value": "b"}]), kind="invalidArgument"),
     refused("no download", ask("download", selector="#go", timeoutMs=400), kind="deadlineExceeded"),
-    refused("a command that there is not", ask("command", method="Page.fly"), kind="remote", message=Has("Page.fly")),
+    refused("an unknown command", ask("command", method="Page.fly"), kind="remote", message=Has("Page.fly")),
     refused("a command that does not end", ask("command", method="Runtime.evaluate", params={"expression": "while (true);"}, timeoutMs=200), kind="deadlineExceeded"),
-    row("and the page goes on after that command", ask("command", method="Runtime.evaluate", params={"expression": "while (true);"}, timeoutMs=200, _fails=True), ask("click", selector="#go"), record=("click go",)),
+    row("the page works after that command", ask("command", method="Runtime.evaluate", params={"expression": "while (true);"}, timeoutMs=200, _fails=True), ask("click", selector="#go"), record=("click go",)),
     refused("the end of a recording that did not begin", ask("stopRecording"), kind="invalidArgument", message=Has("startRecording")),
     refused("the end of a trace that did not begin", ask("stopMeasurement", measurement="trace"), kind="invalidArgument", message=Has("startMeasurement")),
     refused("a second profile", ask("startMeasurement", measurement="profile", path="$folder/b.cpuprofile"), ask("startMeasurement", measurement="profile", path="$folder/c.cpuprofile"), kind="invalidArgument", message=Has("while another goes on")),
-    refused("a recording to a file that there is", ask("startRecording", path="$file"), kind="invalidArgument", message=Has("exists")),
+    refused("a recording to an existing file", ask("startRecording", path="$file"), kind="invalidArgument", message=Has("exists")),
     refused("a trace without a file", ask("startMeasurement", measurement="trace", path=""), kind="invalidArgument"),
     refused("the body of no response", ask("responseBody", url="*/none"), kind="invalidArgument", message=Has("no response of the page matches")),
     # --- a page that hangs ---
     row("an action whose changes cannot be read", ask("click", selector="#hang", diff=True), diff=Has("# not read")),
     refused("evaluate in a page that hangs", HANG, ask("wait", timeMs=100), ask("evaluate", function="1", timeoutMs=500), kind="evaluationTimeout"),
-    row("and the page goes on after that", HANG, ask("wait", timeMs=100), ask("evaluate", function="1", timeoutMs=400, _fails=True), ask("click", selector="#go"), effects={"delivered": True}),
+    row("the page works after a hang", HANG, ask("wait", timeMs=100), ask("evaluate", function="1", timeoutMs=400, _fails=True), ask("click", selector="#go"), effects={"delivered": True}),
     refused("click in a page that hangs", HANG, ask("wait", timeMs=100), ask("click", selector="#go", timeoutMs=800), kind="pageUnresponsive", hint=Has("navigate")),
     row("navigate in a page that hangs", HANG, ask("wait", timeMs=100), ask("navigate", url="$site/second"), url=Has("/second")),
     row("recover a page that hangs", HANG, ask("wait", timeMs=100), ask("recover"), result={"responsive": True, "closed": False, "report": Has("terminate: done")}),
     row("recover a page that answers", ask("recover", allow="reload"), result={"responsive": True, "report": "the page answers"}),
     row("reload in a page that hangs", HANG, ask("wait", timeMs=100), ask("reload"), ask("click", selector="#go"), record=("click go",)),
     row("close a page that hangs", ask("newTab", url="$site/stage"), HANG, ask("wait", timeMs=100), ask("close"), ask("evaluate", function="document.title"), result="Stage"),
-    # --- scripts are refused ---
+    # --- refused scripts ---
     refused("evaluate where scripts are refused", ask("evaluate", function="1"), kind="evaluationDisabled", evaluate_enabled=False),
     refused("wait with a function where scripts are refused", ask("wait", function="1"), kind="evaluationDisabled", evaluate_enabled=False),
     refused("a javascript: URL where scripts are refused", ask("navigate", url="\tJava\nScript:alert(1)"), kind="evaluationDisabled", evaluate_enabled=False),
@@ -339,11 +339,13 @@ SMALLEST: dict[str, dict[str, Any]] = {
     "startMeasurement": {"measurement": "trace"},
     "stopMeasurement": {"measurement": "trace"},
 }
-"""The fields that a kind cannot be without. The other kinds need none."""
+"""Required fields of each kind. The other kinds have no required fields."""
 
 
 def holds(expected: Any, actual: Any) -> bool:
-    """Whether `expected` is a part of `actual`: of objects each field, of lists each item in its place."""
+    """Return whether `expected` is a part of `actual`: each field of an object, each item of a list by
+    position.
+    """
     if isinstance(expected, dict):
         return isinstance(actual, dict) and all(
             name in actual and holds(value, actual[name]) for name, value in expected.items()
@@ -357,7 +359,10 @@ _REF = re.compile(r"\$ref\((\w+)\)")
 
 
 def fill_in(step: Any, places: Mapping[str, str], seen: str) -> Any:
-    """Return a step with its "$site" and the like filled in, and its "$ref(Name)" from a snapshot that was seen."""
+    """Return a step with "$site" and similar placeholders filled in.
+
+    "$ref(Name)" comes from the last snapshot.
+    """
     if isinstance(step, str):
         for name, value in places.items():
             step = step.replace(f"${name}", value)
@@ -376,13 +381,13 @@ def _ref_of(name: str, seen: str) -> str:
 
 
 Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
-"""One way in: a request as JSON, and its answer as JSON."""
+"""One way in: takes a request as JSON and returns its answer as JSON."""
 
 
 async def run_case(case: Case, ask: Ask, ask_without_scripts: Ask, places: Mapping[str, str]) -> str:
-    """Do what a case says on a page of its own state, and return what is wrong, "" for nothing.
+    """Run a case on a fresh page state. Return the description of the fault, or "" if the case holds.
 
-    `ask_without_scripts` is the same way in, where the scripts of callers are refused.
+    `ask_without_scripts` is the same way in, with scripts of callers refused.
     """
     tabs = (await ask({"kind": "tabs"}))["result"]
     for tab in tabs[1:]:
@@ -418,7 +423,10 @@ async def run_case(case: Case, ask: Ask, ask_without_scripts: Ask, places: Mappi
 
 
 def serve_pages(server: HTTPServer) -> str:
-    """Serve the pages of the cases, the results of a search and a file; return the address without a slash at its end."""
+    """Serve the pages of the cases, a page of search results and a file.
+
+    Return the address without a trailing slash.
+    """
     for path, html in (("/stage", PAGE), ("/second", SECOND), ("/blank", "")):
         server.expect_request(path).respond_with_data(html, content_type="text/html")
     server.expect_request("/results").respond_with_handler(

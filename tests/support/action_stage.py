@@ -1,4 +1,4 @@
-"""A page to act on, for the action layer's own tests: layers 1 to 4 only, without the API above them."""
+"""A page for the tests of the action layer. It uses layers 1 to 4 only, without the API above them."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ BUTTON = "<button id=go style='position:absolute;left:100px;top:50px;width:80px;
 
 
 class DialogWatch:
-    """Interruptions that leave dialogs open, so that tests see what happens while they are."""
+    """Interruptions that leave dialogs open, so that tests can observe actions while a dialog is open."""
 
     unconfirmed = 0
     dialog_timeout = 0.0
-    """Nobody answers these dialogs, so there is nothing to wait for."""
+    """No handler answers these dialogs, so actions do not wait for one."""
 
     def __init__(self, session: Session) -> None:
         self._opened = trio.Event()
@@ -89,10 +89,10 @@ class Stage:
     touch: TouchDevice
     worlds: IsolatedWorlds = attrs.field(factory=IsolatedWorlds)
     untouched: bool = False
-    """Whether the page still shows the empty document that it was opened with."""
+    """Whether the page still shows its initial empty document."""
 
     async def show(self, body: str, *, events: str = MOUSE_EVENTS + " " + KEY_EVENTS) -> None:
-        """Put a document into the page, with the recorder watching `events`."""
+        """Load a document into the page, with the recorder watching `events`."""
         html = f"<!doctype html><body style='margin:8px'>{body}</body>"
         if not self.untouched:
             await self.goto("about:blank")
@@ -123,7 +123,7 @@ class Stage:
         return [entry["type"] for entry in await self.record(*kinds)]
 
     async def node(self, expression: str, *, frame: str | None = None) -> Node:
-        """The node that a JavaScript expression (or `#id`) gives."""
+        """Return the node of a JavaScript expression or of `#id`."""
         if expression.startswith("#"):
             expression = f"document.querySelector({json.dumps(expression)})"
         reply = await self.session.call("Runtime.evaluate", expression=expression)
@@ -147,7 +147,7 @@ class Stage:
         return await self._pointer(hover, target, timeout, options)
 
     def context(self, budget: Budget) -> ActionContext:
-        """The means of one action on this page."""
+        """Return the context of one action on this page."""
         return ActionContext(self.keyboard, self.mouse, self.touch, self.worlds, budget, self.dialogs)
 
     async def _pointer(
@@ -188,14 +188,15 @@ class Stage:
 
 @asynccontextmanager
 async def open_stage(window: Window) -> AsyncIterator[Stage]:
-    """Take the window's page to an empty document of 800 x 600; session and emulation end with the block."""
+    """Reset the window's page to an empty document of 800 x 600. Session and emulation end with the block."""
     async with open_websocket(window.endpoint) as transport, open_connection(transport) as connection:
         attached = await connection.root.call(
             "Target.attachToTarget", targetId=window.target_id, flatten=True
         )
         session = connection.targets.sessions[attached["sessionId"]]
         dialogs = DialogWatch(session)
-        session._hold_domain("Page")  # for good: dialogs are reported only while it is enabled
+        # Never released: Chrome reports dialogs only while the domain is enabled.
+        session._hold_domain("Page")
         await session.call("Page.enable")
         await session.call("Emulation.setFocusEmulationEnabled", enabled=True)
         await session.call(
@@ -216,5 +217,5 @@ async def open_stage(window: Window) -> AsyncIterator[Stage]:
 
 
 async def clicked(stage: Stage) -> list[str]:
-    """What the page says was clicked."""
+    """Return the elements that were clicked, according to the page."""
     return [entry["target"] for entry in await stage.record("click")]

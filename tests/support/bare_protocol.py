@@ -1,4 +1,4 @@
-"""A bare protocol connection: the oracle of tests that compare the engine's view with Chrome's own.
+"""A bare protocol connection: the oracle of tests that compare the engine's view with Chrome's.
 
 It shares no code with the engine: a websocket, JSON, and one call at a time.
 """
@@ -47,7 +47,7 @@ class Bare:
                 raise RuntimeError(f"{method}: the session ended")
 
     def _note(self, event: dict[str, Any]) -> None:
-        """Keep the sessions of iframes in processes of their own, by the session of the frame around them."""
+        """Remember the sessions of out-of-process iframes by the session of their parent frame."""
         parent, params = event.get("sessionId"), event.get("params", {})
         if event.get("method") == "Target.attachedToTarget" and params["targetInfo"]["type"] == "iframe":
             self._iframes.setdefault(parent, {})[params["sessionId"]] = params["targetInfo"]
@@ -71,9 +71,9 @@ class Bare:
                 await self.call("Target.detachFromTarget", sessionId=reply["sessionId"])
 
     async def frames(self, session: str) -> dict[str, str]:
-        """Return the URLs of all frames of a page by frame id, those in other processes included.
+        """Return the URLs of all frames of a page by frame id, including frames in other processes.
 
-        A frame whose renderer crashed has CRASHED in place of its URL.
+        A frame whose renderer crashed has CRASHED instead of its URL.
         """
         tree = await self.call("Page.getFrameTree", session)
         found: dict[str, str] = {}
@@ -101,7 +101,7 @@ class Bare:
 
 @asynccontextmanager
 async def bare_connection(url: str) -> AsyncIterator[Bare]:
-    """Connect to a browser's websocket. The socket is closed however the browser ends."""
+    """Connect to a browser's websocket. The socket is closed even if the browser dies."""
     parts = urlsplit(url)
     assert parts.hostname is not None
     assert parts.port is not None

@@ -1,4 +1,4 @@
-"""A report of the benchmarks made up for tests: every kind of side, and texts that would break a page."""
+"""A made-up benchmark report for tests: every kind of side, and strings that could break an HTML page."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MACHINE = Machine(
 
 
 def side(name: str, *turns: float, cannot: str = "", note: str = "") -> SideFigures:
-    """Return a side of turns with one value each."""
+    """Return a side whose rounds have one value each."""
     return SideFigures(name, tuple((value,) for value in turns), cannot, note)
 
 
 def report(
     *measurements: Measurement, cases: tuple[CaseRun, ...] | None = None, bare: tuple[float, ...] = (0.1,) * 5
 ) -> Report:
-    """Return a report with these measurements, or with a few of each kind."""
+    """Return a report with these measurements, or with a few measurements of each kind."""
     taken = measurements or (
         Measurement(
             "click",

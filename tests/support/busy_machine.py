@@ -1,6 +1,6 @@
-"""Bounds of real time on a machine where other programs want the processors, too.
+"""Bounds of real time that scale with the load of the machine.
 
-Rule: a bound is asserted as it stands where nothing else runs, and stretched by how busy the machine is at that moment.
+Rule: on an idle machine the bound applies unchanged. On a busy machine it grows with the current load.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ _LOAD = Path("/proc/loadavg")
 
 
 def slack(seconds: float) -> float:
-    """Return a bound for now: `seconds`, times the programs that want to run for each processor where that is more than 1."""
+    """Return `seconds`, multiplied by the runnable programs per processor if there are more than one."""
     return seconds * max(1.0, _wanting() / (os.cpu_count() or 1))
 
 
 def _wanting() -> float:
-    """Return how many programs want to run: now, or of late, whichever is more."""
+    """Return the number of runnable programs: the current count or the load average, whichever is higher."""
     of_late = os.getloadavg()[0]
     if not _LOAD.exists():
         return of_late
     now = _LOAD.read_text().split()[3].partition("/")[0]
-    return max(of_late, float(now) - 1)  # without the one that asks
+    return max(of_late, float(now) - 1)  # minus this process

@@ -1,4 +1,4 @@
-"""Entries that tests carry out: made of elements of a page as it is, on pages that log what is done to them."""
+"""Cache entries built from elements of the current page, and pages that log each action."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def entry_of(url: str, *steps: Step | StepGroup, **more: Any) -> CacheEntry:
 
 
 async def targets_of(page: cdpengine.Page, **wanted: str) -> dict[str, Target]:
-    """Describe elements: t1="textbox User"."""
+    """Describe elements by variable, such as t1="textbox User"."""
     snapshot = await page.snapshot()
     split = {slot: what.partition(" ") for slot, what in wanted.items()}
     return {

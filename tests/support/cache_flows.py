@@ -1,7 +1,8 @@
-"""The flows of the cache's demo site: what is done, with which variables, which control is right, and how it ends.
+"""The flows of the cache's demo site: actions, variables, the right control of each step, and the outcome.
 
-Rule: a control has one `data-key` in all designs; that key is the truth. How a control is called is said for designs
-"a" and "b"; design "c" is "a" without the control of the step that says `gone_in_c`: there is nothing right to do then.
+Rule: a control has one `data-key` in all designs, and that key is the truth. Each step has the control's name
+in designs "a" and "b". Design "c" is "a" without the control of the step with `gone_in_c`; no other control
+is right for that step.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Verb = Literal["fill", "click", "select", "check", "uncheck"]
 
 @attrs.frozen
 class Called:
-    """How a control is called: role, name, and which of those alike."""
+    """Identifies a control: role, name, and its index among controls with the same role and name."""
 
     role: str
     name: str
@@ -29,9 +30,10 @@ class Called:
 
 @attrs.frozen(kw_only=True)
 class FlowStep:
-    """One action. `key`, `value` and names are templates; `leads_to` is the path of the page that follows.
+    """One action. `key`, `value` and names are templates. `leads_to` is the path of the next page.
 
-    `a` is the control's name in design "a", `b` in "b" ("" for the same), where it is the `b_nth` of those alike.
+    `a` is the control's name in design "a", `b` its name in "b" ("" if equal). In "b" it is number `b_nth`
+    among equal names.
     """
 
     verb: Verb
@@ -45,7 +47,7 @@ class FlowStep:
     gone_in_c: bool = False
 
     def called(self, design: Design) -> Called | None:
-        """Return how the control is called in a design; None where it is not there."""
+        """Return the control's identity in a design, or None if the design lacks the control."""
         if design == "b":
             return Called(self.role, self.b or self.a, self.b_nth)
         return None if design == "c" and self.gone_in_c else Called(self.role, self.a)
@@ -53,9 +55,9 @@ class FlowStep:
 
 @attrs.frozen(kw_only=True)
 class Flow:
-    """A scenario. `examples` are two sets of values; `ending` what the site's record has at the right end.
+    """A scenario. `examples` are two sets of values. `ending` is the site's record after a correct run.
 
-    `signed_in` is who is signed in when it begins.
+    `signed_in` is the user who is signed in at the start.
     """
 
     scenario: str
@@ -71,18 +73,18 @@ class Flow:
         site.reset(design, user=self.signed_in, advert=advert)
 
     def keys(self, values: Mapping[str, str]) -> list[str]:
-        """Return the keys of the controls that are right, step by step."""
+        """Return the key of the right control of each step."""
         return [fill(step.key, values) for step in self.steps]
 
     def submitted(self, values: Mapping[str, str]) -> list[tuple[str, dict[str, str], bool]]:
-        """Return what `CacheSite.submitted` is at the right end."""
+        """Return the value of `CacheSite.submitted` after a correct run."""
         return [
             (form, {name: _said(name, fill(text, values)) for name, text in fields.items()}, True)
             for form, fields in self.ending
         ]
 
     def gone(self, design: Design) -> int | None:
-        """Return the place of the step whose control a design does not have; None where all are there."""
+        """Return the index of the step whose control the design lacks, or None if all controls exist."""
         return next((place for place, step in enumerate(self.steps) if step.called(design) is None), None)
 
 
@@ -272,11 +274,12 @@ FORM_FILL = Flow(
 FLOWS = {flow.scenario: flow for flow in (LOGIN, LOGOUT, SEARCH, CHECKOUT, SETTINGS, FORM_FILL)}
 
 
-# --- done by program -----------------------------------------------------------------------------------------------
+# --- running a flow with a program
+# ------------------------------------------------------------------------------------
 
 
 async def run_step(page: Page, step: FlowStep, called: Called, values: Mapping[str, str]) -> None:
-    """Do one step as a program does, and wait for the page that follows."""
+    """Do one step like a program that knows the design, and wait for the next page."""
     target = page.locate(role=called.role, name=fill(called.name, values), exact=True, nth=called.nth)
     value = fill(step.value, values)
     match step.verb:
@@ -295,7 +298,7 @@ async def run_step(page: Page, step: FlowStep, called: Called, values: Mapping[s
 
 
 async def run_flow(page: Page, flow: Flow, values: Mapping[str, str], design: Design = "a") -> None:
-    """Do a flow on the page where it starts, as a program does that knows the design."""
+    """Do a flow, from its start page, like a program that knows the design."""
     for step in flow.steps:
         called = step.called(design)
         assert called is not None, f"{step.key} is not in design {design}"
@@ -304,7 +307,7 @@ async def run_flow(page: Page, flow: Flow, values: Mapping[str, str], design: De
 
 @attrs.frozen
 class Seen:
-    """The page before a step: its snapshot, the key of each ref, and the ref of the right control (None without one)."""
+    """The page before a step: its snapshot, the key of each ref, and the ref of the right control."""
 
     flow: Flow
     step: FlowStep
@@ -315,12 +318,12 @@ class Seen:
 
     @property
     def ref(self) -> str | None:
-        """The ref of the control that is right, None where the page has none."""
+        """The ref of the right control, or None if the page lacks it."""
         return next((ref for ref, key in self.keys.items() if key == self.key), None)
 
 
 async def read_keys(page: Page, snapshot: Snapshot) -> dict[str, str]:
-    """Return the keys of a snapshot's elements by their refs; "" for those without one."""
+    """Return the key of each element of a snapshot by ref, "" for elements without a key."""
     refs = list(snapshot.refs)
     keys = await page.evaluate(
         "(...elements) => elements.map((each) => each.dataset?.key ?? '')", *snapshot.refs.values()
@@ -331,7 +334,7 @@ async def read_keys(page: Page, snapshot: Snapshot) -> dict[str, str]:
 async def walk_flow(
     page: Page, site: CacheSite, flow: Flow, design: Design, values: Mapping[str, str]
 ) -> list[Seen]:
-    """Do a flow in a design, as far as it goes there; return what was seen before each step."""
+    """Do a flow in a design until a control is missing. Return the page before each step."""
     flow.reset(site, design)
     await page.goto(site.url + flow.start)
     seen: list[Seen] = []

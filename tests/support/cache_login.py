@@ -1,4 +1,4 @@
-"""What tests of ActionCache share: the demo site's login, as an entry and as what a planner answers."""
+"""Shared parts of ActionCache tests: the demo site's login, as an entry and as a planner's answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def begin(page: Page, site: CacheSite, design: Any = "a") -> None:
 
 
 async def make_login(page: Page, site: CacheSite) -> CacheEntry:
-    """Return the entry of the login, described on the page as it is now."""
+    """Return the login entry, with elements described on the current page."""
     snapshot = await page.snapshot()
 
     def step(request: ActRequest, role: str, name: str, after: PostCondition | None = None) -> Step:

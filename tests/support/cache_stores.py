@@ -1,4 +1,6 @@
-"""Stores of the action cache for tests: keys and entries that differ by a number, and a clock of the test's own."""
+"""Stores of the action cache for tests: keys and entries numbered for tests, and a clock that the test
+controls.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Processes that write to one store: many at once, killed in the middle, and with no room left.
+"""Processes that write to one store: concurrent writers, killed writers, and a full disk.
 
-Run as a program with a case and a path; it prints what it saw as JSON. The modules are loaded once, before it forks.
+Run as a program with a case and a path. It prints its observations as JSON. The modules are loaded once,
+before it forks.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def fork(work: Callable[[], object]) -> int:
     try:
         work()
         os._exit(0)
-    except BaseException as error:  # noqa: BLE001 - a child of a test says what it was
+    except BaseException as error:  # noqa: BLE001 - the child process reports it
         print(type(error).__name__, error, file=sys.stderr, flush=True)
         os._exit(1)
 

@@ -1,9 +1,9 @@
-"""Canaries: secrets made up for one run, and where they are found again, in whatever form. Pure.
+"""Canaries: secrets made up for one run, and a search for them in any encoding. Pure.
 
-Rule: a canary holds runs of letters and digits with everything between them that some encoding writes differently.
-A run looks the same in most encodings, so the ends of each run are looked for, eight characters long, in the
-encodings that do change letters, and in what is packed, encoded or cut in pieces. What names a leak is the canary's own
-name: the way in which the secret entered.
+Rule: a canary has runs of letters and digits, separated by every character that some encoding changes. Most
+encodings keep a run unchanged. The search looks for the first and last eight characters of each run: plain,
+in the encodings that change letters, and inside compressed, encoded or split data. A leak is reported under
+the canary's name: the way by which the secret entered.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ import zstandard
 Style = Literal["text", "typed", "cookie", "token", "file", "short", "long"]
 
 WINDOW = 8
-"""Characters of a canary that are a leak: less could be anybody's."""
+"""Characters of a canary that count as a leak. A shorter match could be a coincidence."""
 
 _RUN = 12
 _LONG = 5_000
-_LONG_STEP = 20  # of the runs of a long canary, every so many-th is looked for
+_LONG_STEP = 20  # of the runs of a long canary, search for every n-th
 
 _BETWEEN: Mapping[str, str] = {
     "text": ' &"<%+é🦊',
-    "typed": ' &"<%+',  # on every keyboard: each character is a key event of its own
+    "typed": ' &"<%+',  # on every keyboard: each character is one key event
     "cookie": "%+&<=/",
     "token": "-._~",
     "file": " &%+é",
@@ -56,7 +56,7 @@ class Canary:
 
     @cached_property
     def windows(self) -> tuple[str, ...]:
-        """The pieces of it that betray it: the first and the last characters of each run."""
+        """The pieces that reveal it: the first and last characters of each run."""
         runs = [run for run in re.findall(r"[A-Za-z0-9]+", self.text) if len(run) >= WINDOW]
         if len(runs) > 2 * _LONG_STEP:
             runs = [*runs[::_LONG_STEP], runs[-1]]
@@ -64,20 +64,20 @@ class Canary:
 
     @cached_property
     def halves(self) -> tuple[str, str]:
-        """Two pieces, each long enough to be a secret by itself; the cut goes through no window."""
+        """Two pieces, each long enough to be a secret. The cut splits no window."""
         at = len(self.text) // 2
         return self.text[:at], self.text[at:]
 
 
 class Canaries:
-    """The canaries of one run, made as they are asked for. The same seed gives the same ones."""
+    """The canaries of one run, created on first use. The same seed gives the same canaries."""
 
     def __init__(self, seed: int | None = None) -> None:
         self._random = random.Random(seed)
         self.all: dict[str, Canary] = {}
 
     def make(self, name: str, style: Style = "text") -> Canary:
-        """Return the canary of that way in, a new one the first time."""
+        """Return the canary of a way in. The first call creates it."""
         if name not in self.all:
             self.all[name] = Canary(name, self._text(style))
         return self.all[name]
@@ -93,14 +93,14 @@ class Canaries:
         return self._run(_RUN) + _BETWEEN[style] + self._run(_RUN)
 
     def _run(self, length: int) -> str:
-        """Return letters and digits that no word, number or id is made of."""
+        """Return letters and digits that occur in no word, number or id."""
         kinds = (string.ascii_uppercase, string.ascii_lowercase, string.digits)
         return "".join(self._random.choice(kinds[(index * 2) % 3]) for index in range(length))
 
 
 @attrs.frozen(order=True)
 class Leak:
-    """A canary that was found: by which way it came in, where it stands (as far as the line says), in which form."""
+    """One canary that was found: its way in, its place (as exact as the line allows) and its form."""
 
     name: str
     where: str
@@ -114,7 +114,7 @@ class Leak:
 
 
 def _base64_cores(raw: bytes) -> Iterator[bytes]:
-    """Give what stands in any base64 text that holds these bytes, wherever they begin in it."""
+    """Return the invariant part of the base64 of these bytes, for each offset in a longer text."""
     for offset in range(3):
         encoded = base64.b64encode(b"\0" * offset + raw)
         first = -(-offset * 8 // 6)
@@ -127,7 +127,7 @@ def _spelled(text: str, each: Callable[[int], str], between: str = "") -> bytes:
 
 
 def _forms(window: str) -> Iterator[tuple[bytes, str]]:
-    """Give all that a run of letters and digits is written as, each with its name."""
+    """Yield each encoding of a run of letters and digits, with the encoding's name."""
     plain = window.encode()
     yield plain, "plain"
     wide = {"UTF-16LE": window.encode("utf-16-le"), "UTF-16BE": window.encode("utf-16-be")}
@@ -137,7 +137,7 @@ def _forms(window: str) -> Iterator[tuple[bytes, str]]:
             yield twice, "base64 twice"
         yield _spelled(core.decode(), lambda code: f"{code:02x}"), "hex of base64"
     for name, raw in wide.items():
-        # The zero byte at the end of the last character (or at the beginning of the first) may be another's.
+        # The zero byte at the end of the last character (or before the first) may belong to a neighbour.
         inner = raw[:-1] if name == "UTF-16LE" else raw[1:]
         yield inner, name
         for core in _base64_cores(raw):
@@ -164,7 +164,7 @@ def _forms(window: str) -> Iterator[tuple[bytes, str]]:
 
 @lru_cache(1_000)
 def whole_forms(text: str) -> dict[str, bytes]:
-    """Return what a whole text is written as, by the names of the forms: to say in which of them it was found."""
+    """Return the encodings of a whole canary by name, to report the form in which it was found."""
     once = json.dumps(text)[1:-1]
     plain_once = json.dumps(text, ensure_ascii=False)[1:-1]
     forms = {
@@ -203,7 +203,7 @@ _TYPE = re.compile(rb'"type"\s*:\s*"(\w+)"')
 
 
 class Finder:
-    """Finds canaries in what was written. Making one takes a while: one for all outputs of a run."""
+    """Searches written data for canaries. Construction is slow: create one for all outputs of a run."""
 
     def __init__(self, canaries: Iterable[Canary]) -> None:
         self._canaries = list(canaries)
@@ -222,7 +222,7 @@ class Finder:
         self._search_shouted = ahocorasick_rs.BytesAhoCorasick(list(shouted))
 
     def find(self, data: bytes) -> set[Leak]:
-        """Return all canaries that are in these bytes: each once for a place and a form."""
+        """Return all canaries in these bytes, each once per place and form."""
         leaks: set[Leak] = set()
         self._look(data, leaks, "", _DEPTH)
         for where, pieces, codes in _streams(_unpacked(data)):
@@ -234,11 +234,14 @@ class Finder:
         return leaks
 
     def names(self, data: bytes) -> set[str]:
-        """Return the names of those that are there."""
+        """Return the names of the canaries in the data."""
         return {leak.name for leak in self.find(data)}
 
     def missing(self, data: bytes, names: set[str]) -> set[str]:
-        """Return those of the names that are not there; quick where they are, as each place need not be said."""
+        """Return the names whose canaries are absent from the data.
+
+        Fast if all are present, because it needs no places.
+        """
         plain = _unpacked(data)
         left = names - {
             self._meant[index][0].name for index, _, _ in self._search.find_matches_as_indexes(plain)
@@ -256,7 +259,7 @@ class Finder:
         for index, start, _ in found:
             assert lines is not None
             canary, form = self._meant[index]
-            # One line can hold a canary a thousand times; and a place is said by its line's method.
+            # One line can hold a canary a thousand times. Places are counted by the method of their line.
             asked = canary.name, form, lines.head(start)
             seen[asked] += 1
             if seen[asked] <= _PLACES:
@@ -271,7 +274,8 @@ class Finder:
                 self._look(decoded, leaks, f"{packed} in base64, packed", depth - 1)
             elif decoded:
                 inner += decoded + b"\0\n"
-        # Runs at the wrong offset give noise, and are found by their base64 forms; right ones can hold more.
+        # Runs at a wrong offset decode to noise, and their base64 forms find them. Correctly decoded runs can
+        # hold more layers.
         known = {leak.name for leak in leaks}
         if inner:
             deeper: set[Leak] = set()
@@ -279,7 +283,7 @@ class Finder:
             leaks |= {leak for leak in deeper if leak.name not in known}
 
     def _crossing(self, pieces: Sequence[bytes]) -> Iterator[Canary]:
-        """Give those that no piece holds and several do together."""
+        """Yield canaries that no single piece contains but adjacent pieces do together."""
         joined = b"".join(pieces)
         found = self._search.find_matches_as_indexes(joined)
         ends = list(accumulate(map(len, pieces))) if found else []
@@ -289,7 +293,7 @@ class Finder:
 
 
 class _Lines:
-    """Says of a place in a file which line it is in, in words that hold for every run."""
+    """Describes the line of a position in a file, in words that are stable between runs."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -297,7 +301,7 @@ class _Lines:
         self._heads: dict[int, str] = {}
 
     def head(self, offset: int) -> str:
-        """Return the kind and the method of the line of a place."""
+        """Return the kind and the method of the line at a position."""
         number = bisect_right(self._starts, offset) - 1
         if number not in self._heads:
             start = self._starts[number]
@@ -312,7 +316,7 @@ class _Lines:
         return self._heads[number]
 
     def where(self, offset: int) -> str:
-        """Return the same, and the nearest name of a field before the place."""
+        """Return the same, and the nearest field name before the position."""
         start = self._starts[bisect_right(self._starts, offset) - 1]
         keys = _KEY.findall(self._data, max(start, offset - _SEEN_BEFORE), offset)
         key = f".{keys[-1].decode()}" if keys else ""
@@ -359,10 +363,10 @@ def _decoded(run: bytes) -> bytes:
 
 
 def _streams(data: bytes) -> Iterator[tuple[str, list[bytes], bytes]]:
-    """Give what the lines hold in pieces: the values of each field of each method one after the other.
+    """Yield the fragmented contents of the lines: the successive values of each field of each method.
 
-    That is text typed key by key or in two goes, and what streams bring in chunks; each as it is and decoded from
-    base64. Numbers are taken for codes of keys.
+    This covers text typed key by key or in two parts, and streams that arrive in chunks. Values are yielded
+    raw and decoded from base64. Numbers are treated as key codes.
     """
     texts: dict[str, list[bytes]] = {}
     numbers: dict[str, list[bytes]] = {}

@@ -1,7 +1,6 @@
-"""What is looked at when all secrets have come in: everything that reads a page, its storage or its traffic.
+"""The reads after all secrets have come in: everything that reads a page, its storage or its traffic.
 
-Rule: these bring no secrets of their own; they have those that are there go over the wire once more, each in its own
-way.
+Rule: these functions enter no secrets. Each makes existing secrets cross the wire again, in its own way.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ SOURCES = ("computed", "ax", "dom", "hybrid")
 
 
 async def look_at_all(stage: Stage, *, measured: bool) -> None:
-    """Read the page in all ways, measure it if that is asked for, take pictures, and ask for what is stored."""
+    """Read the page in all ways, optionally measure it, take pictures, and read its storage."""
     page = stage.page
     async with AsyncExitStack() as measuring:
         if measured:
@@ -54,7 +53,7 @@ async def _ask_the_protocol(stage: Stage) -> None:
     await call("Page.getNavigationHistory")
     await call("Page.captureSnapshot")
     await call("Page.getResourceTree")
-    # Of objects of the page, what a debugger shows.
+    # The debugger's preview of page objects.
     field = (await call("Runtime.evaluate", expression="document.getElementById('fill')"))["result"]
     await call(
         "Runtime.getProperties",
@@ -67,7 +66,7 @@ async def _ask_the_protocol(stage: Stage) -> None:
 
 
 async def replace_content(stage: Stage) -> None:
-    """Put a document with secrets into the place of the page's: the last thing that is done with it."""
+    """Replace the page's document by one with secrets. This must run last."""
     password = stage.secret("set_content_password", "token")
     hidden = stage.secret("set_content_hidden", "token")
     await stage.page.set_content(

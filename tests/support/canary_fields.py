@@ -1,4 +1,5 @@
-"""The ways in which a secret comes to the engine by the fields of a page: filled in, typed, pasted, set by calls.
+"""The ways in which a secret reaches the engine through the fields of a page: filled, typed, pasted, set by
+calls.
 
 Rule: as in canary_stage.py.
 """
@@ -73,7 +74,7 @@ FORMS = (
 
 @way(field="".join(f"<input id=echo_{form} data-echo={form}>" for form in FORMS))
 async def fill_form(stage: Stage, secret: str) -> None:
-    """Fill in a field for each form in which the page echoes it."""
+    """Fill one field for each form in which the page echoes it."""
     fields = [(await stage.field(f"echo_{form}"), stage.secret(f"echo_{form}")) for form in FORMS]
     await stage.page.fill_form([*fields, (await stage.field("fill"), secret)])
 
@@ -90,7 +91,7 @@ async def type_short(stage: Stage, secret: str) -> None:
 
 @way(field=INPUT)
 async def type_all(stage: Stage, secret: str) -> None:
-    """Type what is not on a keyboard, too."""
+    """Type text that includes characters missing on a keyboard."""
     await stage.page.type(await stage.field("type_all"), secret)
 
 
@@ -162,7 +163,7 @@ async def press_refused(stage: Stage, secret: str) -> None:
 
 @way(field=INPUT)
 async def paste(stage: Stage, secret: str) -> None:
-    """Fill in a field, cut the text out and paste it again."""
+    """Fill a field, cut the text and paste it again."""
     field = await stage.field("paste")
     await stage.page.fill(field, secret)
     for chord in ("Control+A", "Control+X", "Control+V"):
@@ -181,7 +182,7 @@ async def check(stage: Stage, secret: str) -> None:
     "file", field="<input type=file id=upload onchange='this.files[0].text().then((t) => post(`/post`, t))'>"
 )
 async def upload(stage: Stage, secret: str) -> None:
-    """Give a file: what is in it is secret, what it is called is not."""
+    """Upload a file with secret content and a public name."""
     path = stage.folder / "upload.txt"
     path.write_text(f"{stage.secret('upload_content')} {secret}")
     async with stage.page.expect_response("*/post"):

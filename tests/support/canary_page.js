@@ -1,4 +1,4 @@
-// What the page of canary_site.py does with what it makes up. DATA stands before it: code points, each plus 1000.
+// The behaviour of the page of canary_site.py. The server prepends DATA: code points, each plus 1000.
 const C = (name) => String.fromCodePoint(...DATA.numbers[name].map((code) => code - 1000));
 const has = (name) => name in DATA.numbers;
 const failures = [];
@@ -11,7 +11,7 @@ const wide = (text) => text.split('').map((unit) => {
   return String.fromCharCode(code & 255, code >> 8);
 }).join('');
 
-// --- what is echoed of what was entered, in which form ------------------------------------------------------------
+// --- echoes of entered values, by form -----------------------------------------------------------------------------
 const FORMS = {
   plain: (text) => text,
   url: (text) => encodeURIComponent(text),
@@ -29,7 +29,7 @@ const FORMS = {
   utf16_base64: (text) => btoa(wide(text)),
 };
 
-// Called when everything has been entered: the page says again what it holds.
+// Called after all input: the page shows its data again.
 function echo() {
   for (const field of document.querySelectorAll('#fields [data-echo]')) {
     const value = field.value ?? field.textContent;
@@ -43,7 +43,7 @@ function echo() {
   }
 }
 
-// As one types: the page asks for what could be meant.
+// While the user types, the page requests suggestions.
 document.addEventListener('input', (event) => {
   if (event.target.dataset?.live === undefined) return;
   const value = event.target.value;
@@ -52,7 +52,7 @@ document.addEventListener('input', (event) => {
   fetch('/suggest?q=' + encodeURIComponent(value)).catch(() => {});
 });
 
-// --- what the page does by itself -----------------------------------------------------------------------------------
+// --- activity of the page -------------------------------------------------------------------------------------------
 const post = (path, body, headers = {}) => fetch(path, { method: 'POST', body, headers });
 
 function submit(name, method, enctype, action) {
@@ -161,7 +161,7 @@ async function run() {
     ...Object.entries(DOES).filter(([name]) => has(name)).map(([name, does]) => [name, () => does(name)]),
     ...Object.entries(ASKS),
   ];
-  // Frames share one target: one after the other. The rest can be at once.
+  // Frames share one target and run in sequence. The rest runs concurrently.
   const inOrder = ['form_post', 'form_multipart', 'form_get'];
   const attempt = async ([name, does]) => {
     try { await does(); } catch (error) { failures.push(`${name}: ${error}`); }

@@ -1,6 +1,7 @@
-"""One run: the ways in with one client, looked at in all ways, recorded redacted and unredacted at the same time.
+"""One run: one client drives all ways in, all reads follow, and the run is recorded both redacted and
+unredacted.
 
-Rule: what is written is bytes by the name of the output; nothing is judged here.
+Rule: the result is bytes by output name. This module judges nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from cdpengine.errors import EngineError
 
 @attrs.define
 class Outcome:
-    """What one run gave: `outputs` is all that may be shared, `control` the recording of everything."""
+    """The result of one run. `outputs` are the shareable outputs, `control` the unredacted recording."""
 
     canaries: Canaries
     ways: Sequence[Way]
@@ -46,7 +47,7 @@ class Outcome:
 
 @asynccontextmanager
 async def site_of(server: HTTPServer, canaries: Canaries) -> AsyncIterator[CanarySite]:
-    """Serve the site, and the websocket that its page talks to."""
+    """Serve the site, and the websocket of its page."""
     prepare(canaries)
     secrets = _Secrets(canaries)
 
@@ -69,7 +70,7 @@ async def site_of(server: HTTPServer, canaries: Canaries) -> AsyncIterator[Canar
 
 
 class _Secrets(Mapping[str, str]):
-    """The texts of all canaries, as they are made."""
+    """The values of all canaries, by name, created on first use."""
 
     def __init__(self, canaries: Canaries) -> None:
         self._canaries = canaries
@@ -86,7 +87,7 @@ class _Secrets(Mapping[str, str]):
 
 @contextmanager
 def logged(path: Path) -> Iterator[None]:
-    """Write all that the engine logs, at DEBUG, to a file, and nowhere else."""
+    """Write all log records of the engine, at DEBUG, to a file and nowhere else."""
     engine = logging.getLogger("cdpengine")
     handler = logging.FileHandler(path, encoding="utf-8", errors="surrogatepass")
     handler.setFormatter(logging.Formatter("%(name)s %(levelname)s %(message)s"))
@@ -106,9 +107,9 @@ def logged(path: Path) -> Iterator[None]:
 async def drive(
     browser: cdpengine.Browser, site: CanarySite, outcome: Outcome, folder: Path, name: str
 ) -> None:
-    """Run all ways in with a browser, look at all, and collect what the engine itself gives.
+    """Run all ways in with a browser, do all reads, and collect the engine's outputs.
 
-    `name` is that of the recording that is made; all its payloads are kept where it is to be compressed.
+    `name` is the recording's file name. If it is to be compressed, the recording keeps all payloads.
     """
     files = folder / "files"
     files.mkdir()
@@ -154,7 +155,10 @@ def _errors(errors: Iterable[BaseException]) -> bytes:
 
 
 def derive(outcome: Outcome, recording: Path, folder: Path) -> None:
-    """Make of a recording all that the command line makes. It is compared with its own first half."""
+    """Run every command that derives output from a recording.
+
+    The recording is compared with its own first half.
+    """
     other = folder / "half.jsonl"
     lines = recording.read_bytes().splitlines(keepends=True)
     other.write_bytes(b"".join(lines[: len(lines) // 2]))
@@ -174,7 +178,7 @@ def derive(outcome: Outcome, recording: Path, folder: Path) -> None:
 
 
 def run_command(*arguments: str, script: str | None = None) -> bytes:
-    """Run a command of the command line in this process, and return all that it prints."""
+    """Run a command of the command line in this process, and return everything that it prints."""
     done = CliRunner().invoke(commands, list(arguments), input=script)
     if done.exception is not None and not isinstance(done.exception, SystemExit | EngineError):
         text = f"{type(done.exception).__name__}: {done.exception}"

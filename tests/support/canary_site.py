@@ -1,8 +1,8 @@
-"""A site that does with secrets whatever pages do: it has them in markup, sets, sends, gets and stores them.
+"""A site that handles secrets as pages do: in markup, scripts, requests, responses and storage.
 
-Rule: what the page makes up itself stands nowhere in its source as text: it is numbers there, so that where a canary
-is found is where it was used. Each thing that the page does stands by itself: one that fails names itself in
-`failures`, and the others go on.
+Rule: secrets that the page makes up appear in its source only as numbers, so that a canary is found only
+where it was used. The page's activities are independent: a failing one is listed in `failures`, and the
+others continue.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FIELDS_OF_THE_PAGE = {
     "autofill_new_password": "autocomplete=new-password",
     "autofill_current_password": "autocomplete='section-a current-password'",
 }
-"""Fields that the page's own script fills in, and what makes each a field of secrets."""
+"""Fields that the page's script fills in, with the attribute that makes each field secret."""
 
 MARKUP = {
     "markup_password": "<input type=password value='{}'>",
@@ -37,7 +37,7 @@ MARKUP = {
     "markup_meta": "<meta name=csrf-token content='{}'>",
     "markup_card": "<input autocomplete=cc-number value='{}'>",
 }
-"""What stands in the document's own text."""
+"""Secrets in the document's markup."""
 
 SCRIPTED = (
     "fetch_json", "fetch_urlencoded", "fetch_multipart", "xhr_body", "form_post", "form_multipart", "form_get",
@@ -45,13 +45,13 @@ SCRIPTED = (
     "indexed_db_page", "websocket_sent", "websocket_sent_binary", "websocket_url", "console_object",
     "console_text", "thrown_by_page", "url_hash", "url_pushed", "iframe_url", "worker_fetch",
 )  # fmt: skip
-"""What the page's script makes up and sends or keeps."""
+"""Secrets that the page's script makes up and sends or stores."""
 
 SERVED = (
     "response_json", "response_nested", "response_chunks", "response_header", "set_cookie", "redirect_location",
     "eventsource", "websocket_received", "websocket_binary",
 )  # fmt: skip
-"""What the server gives the page."""
+"""Secrets that the server sends to the page."""
 
 PAGE_WAYS = (*FIELDS_OF_THE_PAGE, *MARKUP, *SCRIPTED, *SERVED)
 
@@ -59,13 +59,13 @@ STYLES = {
     "fetch_header": "token", "fetch_bearer": "token", "document_cookie": "cookie", "response_header": "token",
     "set_cookie": "cookie", "websocket_url": "token",
 }  # fmt: skip
-"""Where not all characters may stand."""
+"""Canary styles for places that do not allow all characters."""
 
 _DONE = "<!doctype html><title>landed</title>"
 
 
 class CanarySite:
-    """Serves the page, and what its script asks for. `secrets` are the canaries by their ways in."""
+    """Serves the page and the responses to its script. `secrets` are the canaries by way in."""
 
     def __init__(
         self,
@@ -143,7 +143,8 @@ class CanarySite:
         whole = json.dumps({"refresh_token": self.secrets["response_chunks"], "more": "x" * 4000}).encode()
         cut = whole.index(b'": "') + 4 + 6
         yield whole[:cut]
-        time.sleep(0.05)  # so that it comes in two pieces: a server cannot see that the first was read
+        # The pause splits the body into two pieces: a server cannot see when the first was read.
+        time.sleep(0.05)
         yield whole[cut:]
 
     def _page(self) -> str:

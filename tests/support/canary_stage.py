@@ -1,8 +1,8 @@
-"""The stage that the ways of a secret to the engine act on, their table, and the ways before the page is loaded.
+"""The stage for the ways of a secret into the engine, their table, and the ways before the page is loaded.
 
-Rule: one function a way, in the order in which they run; what it enters is the canary of its own name. What a page
-does by itself is in canary_site.py, what is looked at afterwards in canary_exposures.py. The table is whole once
-canary_ways.py is imported.
+Rule: one function for each way, in execution order. Each enters the canary of its own name. The page's own
+activity is in canary_site.py, the reads afterwards are in canary_exposures.py. Importing canary_ways.py
+completes the table.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cdpengine.errors import EngineError
 
 @attrs.define
 class Stage:
-    """What a way acts on, and what came of all of them."""
+    """The objects that a way acts on, and the collected results of all ways."""
 
     page: cdpengine.Page
     site: CanarySite
@@ -35,7 +35,7 @@ class Stage:
     failures: list[str] = attrs.field(factory=list)
 
     def secret(self, name: str, style: Style = "text") -> str:
-        """Return the canary of a way that enters several."""
+        """Return one canary of a way that enters several."""
         return self.canaries.make(name, style).text
 
     async def field(self, name: str) -> Any:
@@ -44,7 +44,7 @@ class Stage:
 
     @contextmanager
     def refused(self) -> Iterator[None]:
-        """Keep the error of the engine's that the block must raise."""
+        """Keep the EngineError that the block must raise."""
         try:
             yield
         except EngineError as error:
@@ -58,9 +58,9 @@ Run = Callable[[Stage, str], Awaitable[None]]
 
 @attrs.frozen
 class Way:
-    """One way in. `field` is the markup that it needs, `made_up`: it is the page that makes the canary up.
+    """One way in. `field` is the markup that it needs. `made_up`: the page makes up the canary.
 
-    `before`: it runs before the page of the site is loaded. `crosses`: what is entered is seen on the wire.
+    `before`: it runs before the page of the site is loaded. `crosses`: the secret crosses the wire.
     """
 
     name: str
@@ -83,7 +83,10 @@ def way(
     before: bool = False,
     crosses: bool = True,
 ) -> Callable[[Run], Run]:
-    """Put a function into the table; "@" in the markup of its field stands for the attributes of all fields."""
+    """Add a function to the table.
+
+    "@" in the markup of its field becomes the attributes that all fields share.
+    """
 
     def take(run: Run) -> Run:
         name = run.__name__
@@ -95,7 +98,7 @@ def way(
 
 
 async def shows(stage: Stage, secret: str) -> None:
-    """See that the page shows a text, and read it in each way."""
+    """Check that the page shows a string, and read it in each way."""
     assert secret in await stage.page.evaluate("document.body.textContent")
     await stage.page.snapshot()
     await stage.page.content()

@@ -1,4 +1,4 @@
-"""The ways in which a secret comes by scripts, the network and files, after those by fields; and how all are run.
+"""The ways in which a secret enters through scripts, the network and files; and the runner of all ways.
 
 Rule: as in canary_stage.py.
 """
@@ -19,7 +19,7 @@ from rounds import rounds
 import cdpengine
 
 BOUND = 20
-"""Seconds that one way may take."""
+"""Maximum time of one way, in seconds."""
 
 
 # --- scripts -----------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ ECHO = "async (path) => { document.body.append(await (await post(path, 'x')).tex
 
 @way()
 async def route_posted_form(stage: Stage, secret: str) -> None:
-    """Post a value under a name that says nothing; the page shows it."""
+    """Post a value under a neutral name. The page shows it."""
 
     async def pass_on(route: cdpengine.Route) -> None:
         headers = {**route.request.headers, "Content-Type": "application/x-www-form-urlencoded"}
@@ -174,7 +174,7 @@ async def route_posted_form(stage: Stage, secret: str) -> None:
 
 @way()
 async def route_posted_text(stage: Stage, secret: str) -> None:
-    """Post a text; the page shows it."""
+    """Post plain text. The page shows it."""
 
     async def pass_on(route: cdpengine.Route) -> None:
         await route.fallback(post_data=secret)
@@ -186,7 +186,7 @@ async def route_posted_text(stage: Stage, secret: str) -> None:
 
 @way()
 async def route_raises_entered(stage: Stage, secret: str) -> None:
-    """Raise an error whose message has what was entered before."""
+    """Raise an error whose message contains an earlier secret."""
     await stage.page.storage.session.set({"note": secret})
 
     async def broken(route: cdpengine.Route) -> None:
@@ -232,7 +232,8 @@ async def download(stage: Stage, secret: str) -> None:
     assert secret in path.name
 
 
-# --- long ones, last: what is known is searched for in all that comes after it -----------------------------------
+# --- long secrets, last: all later data is searched for known secrets
+# -------------------------------------------------
 
 
 @way("long", field="<textarea @></textarea>")
@@ -247,9 +248,6 @@ async def evaluate_long(stage: Stage, secret: str) -> None:
 
 # --- running them ------------------------------------------------------------------------------------------------
 
-UNSEEN = ("download_content",)
-"""Canaries that only files hold: they must not be on the wire either, and need not be."""
-
 
 def fields() -> str:
     """Return the markup of all fields."""
@@ -257,7 +255,7 @@ def fields() -> str:
 
 
 def prepare(canaries: Canaries) -> None:
-    """Make all canaries that the site must know beforehand."""
+    """Create all canaries that the site must know in advance."""
     from canary_site import PAGE_WAYS
 
     for name in PAGE_WAYS:
@@ -268,15 +266,15 @@ def prepare(canaries: Canaries) -> None:
 
 
 def made_up() -> list[str]:
-    """Return the names of those that the page makes up when a way asks it to."""
+    """Return the names of the canaries that the page makes up on request of a way."""
     return [each.name for each in WAYS if each.made_up]
 
 
 def ways_of(client: str) -> list[Way]:
-    """Return the ways that a run with a client has: all of them with `--run-slow`.
+    """Return the ways of a run with a client: all of them with `--run-slow`.
 
-    A usual run has each way once: one in four and one of each style with the client that makes all outputs, the others
-    with the other one. What the page itself makes secret is in both runs.
+    A normal run has each way once. The client that makes all outputs gets one in four and one of each style;
+    the other client gets the rest. Secrets that the page makes up are in both runs.
     """
     styles = {each.style: each for each in reversed(WAYS)}
     sample = [each for place, each in enumerate(WAYS) if place % 4 == 0 or styles[each.style] is each]
@@ -285,7 +283,7 @@ def ways_of(client: str) -> list[Way]:
 
 
 async def run_ways(stage: Stage, *, before: bool) -> None:
-    """Run those of the stage; one that fails is noted, and the others go on."""
+    """Run the ways of the stage. A failure is noted, and the others continue."""
     for each in stage.ways:
         if each.before is not before:
             continue

@@ -1,4 +1,4 @@
-"""Pages that change, for tests of finding: made at random from a seed, with the identity of each element known."""
+"""Random changing pages for tests of finding, made from a seed, with the identity of each element known."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SYNONYMS = {
 
 @attrs.define(eq=False)
 class El:
-    """An element, or a text. `number` is its identity: a changed page has it as long as it is the same one."""
+    """An element or a text node. `number` is its identity, which survives changes of the page."""
 
     role: str
     name: str
@@ -55,7 +55,7 @@ class El:
 
 @attrs.define(eq=False)
 class ChangingPage:
-    """A page, and the changes that happen to it."""
+    """A page that can be changed at random."""
 
     random: random.Random
     root: El = attrs.field(factory=lambda: El("root", "", 0))
@@ -77,7 +77,7 @@ class ChangingPage:
         return self.el(role, self.random.choice(names))
 
     def fill(self) -> ChangingPage:
-        """Make the page."""
+        """Fill the page with elements."""
         roll = self.random
         for _ in range(roll.randint(1, 5)):
             kind = roll.randint(0, 5)
@@ -120,7 +120,7 @@ class ChangingPage:
         self.parent(wanted).children.remove(wanted)
 
     def snapshot(self) -> Snapshot:
-        """Return the page as a snapshot: the ref of an element is its number."""
+        """Return the page as a snapshot. The ref of an element is its number."""
         refs: dict[Node, Ref] = {}
 
         def node(el: El) -> Node:
@@ -138,7 +138,7 @@ class ChangingPage:
 
 
 def change(page: ChangingPage, target: El, kind: str) -> bool:
-    """Change a page in one way. Returns whether the target is still there, as the same thing."""
+    """Change the page in one way. Return whether the target still exists as the same thing."""
     roll = page.random
     places = [each for each in page.root.walk() if each.children] or [page.root]
     place = roll.choice(places)

@@ -1,4 +1,4 @@
-"""Jobs for clusters, in a module that workers import too; and clusters of Dask that tests start by themselves."""
+"""Jobs for clusters, in a module that workers can import, and Dask clusters for tests."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ ROOT = SUPPORT.parent.parent
 
 
 class NeedsTwoError(Exception):
-    """One that can be pickled, and not be read again: its arguments are not those of its class."""
+    """An error that can be pickled but not unpickled: its arguments differ from those of its class."""
 
     def __init__(self, one: str, two: str) -> None:
         super().__init__(f"{one} and {two}")
 
 
 async def work(page: cdpengine.Page, number: int) -> object:
-    """Do what the number says."""
+    """Do the action of this number."""
     match number % 8:
         case 1:
             raise LookupError(f"number {number}")
         case 2:
             await page.evaluate("while (true) {}", timeout=0.2)
         case 3:
-            return page  # nothing of it can be sent
+            return page  # a page cannot be pickled
         case 4:
             raise NeedsTwoError("a", "b")
         case 5:
@@ -54,7 +54,7 @@ async def double(page: cdpengine.Page, number: int) -> int:
 
 
 async def results_of_all_kinds(page: cdpengine.Page, url: str) -> dict[str, object]:
-    """Return what methods of a page answer."""
+    """Return the results of several page methods."""
     navigation = await page.goto(url)
     snapshot = await page.snapshot()
     outcome = await page.click(snapshot.find(role="button"))
@@ -70,13 +70,13 @@ async def results_of_all_kinds(page: cdpengine.Page, url: str) -> dict[str, obje
 
 
 async def hang(page: cdpengine.Page, notes: str) -> None:
-    """Note that it began, and hang."""
+    """Note the start, then hang."""
     note(notes, "began")
     await page.evaluate("while (true) {}", timeout=60)
 
 
 async def meet(page: cdpengine.Page, given: tuple[str, int]) -> int:
-    """Wait until so many jobs are at work at the same time, and return the process id of the worker."""
+    """Wait until this many jobs run at the same time. Return the process id of the worker."""
     notes, count = given
     note(notes, "here")
     await wait_until_noted(Path(notes), count)
@@ -84,7 +84,7 @@ async def meet(page: cdpengine.Page, given: tuple[str, int]) -> int:
 
 
 async def note_and_double(page: cdpengine.Page, given: tuple[str, int]) -> int:
-    """Note that the number was begun; the worker that is to die dies once."""
+    """Note that the job started. The worker chosen to die dies once."""
     notes, number = given
     note(notes, str(number))
     deaths = Path(notes).with_suffix(".deaths")
@@ -104,20 +104,20 @@ def read_notes(notes: Path) -> list[str]:
 
 
 async def wait_until_noted(notes: Path, count: int) -> None:
-    """Wait until so many notes were made, by processes that tell no other way."""
+    """Wait for this many notes. Files are the only signal from these processes."""
     with trio.fail_after(40):
         while len(read_notes(notes)) < count:  # noqa: ASYNC110
             await trio.sleep(0.01)
 
 
 async def leases_of(cluster: BrowserCluster) -> int:
-    """Return how many pages are out in the pools of all workers."""
+    """Return the number of leased pages in the pools of all workers."""
     each = await cluster.statistics()
     return sum(browser.leases for pool in each.values() for browser in pool.browsers)
 
 
 async def wait_until_free(cluster: BrowserCluster) -> float:
-    """Wait until no page of any worker is out, and return how long it took."""
+    """Wait until no page of any worker is leased. Return the elapsed time, in seconds."""
     begun = trio.current_time()
     with trio.fail_after(20):
         while await leases_of(cluster):  # noqa: ASYNC110
@@ -126,14 +126,16 @@ async def wait_until_free(cluster: BrowserCluster) -> float:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Return the environment of a process that imports what this one does, with its temporary files in `folder`."""
+    """Return the environment of a process that imports the same modules and keeps temporary files in
+    `folder`.
+    """
     paths = [str(ROOT), str(SUPPORT), *filter(None, sys.path)]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": str(folder)}
 
 
 @contextmanager
 def local_scheduler(folder: Path, *, workers: int = 2, pages: int = 2) -> Iterator[str]:
-    """Run a LocalCluster that a program can connect to, and give its address."""
+    """Run a LocalCluster that a program can connect to. Yield its address."""
     options = {"workers": workers, "pages": pages, "folder": str(folder / "dask")}
     command = [sys.executable, "-m", "cdpengine.cluster.host", json.dumps(options)]
     with subprocess.Popen(
@@ -157,7 +159,7 @@ def local_scheduler(folder: Path, *, workers: int = 2, pages: int = 2) -> Iterat
 
 @contextmanager
 def dask_programs(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """Run a scheduler of Dask, and two workers of one thread each; give its address, and the programs."""
+    """Run a Dask scheduler and two workers of one thread each. Yield the address and the processes."""
     file = folder / "scheduler.json"
     of_all = ["--host", "127.0.0.1", "--no-dashboard"]
     scheduler = ["dask_scheduler", *of_all, "--port", "0", "--scheduler-file", str(file)]

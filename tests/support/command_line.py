@@ -1,7 +1,6 @@
-"""Commands of the command line, run in this process: their exit status and all that they print.
+"""Commands of the command line, run in this process: their exit status and output.
 
-Rule: for tests of what a command says. That a command starts, ends and is signalled as a program of its own is tested
-with programs.
+Rule: use this for tests of a command's output. Tests of start, exit and signals run real programs.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ import pytest
 from cdpengine.cli import main
 
 COMMAND = [sys.executable, "-m", "cdpengine"]
-"""The command line as a program of its own."""
+"""The command line as a separate program."""
 
 BOUND = 60
 """Seconds after which such a program counts as hung."""
 
 
 def run_here(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run one command; what it returns is what `subprocess.run` would."""
+    """Run one command. Return the same result as `subprocess.run`."""
     printed = io.BytesIO(), io.BytesIO()
     out, err = (io.TextIOWrapper(each, encoding="utf-8", write_through=True) for each in printed)
     with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:

@@ -1,4 +1,4 @@
-"""The examples of the documentation: found in its pages, and run as the pages say that they are read."""
+"""The examples of the documentation: collected from its pages, and run the way a reader would run them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SAID = re.compile(r"#  ?-> (.*)$")
 
 
 def pages() -> list[Path]:
-    """Return every page: the README, CONTRIBUTING, and the documentation."""
+    """Return all pages: the README, CONTRIBUTING, and the documentation."""
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @attrs.frozen
 class Block:
-    """A block of code of a page. `line` is that of its fence, from 1."""
+    """A block of code in a page. `line` is the line of its fence, from 1."""
 
     page: Path
     line: int
@@ -34,16 +34,16 @@ class Block:
 
     @property
     def name(self) -> str:
-        """Where it stands, as a message says it."""
+        """The block's file and line, for messages."""
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
     @property
     def is_program(self) -> bool:
-        """Whether it runs by itself, and is not what stands in an async function."""
+        """Whether the block is a complete program, and not the body of an async function."""
         return "trio.run(" in self.source
 
     def compiled(self) -> CodeType:
-        """Return its code, whose lines are those of the page."""
+        """Return the compiled code, with the line numbers of the page."""
         source = "\n" * self.line + self.source
         code: CodeType = compile(
             source, self.name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
@@ -51,12 +51,12 @@ class Block:
         return code
 
     def promised(self) -> dict[int, str]:
-        """Return what lines of the page say that they print."""
+        """Return the output that comments in the block promise, by line."""
         lines = enumerate(self.source.splitlines(), start=self.line + 1)
         return {number: found[1] for number, line in lines if (found := SAID.search(line))}
 
     async def run(self, names: dict[str, Any]) -> dict[int, str]:
-        """Run it with these names; return what the lines of the page that promise something print."""
+        """Run the block with these names. Return the output of the lines that promise some."""
         printed: defaultdict[int, list[str]] = defaultdict(list)
 
         def note(*values: object) -> None:
@@ -69,7 +69,7 @@ class Block:
 
 
 def blocks(page: Path) -> list[Block]:
-    """Return all blocks of a page, in their order."""
+    """Return all blocks of a page, in order."""
     text = page.read_text("utf-8")
     return [
         Block(page, text.count("\n", 0, found.start()) + 1, found[1], found[2])

@@ -1,10 +1,10 @@
-// Empties a document and takes back what scripts left in it; answers whether it is as good as a new one.
+// Empties a document and removes the traces of scripts. Returns whether the document is as good as new.
 //
-// It is not where a timer was set (the ids of timers count up: `timer` is the next one), the history has grown, a
-// function that scripts call often is no longer the browser's own, or a sheet was adopted. What scripts declared with
-// `var` and `function`, and what they put into `window` and `document`, is taken out: it comes after the window's own
-// `names`, and a document has but `location`. What `let`, `const` and `class` declared cannot be; the protocol says of
-// it. Without arguments: what to give the next time.
+// It is not if a script set a timer (timer ids count up: `timer` is the next one), grew the history, replaced a common
+// native function, or adopted a style sheet. Variables of `var` and `function` and new properties of `window` and
+// `document` are deleted: they follow the window's native `names`, and a document has only `location`. Variables of
+// `let`, `const` and `class` cannot be deleted; the protocol reports them. Without arguments, returns the arguments of
+// the next call.
 ((origin, names, length, timer) => {
   const native = Function.prototype.toString;
   const replaced = (place) =>

@@ -1,7 +1,7 @@
-"""Every way in which a program enters a text into a page: each public method, and what is done to see it.
+"""Every way in which a program enters text into a page: each public method, with a call that exercises it.
 
-A method either has ways (a function of a stage and a secret text, which it enters) or a reason why nothing of what
-it is given is a secret. A class of the public face is in CLASSES; a method that is in no table fails a test.
+A method has either ways (functions of a stage and a secret string, which they enter) or a reason why its
+arguments are never secret. Public classes are listed in CLASSES. A method without an entry fails a test.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ FORM = """<!doctype html><input id=field><input id=secret type=password><textare
 
 @attrs.frozen
 class Stage:
-    """A page of a context of its own, on a site, with FORM in it."""
+    """A page in a new context, on a site, with FORM in it."""
 
     browser: cdpengine.Browser
     context: cdpengine.BrowserContext
@@ -152,7 +152,7 @@ def _routed(answer: Callable[[Route, str], Awaitable[object]], *, of_context: bo
 
 
 def _posting(secret: str) -> str:
-    """Return a form with files and fields, among which is the secret."""
+    """Return a form with files and fields that include the secret."""
     parts = (f'name="note"\r\n\r\n{secret}', 'name="file"; filename="a.txt"\r\n\r\nof a file')
     return "".join(f"--b\r\nContent-Disposition: form-data; {each}\r\n" for each in parts) + "--b--\r\n"
 
@@ -199,7 +199,7 @@ def _state(stage: Stage, secret: str) -> StorageState:
 
 
 async def _restore(stage: Stage, secret: str) -> None:
-    # Twice: what is read before it is set is the same the second time.
+    # Twice: the second read returns the same values as the read before the change.
     await stage.context.storage.restore_state(_state(stage, secret))
     await stage.context.storage.restore_state(_state(stage, secret))
 
@@ -212,11 +212,11 @@ async def _new_context(stage: Stage, secret: str) -> None:
 
 POINTS = "it points"
 READS = "it only reads"
-LOOKS_FOR = "what is looked for is on the page, and is not entered"
-CODE = "JavaScript of the user's: recorders withhold what it is given and returns"
+LOOKS_FOR = "a search term is already on the page and is not entered"
+CODE = "the user's JavaScript: recorders withhold its arguments and results"
 SWITCHES = "names, numbers and states"
-ENDS = "it ends what was begun"
-FILES = "names of files, which say where they are"
+ENDS = "it ends an operation and enters nothing"
+FILES = "names of files, which are locations"
 WAITS = "it waits"
 MARKUP = "a document that the program makes: recorders withhold it"
 OWN = "for the engine's own parts"
@@ -319,7 +319,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "ContextStorage.delete_cookies": ENDS,
     "ContextEmulation.set": SWITCHES,
     "ContextEmulation.grant_permissions": SWITCHES,
-    "ContextStorage.local": "what it gives has ways of its own",
+    "ContextStorage.local": "its result has ways listed separately",
     "BrowserContext.new_page": {"password": _new_page_of_context},
     "ContextEmulation.reset": ENDS,
     "ContextEmulation.reset_permissions": ENDS,
@@ -368,14 +368,14 @@ WAYS: dict[str, dict[str, Way] | str] = {
         "value": lambda stage, secret: stage.page.storage.set_cookies([_cookie(stage, secret)])
     },
     "DocumentStorage.clear": ENDS,
-    "DocumentStorage.delete": "keys of items, not what they hold",
+    "DocumentStorage.delete": "keys of items, not their values",
     "DocumentStorage.items": READS,
     "DocumentStorage.set": {
         "local": lambda stage, secret: stage.page.storage.local.set({"a": secret}),
         "session": lambda stage, secret: stage.page.storage.session.set({"a": secret}),
     },
     "OriginStorage.clear": ENDS,
-    "OriginStorage.delete": "keys of items, not what they hold",
+    "OriginStorage.delete": "keys of items, not their values",
     "OriginStorage.items": READS,
     "OriginStorage.set": {
         "local": lambda stage, secret: stage.context.storage.local(stage.site.url.rstrip("/")).set(
@@ -414,7 +414,7 @@ DATES: dict[str, tuple[cdpengine.FillValue, str]] = {
     "#week": (dt.date(2033, 7, 19), "2033-W29"),
     "#number": (1234567.5, "1234567.5"),
 }
-"""What a field is filled with that has a form of its own, and this form, in which it is sent."""
+"""Values with a field-specific format, and the format in which they are sent."""
 
 
 def public_methods() -> set[str]:

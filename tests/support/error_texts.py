@@ -1,8 +1,9 @@
-"""The texts of all errors that the engine makes while tests run: kept short, and written down for reading.
+"""The messages of all errors that the engine raises while tests run: checked for length, and optionally
+logged.
 
-Rule: only errors that the engine's own code makes count; one that a test makes by hand can be as long as it likes.
-CDPENGINE_ERROR_TEXTS=FILE appends each text that was not seen before to FILE, a JSON object a line: "kind", "place",
-"text" and the test's "test".
+Rule: only errors that the engine's code creates count. A test may create an error with any message.
+CDPENGINE_ERROR_TEXTS=FILE appends each new message to FILE, one JSON object per line: "kind", "place", "text"
+and "test".
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ import cdpengine
 from cdpengine.errors import EngineError
 
 LONGEST = 400
-"""Characters of the text of any error that is made in a test."""
+"""Maximum length of an error message in a test run, in characters."""
 
 ENGINE = str(Path(cdpengine.__file__).parent) + os.sep
 ERRORS = ENGINE + "errors" + os.sep
 
 
 class ErrorTexts:
-    """Sees each error of the engine's as it is made. `begin` and `end` stand around a test."""
+    """Observes the creation of engine errors. Call `begin` before a test and `end` after it."""
 
     def __init__(self, path: str | None) -> None:
         self._path = path
@@ -36,9 +37,9 @@ class ErrorTexts:
         self._wrong: list[str] = []
 
     def install(self) -> None:
-        """Watch the making of all errors, in this process, from now on."""
+        """Observe all errors of this process from now on."""
         for kind in (EngineError, *subclasses(EngineError)):
-            # A class without fields of its own is made as its parent is.
+            # A class without fields is created by the initializer of its parent.
             if "__init__" in vars(kind) or kind is EngineError:
                 setattr(kind, "__init__", self._watched(getattr(kind, "__init__")))  # noqa: B009, B010 - for the type checker
 
@@ -47,7 +48,7 @@ class ErrorTexts:
         self._wrong.clear()
 
     def end(self) -> list[str]:
-        """Return what is wrong with the texts that were made since `begin`."""
+        """Return the faults in messages created since `begin`."""
         return [*self._wrong]
 
     def _watched(self, make: Callable[..., None]) -> Callable[..., None]:
@@ -72,14 +73,14 @@ class ErrorTexts:
 
 
 def subclasses(kind: type[EngineError]) -> Iterator[type[EngineError]]:
-    """Give all classes below one."""
+    """Yield all subclasses of a class, recursively."""
     for each in kind.__subclasses__():
         yield each
         yield from subclasses(each)
 
 
 def place_of(frame: Any) -> str:
-    """Return file and function that make an error, "" where it is no code of the engine's."""
+    """Return the file and function that create an error, or "" for code outside of the engine."""
     while frame is not None and frame.f_code.co_filename.startswith(ERRORS):
         frame = frame.f_back
     if frame is None or not frame.f_code.co_filename.startswith(ENGINE):
@@ -88,9 +89,9 @@ def place_of(frame: Any) -> str:
 
 
 def fault_of(text: str) -> str:
-    """Return what is wrong with a text: "" where it is short, and says each thing once."""
+    """Return the fault of a message, or "" if it is short and repeats nothing."""
     if len(text) > LONGEST:
         return f"{len(text)} characters, expected at most {LONGEST}"
     said = Counter(part.strip(" -") for line in text.splitlines()[1:] for part in line.split("; "))
     twice = [part for part, count in said.items() if count > 1 and part]
-    return f"{twice[0]!r} is said {said[twice[0]]} times" if twice else ""
+    return f"{twice[0]!r} appears {said[twice[0]]} times" if twice else ""

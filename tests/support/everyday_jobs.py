@@ -1,6 +1,6 @@
-"""An everyday job on one page of a pool, a `map` run or a cluster, and the site that it is done on.
+"""An everyday job on one page of a pool, a `map` run or a cluster, and the site for it.
 
-Each step uses something that once depended on how many pages are open, or that a page's odd text once broke.
+Each step covers a feature that once broke with many open pages or with unusual page text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ document.title = "List " + name;
 
 
 class NotingSite:
-    """A site whose pages report what happens to them, by the name in their URL."""
+    """A site whose pages report their events under the name in their URL."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.notes: Counter[tuple[str, str]] = Counter()
@@ -46,7 +46,7 @@ class NotingSite:
         return self.server.url_for(f"/list?n={name}")
 
     def missing(self, names: list[str]) -> list[tuple[str, str]]:
-        """Return what was to be noted once for each name, and was not."""
+        """Return the events that should occur once for each name and did not."""
         wanted = [(name, what) for name in names for what in ("box true", "alert 6", f"content of {name}")]
         return [each for each in wanted if self.notes[each] != 1]
 
@@ -58,7 +58,7 @@ async def begin(page: cdpengine.Page, url: str) -> cdpengine.Snapshot:
 
 
 async def go_on(page: cdpengine.Page, snapshot: cdpengine.Snapshot) -> dict[str, Any]:
-    """Use the refs, go away and back, use the page again, and take a picture."""
+    """Use the refs, navigate away and back, use the page again, and take a picture."""
     name = page.url.rpartition("=")[2]
     await page.check(snapshot.find(role="checkbox").id)
     await page.click(snapshot.find(role="link", name="Item").id)
@@ -86,6 +86,6 @@ def expected(name: str) -> dict[str, Any]:
 
 
 async def do_all(page: cdpengine.Page, url: str) -> dict[str, Any]:
-    """The whole job, as `cdpengine map` and a cluster call it."""
+    """Do the whole job, in the form that `cdpengine map` and a cluster call."""
     done = await go_on(page, await begin(page, url))
     return dict(json.loads(json.dumps(done)))

@@ -1,6 +1,8 @@
-"""A program that has few file descriptors, or loses its last ones at some moment, and tells what came of it.
+"""A program with few file descriptors, or one that loses the last ones at some moment, and reports the
+outcome.
 
-Called with an endpoint; prints one JSON object a try: {"what", "few", "error", "text", "left"}.
+Call it with an endpoint. It prints one JSON object for each attempt: {"what", "few", "error", "text",
+"left"}.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ async def launch() -> None:
 
 
 async def launch_with_a_pipe() -> None:
-    # What is started answers nothing on its pipe: it ends, which says as much as is wanted here.
+    # The started program never answers on its pipe and exits, which is enough for this test.
     async with cdpengine.launch(executable="/bin/cat", transport="pipe", timeout=0.2):
         raise AssertionError("it is no browser")
 
@@ -97,7 +99,7 @@ def only(few: int) -> Iterator[None]:
 
 
 class Taker(trio.abc.Instrument):
-    """Takes all descriptors that are left once `steps` steps of tasks have been made."""
+    """Takes all remaining descriptors after `steps` task steps."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
@@ -113,14 +115,14 @@ class Taker(trio.abc.Instrument):
                 pass
 
     def give_back(self) -> bool:
-        """Say whether it had come to it."""
+        """Release the descriptors. Return whether any were taken."""
         for each in self.taken:
             os.close(each)
         return bool(self.taken)
 
 
 def left() -> list[str]:
-    """What is there that should not be: folders, partial files, children, files that others can read."""
+    """Return unwanted leftovers: folders, partial files, children, files that other users can read."""
     found = [f"temporary {each}" for each in os.listdir(tempfile.gettempdir())]
     for path in Path().iterdir():
         if path.name == "browser":
@@ -142,7 +144,7 @@ async def attempt(what: Callable[[], Awaitable[None]]) -> tuple[str, str]:
             await what()
     except cdpengine.EngineError as error:
         return type(error).__name__, str(error)
-    except BaseException as error:  # noqa: BLE001 - told, and it fails the test
+    except BaseException as error:  # noqa: BLE001 - reported, and it fails the test
         return f"bare {type(error).__name__}", repr(error)
     return "", ""
 
@@ -159,7 +161,7 @@ async def main() -> None:
         name = getattr(what, "__name__", "")
         print(json.dumps({"what": name, "few": few, "error": error, "text": text, "left": found}), flush=True)
 
-    for what in TRIES:  # from the first on: what is loaded late is loaded while there is little
+    for what in TRIES:  # without a warm-up, so lazy imports meet scarce descriptors too
         for few in range(14):
             with only(few):
                 outcome = await attempt(what)

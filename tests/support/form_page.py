@@ -1,4 +1,4 @@
-"""A page of the engine's with form controls on it, and its own record of what happened to them."""
+"""A page of the engine with form controls, and the page's own record of their events."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FormPage:
     page: cdpengine.Page
 
     async def show(self, body: str) -> None:
-        """Put a document into the page, with the recorder watching."""
+        """Load a document into the page, with the recorder watching."""
         await self.page.set_content(f"<!doctype html><body style='margin:8px'>{body}</body>")
         await self.page.evaluate(RECORDER)
 
@@ -48,11 +48,11 @@ class FormPage:
         return [entry for entry in found if not kinds or entry["type"] in kinds]
 
     async def told(self, *kinds: str) -> list[tuple[str, str, bool]]:
-        """Type, target and isTrusted of the events of these kinds, in order."""
+        """Return type, target and isTrusted of the events of these kinds, in order."""
         return [(e["type"], e["target"], e["trusted"]) for e in await self.record(*kinds)]
 
     async def node(self, expression: str) -> cdpengine.BackendNode:
-        """The node that a JavaScript expression (or `#id`) gives."""
+        """Return the node of a JavaScript expression or of `#id`."""
         if expression.startswith("#"):
             expression = f"document.querySelector({json.dumps(expression)})"
         session = self.page.session

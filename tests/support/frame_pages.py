@@ -1,4 +1,4 @@
-"""Pages with frames: waiting until all of their documents are there."""
+"""Pages with frames: waiting until all of their documents have loaded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import cdpengine
 
 
 async def settled_frames(page: cdpengine.Page, count: int) -> None:
-    """Wait until the page has `count` frames, and is at rest."""
+    """Wait until the page has `count` frames and has settled."""
     with trio.fail_after(20):
         while len(page.frames) < count:
             await page.settled(quiet=0.02, timeout=15)

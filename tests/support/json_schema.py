@@ -1,4 +1,4 @@
-"""The part of JSON Schema that the schemas of these tests use. A keyword that it does not know is an error of its own."""
+"""The part of JSON Schema that these tests use. An unknown keyword raises an error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SILENT = {"$schema", "$defs", "title"}
 def breaches(
     value: Any, schema: dict[str, Any], root: dict[str, Any] | None = None, at: str = "$"
 ) -> Iterator[str]:
-    """Give what in `value` is against the schema."""
+    """Yield the violations of the schema in `value`."""
     root = schema if root is None else root
     for keyword, wanted in schema.items():
         match keyword:

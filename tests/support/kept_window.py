@@ -1,4 +1,4 @@
-"""A window that a file's tests share: what a new tab a test costs is most of what a small test costs."""
+"""A window that the tests of a file share. Opening a tab dominates the cost of a small test."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from cdpengine._protocol.websocket_transport import open_websocket
 
 @attrs.define
 class Window:
-    """A window with one page, in a browser context of its own; `target_id` is None while there is none.
+    """A window with one page in a new browser context. `target_id` is None while the window is closed.
 
-    `blank` is what tests/support/empty_page.js said of its blank document when a test began with it.
+    `blank` is the answer of tests/support/empty_page.js for the blank document at the start of a test.
     """
 
     endpoint: str
@@ -21,7 +21,7 @@ class Window:
     blank: list[float] | None = None
 
     async def open(self) -> None:
-        """Open a window in the running Chromium, and close the one before; `close` closes it."""
+        """Open a window in the running Chromium and close the previous window. `close` closes it."""
         async with open_websocket(self.endpoint) as transport, open_connection(transport) as connection:
             call = connection.root.call
             if self.context_id is not None:

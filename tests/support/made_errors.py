@@ -1,4 +1,4 @@
-"""An error of each class, made of given text: for tests that read all of them."""
+"""An error of each class, made with given strings, for tests that read every error message."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def make(kind: type[EngineError], text: str = "a word") -> EngineError:
 
 @attrs.frozen
 class Foreign:
-    """What an error holds that is no text, and says what a page said."""
+    """An error argument that is not a string and contains words of the page."""
 
     text: str
 

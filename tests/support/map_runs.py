@@ -1,4 +1,4 @@
-"""Runs of `MapRun` without a browser: jobs are done by the pool's own code, on pages that are no pages."""
+"""Runs of `MapRun` without a browser: the pool's code runs the jobs, with None instead of pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cdpengine.pool.jobs import JobFunction, JobPlan, LeasedForJob, prepare_run,
 
 
 class PagelessPool:
-    """Does jobs as a pool does, `pages` at once, with None for a page."""
+    """Runs jobs as a pool does, `pages` at a time, with None for a page."""
 
     def __init__(self, nursery: trio.Nursery, pages: int) -> None:
         self._nursery = nursery
@@ -37,7 +37,7 @@ class PagelessPool:
         ahead: int | None = None,
         **options: Unpack[JobOptions],
     ) -> JobResults[Any]:
-        """Begin the jobs."""
+        """Start the jobs."""
         plan = JobPlan.checked(options)
         run = prepare_run(
             lambda index, item: run_job(self._lease, function, index, item, plan), items, ordered=False,
@@ -49,27 +49,27 @@ class PagelessPool:
 
 @asynccontextmanager
 async def pageless_pool(pages: int = 3) -> AsyncIterator[PagelessPool]:
-    """Give such a pool."""
+    """Yield such a pool."""
     async with open_body_nursery() as nursery:
         yield PagelessPool(nursery, pages)
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a file, each as JSON; all of them have their end."""
+    """Return the lines of a file, each decoded from JSON. Every line must be complete."""
     text = path.read_text("utf-8") if path.exists() else ""
     assert not text or text.endswith("\n")
     return [json.loads(line) for line in text.splitlines()]
 
 
 def outcomes_of(output: Path) -> Counter[int]:
-    """Return how often each input has an outcome, by its line."""
+    """Return the number of outcomes of each input, by line."""
     failures = output.with_name(f"{output.stem}.failures.jsonl")
     return Counter(each["line"] for path in (output, failures) for each in lines_of(path))
 
 
 @contextmanager
 def largest_file(size: int) -> Iterator[None]:
-    """Have the system take no file of this program beyond `size` bytes: writes are cut there, then refused."""
+    """Limit files of this process to `size` bytes. Writes are cut there, then fail."""
     import resource
 
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)

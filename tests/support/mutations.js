@@ -1,5 +1,5 @@
-// Changes a page at random, in all the ways in which what a snapshot says may change. Installed in the page's own
-// world; `mutate(seed)` does one thing, the same one for the same seed on the same page, and says what it was.
+// Random page changes of every kind that can affect a snapshot. Runs in the page's main world.
+// `mutate(seed)` makes one change and returns its name. The same seed on the same page makes the same change.
 (function () {
   "use strict";
 

@@ -1,4 +1,4 @@
-"""A small site for tests of the network: it says in its answers what it was asked, and remembers every request."""
+"""A small site for tests of the network: it echoes requests in its responses and remembers them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ASK = """async (path, init) => {
         return String(error);
     }
 }"""
-"""Fetches in the page, and returns what came of it: status, text, the header X-Made; or the error."""
+"""Fetch in the page and return status, text and the header X-Made, or the error."""
 
 REFUSED = "TypeError: Failed to fetch"
 
@@ -38,9 +38,9 @@ ASK_IN_WORKER = """(path) => new Promise((resolve) => {
 
 
 class Site:
-    """Pages at "/", "/page..."; "/echo..." answers with its method, its path, what was posted, and X-Extra.
+    """Pages at "/", "/page...". "/echo..." responds with its method, path, request body and X-Extra.
 
-    "/slow..." is answered when a test lets it go.
+    "/slow..." responds when a test releases it.
     """
 
     def __init__(self, server: HTTPServer) -> None:
@@ -73,7 +73,10 @@ class Site:
         return Response(PAGE, content_type="text/html")
 
     async def slow_asked(self) -> None:
-        """Wait until the server has a request for "/slow...", which it answers when `let_slow_go` is called."""
+        """Wait until the server has received a request for "/slow...".
+
+        `let_slow_go` releases the response.
+        """
         with trio.fail_after(10):
             while not any(path.startswith("/slow") for path in self.asked):  # noqa: ASYNC110 - another thread
                 await trio.sleep(0.01)

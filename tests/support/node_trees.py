@@ -1,4 +1,6 @@
-"""Trees of nodes for tests of rendering, size and diff: written down, and hypothesis strategies for any."""
+"""Trees of nodes for tests of rendering, size and diff: literal trees, and hypothesis strategies for random
+ones.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,7 @@ def rendered(document: Document, **options: Any) -> Rendering:
 
 
 def shop(rows: int = 3, *, frame: Document | None = None, boxes: bool = False) -> Document:
-    """A list of rows of link, text and button, 20 pixels each; the frame, if any, comes after it."""
+    """A list of rows with link, text and button, each 20 pixels high. The optional frame comes last."""
     items = []
     for row in range(rows):
         box = (0.0, row * 20.0, 100.0, 20.0) if boxes else None

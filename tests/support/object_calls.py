@@ -1,6 +1,8 @@
-"""How every public method with a timeout is called, of all objects but pages; and what each object is got from.
+"""One call of every public method with a timeout, for all objects except pages, and the source of each
+object.
 
-Rule: which methods there are comes from introspection of all classes of the package. `page_calls.py` has those of pages.
+Rule: introspection of all classes of the package finds the methods. `page_calls.py` covers the methods of
+pages.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ STATE = cdpengine.StorageState((COOKIE,), ())
 REMOTE = {"type": "object", "className": "Thing", "description": "Thing", "objectId": "9"}
 
 ATTRIBUTES = {"size": 2, "httpOnly": False, "secure": False, "session": True}
-"""What Chrome tells of a cookie beyond what it was given."""
+"""Attributes of a cookie that Chrome adds to the given ones."""
 
 Used: TypeAlias = "Awaitable[Any] | AbstractAsyncContextManager[Any]"
 
@@ -48,7 +50,7 @@ ANSWERS: dict[str, Any] = {
 
 
 class StagedBrowser(FaultyBrowser):
-    """A browser that answers so many calls of those that are made after `arm`, and then none, on any session."""
+    """A browser that answers a number of calls after `arm`, and then none, on any session."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +68,7 @@ class StagedBrowser(FaultyBrowser):
     def navigate(self, request: Request) -> Answer:
         reply = super().navigate(request)
         assert isinstance(reply, dict)
-        # A page that the engine attached to by hand is told of its documents on that session.
+        # A page that the engine attached to by hand gets its document events on that session.
         frame = self.frame(target_of(request)) | {"securityOrigin": ORIGIN, "loaderId": reply["loaderId"]}
         self.tell("Page.frameNavigated", {"frame": frame}, request.session_id)
         return reply
@@ -79,7 +81,7 @@ class StagedBrowser(FaultyBrowser):
 
 @attrs.frozen
 class Stage:
-    """What the objects are got from. `path` is for a file that is not there yet."""
+    """The objects that calls start from. `path` is for a file that does not exist yet."""
 
     scripted: StagedBrowser
     browser: cdpengine.Browser
@@ -87,7 +89,7 @@ class Stage:
     page: cdpengine.Page
     path: Path
     stack: AsyncExitStack
-    """What is entered here is left after the call."""
+    """Contexts entered here are closed after the call."""
 
     async def told(self, method: str, params: dict[str, Any]) -> None:
         self.scripted.page_event(method, params, self.page.target_id)
@@ -146,10 +148,10 @@ class Stage:
 
 @attrs.frozen
 class Row:
-    """`given` gets the object, `use` calls the method with a timeout, in seconds.
+    """`given` creates the object. `use` calls the method with a timeout, in seconds.
 
-    `waits`: it waits for what never comes here, so its deadline is its end also where all is answered. `threads`: it
-    works in threads, which a clock that jumps does not wait for.
+    `waits`: the call waits for an event that never occurs, so it ends at its deadline even if every call is
+    answered. `threads`: the call works in threads, which a jumping clock does not wait for.
     """
 
     given: Callable[[Stage], Any]
@@ -184,7 +186,7 @@ def calling(
 
 
 PATH = object()
-"""Stands for the stage's path."""
+"""Placeholder for the stage's path."""
 
 
 def _browser(stage: Stage) -> cdpengine.Browser:
@@ -275,14 +277,14 @@ CALLS: dict[str, Row] = {
     "OriginStorage.delete": calling(_origin_storage, "delete", "a"),
     "OriginStorage.clear": calling(_origin_storage, "clear"),
 }
-"""By class and method; what stands after a comma is a second way of calling it."""
+"""Rows by class and method. The part after a comma names a second way to call it."""
 
 NOT_HERE = {
     "Page": "page_calls.py has its methods",
     "PageEmulation": "page_calls.py has its methods",
     "PageMeasure": "page_calls.py has its methods",
     "PageWindow": "page_calls.py has its methods",
-    "SettingScope": "what settings stand on",
+    "SettingScope": "the base of settings",
     "PageElements": "page_calls.py has its methods",
     "PagePictures": "page_calls.py has its methods",
     "Actor": "it calls a page's own methods, and hands its timeout on",
@@ -291,18 +293,18 @@ NOT_HERE = {
     "BrowserPool": "tests/chrome/test_pool.py has its methods",
     "PooledBrowser": "a pool's own",
     "BrowserCluster": "tests/chrome/test_cluster.py has its method",
-    "BrowserWorker": "what Dask calls by itself: tests/chrome/test_cluster.py",
-    "PageCore": "what the methods of a page stand on",
-    "ContextCore": "what the methods of a context stand on",
+    "BrowserWorker": "called by Dask: tests/chrome/test_cluster.py",
+    "PageCore": "the base of a page's methods",
+    "ContextCore": "the base of a context's methods",
     "LineTarget": "the console's own: it calls page.recover",
     "Source": "the command line's own: it calls browser.new_page",
     "Budget": "it only starts a clock",
-    "EvaluationCounters": "its `timeout` says how an evaluation ended",
+    "EvaluationCounters": "its `timeout` counts evaluations that timed out",
 }
 
 
 def methods_with_timeout() -> set[str]:
-    """All public methods that take a timeout, as "Class.method", of all classes that no other one extends."""
+    """Return all public methods that take a timeout, as "Class.method", of all leaf classes."""
     classes: set[type] = set()
     for module in pkgutil.walk_packages(cdpengine.__path__, "cdpengine."):
         if not module.name.endswith("__main__"):
@@ -326,4 +328,4 @@ def _parameters(method: Callable[..., Any]) -> set[str]:
     try:
         return set(inspect.signature(method).parameters)
     except (TypeError, ValueError):
-        return set()  # one of a built-in base
+        return set()  # a method of a built-in base

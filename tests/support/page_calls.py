@@ -1,4 +1,4 @@
-"""How every public method of a page that takes a timeout is called, and a browser that answers all that they ask."""
+"""One call of every public page method with a timeout, and a browser that answers everything they ask."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SEEN_BY_SCRIPTS = {
     "complete": True,
     "seen": ["click"],
 }
-"""What all the engine's own functions on nodes answer, in one."""
+"""The combined results of all the engine's functions on nodes."""
 
 ANSWERS: dict[str, Any] = {
     "DOM.getContentQuads": {"quads": [QUAD]},
@@ -71,7 +71,7 @@ ANSWERS: dict[str, Any] = {
 
 @attrs.frozen
 class Call:
-    """How a method is called, and which kind of control the node is that the engine's functions see."""
+    """One call of a method, and the kind of control that the engine's functions see."""
 
     arguments: tuple[Any, ...] = ()
     options: dict[str, Any] = attrs.field(factory=dict)
@@ -171,11 +171,11 @@ PARTS = {
     "elements.": cdpengine.PageElements,
     "pictures.": cdpengine.PagePictures,
 }
-"""A page and its parts; what it stores has its rows in object_calls.py."""
+"""A page and its parts. Its storage has rows in object_calls.py."""
 
 
 def methods() -> dict[str, Callable[..., Any]]:
-    """All public methods of a page that can wait: those with a timeout."""
+    """Return all public methods of a page that can wait, which are the methods with a timeout."""
     of_parts = {
         f"{part}{name}": method
         for part, kind in PARTS.items()
@@ -189,7 +189,7 @@ Harm: TypeAlias = "Callable[[FaultyBrowser, Request, Answer], Answer]"
 
 
 class FaultyBrowser(ScriptedBrowser):
-    """A scripted browser that does harm at the reply to one call, counted from `arm`."""
+    """A scripted browser that fails at the reply to one call, counted from `arm`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -208,7 +208,7 @@ class FaultyBrowser(ScriptedBrowser):
     def called(self, request: Request) -> Answer:
         if not request.params.get("returnByValue"):
             return {"result": {"type": "object", "subtype": "node", "objectId": "O1"}}
-        # A box is checked once it was clicked.
+        # A click checks the box.
         self.looked += "Tells whether something is checked" in request.params["functionDeclaration"]
         seen = SEEN_BY_SCRIPTS | {"kind": self.control, "checked": self.looked > 1}
         return {"result": {"type": "object", "value": seen}}

@@ -1,4 +1,4 @@
-"""Programs of other clients of the protocol (tests/chrome/clients), as commands. Skipped where a client is missing."""
+"""Programs of other protocol clients (tests/chrome/clients), as commands. Tests skip missing clients."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ PACKAGES = {
     "playwright": "playwright", "playwright_more": "playwright", "nodriver": "nodriver", "pydoll": "pydoll",
     "selenium": "selenium",
 }  # fmt: skip
-"""Of each program, the package that it needs."""
+"""The package that each program needs."""
 
 
 def command(name: str, folder: Path) -> Sequence[str]:
-    """Return the command of a program, to be followed by an endpoint and a URL; `folder` is for it alone."""
+    """Return the command of a program, to which the caller adds an endpoint and a URL.
+
+    `folder` is for its files.
+    """
     package = PACKAGES[name]
     script = CLIENTS / f"{name}_client.mjs"
     if script.exists():
@@ -35,7 +38,7 @@ def command(name: str, folder: Path) -> Sequence[str]:
             pytest.skip("there is no node on this machine")
         if not (NODE_PEERS / "node_modules" / package).is_dir():
             pytest.skip(f"{package} is not installed: make test-peers")
-        # An ES module looks for its packages beside itself.
+        # An ES module looks for its packages in its own folder.
         shutil.copy(script, folder / script.name)
         if not (folder / "node_modules").exists():
             (folder / "node_modules").symlink_to(NODE_PEERS / "node_modules")
@@ -50,12 +53,12 @@ def command(name: str, folder: Path) -> Sequence[str]:
 async def run_program(
     name: str, folder: Path, endpoint: str, url: str, seconds: float = 60
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program to its end, on an environment without proxies."""
+    """Run a program to its end, in an environment without proxies."""
     environment = {key: value for key, value in os.environ.items() if "proxy" not in key.lower()}
     with trio.fail_after(seconds):
         return await trio.run_process(
             [*command(name, folder), endpoint, url],
-            env=environment | {"SE_OFFLINE": "true"},  # Selenium looks for newer drivers else
+            env=environment | {"SE_OFFLINE": "true"},  # otherwise Selenium looks for newer drivers
             capture_stdout=True,
             capture_stderr=True,
             check=False,

@@ -1,4 +1,4 @@
-"""A page that records what comes to it of mouse, touch and drags, for tests of the pointer through Page."""
+"""A page that records its mouse, touch and drag events, for tests of the pointer through Page."""
 
 from __future__ import annotations
 

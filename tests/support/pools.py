@@ -1,4 +1,4 @@
-"""Pools of each kind for tests: launched browsers, a stand-in of a service, browserless itself."""
+"""Pools of each kind for tests: launched browsers, a local stand-in for a service, and browserless."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ KINDS = [
     pytest.param("private", marks=pytest.mark.slow),
     pytest.param("browserless", marks=[pytest.mark.peers, pytest.mark.slow]),
 ]
-"""Connections to a service are used as launched browsers are, so a usual run has them in test_pool_replacing.py alone."""
+"""The code treats connections to a service like launched browsers, so a normal run tests them only in
+test_pool_replacing.py.
+"""
 
 
 @asynccontextmanager
 async def members_of(
     kind: str, folder: Path, *, browsers: int = 2
 ) -> AsyncIterator[LaunchedBrowsers | RemoteBrowsers]:
-    """Give the members of a pool of that kind."""
+    """Yield the members of a pool of that kind."""
     if kind == "launched":
         yield LaunchedBrowsers(browsers)
     elif kind == "private":
@@ -50,17 +52,17 @@ async def kill_browser(page: cdpengine.Page, with_signal: int = signal.SIGKILL) 
 
 
 async def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait until the condition holds; a pool tells its counts by no event."""
+    """Wait until the condition holds. Polls, because a pool publishes its counts without events."""
     with trio.fail_after(30):
         while not condition():  # noqa: ASYNC110
             await trio.sleep(0.01)
 
 
 async def wait_until_ready(pool: BrowserPool, browsers: int) -> None:
-    """Wait until so many browsers of a pool are ready."""
+    """Wait until this many browsers of a pool are ready."""
     await wait_until(lambda: sum(each.stage == "ready" for each in pool.statistics().browsers) >= browsers)
 
 
 async def wait_until_idle(pool: BrowserPool) -> None:
-    """Wait until no page of a pool is out."""
+    """Wait until no page of a pool is leased."""
     await wait_until(lambda: not any(browser.leases for browser in pool.statistics().browsers))

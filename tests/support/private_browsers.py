@@ -1,7 +1,8 @@
-"""An endpoint that gives each connection a Chromium of its own, as hosted services do; and browserless itself.
+"""An endpoint that gives each connection a separate Chromium, as hosted services do, and a runner for
+browserless.
 
-The stand-in asks for a token in the query, answers /json/version with an address that names no browser, refuses as browserless
-does (a body that ends with the connection), and ends a browser with its connection.
+The stand-in requires a token in the query. It answers /json/version with an address that names no browser,
+refuses as browserless does (a body that ends with the connection), and ends a browser with its connection.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _REFUSED = b"HTTP/1.1 401 Unauthorized\r\nContent-Type: text/plain\r\n\r\nBad or
 
 @attrs.define
 class PrivateBrowsers:
-    """`port` is where they are; `started` counts the browsers there have been, `running` those there are."""
+    """`port` is the endpoint's port. `started` counts all browsers so far, `running` the current ones."""
 
     port: int = 0
     started: int = 0
@@ -40,7 +41,7 @@ class PrivateBrowsers:
     _changed: trio.lowlevel.ParkingLot = attrs.field(factory=trio.lowlevel.ParkingLot, init=False)
 
     async def wait_for(self, *, running: int) -> None:
-        """Wait until no more browsers run than that."""
+        """Wait until at most that many browsers run."""
         while self.running > running:
             await self._changed.park()
 
@@ -77,7 +78,7 @@ class PrivateBrowsers:
                         while data := await source.receive_some(65_536):
                             await listener.send_all(data)
                     except trio.BrokenResourceError:
-                        pass  # either end is the end of both
+                        pass  # if either end closes, both do
                     nursery.cancel_scope.cancel()
 
                 nursery.start_soon(copy, stream, browser)
@@ -95,7 +96,10 @@ async def private_browsers() -> AsyncIterator[PrivateBrowsers]:
 
 @asynccontextmanager
 async def run_browserless(folder: Path) -> AsyncIterator[int]:
-    """Run browserless on loopback, with its files in `folder`; gives its port. Skips the test without browserless."""
+    """Run browserless on loopback, with its files in `folder`.
+
+    Yield its port. Skips the test if browserless is missing.
+    """
     if not (BROWSERLESS / "node_modules").is_dir() or shutil.which("node") is None:
         pytest.skip("browserless is not installed: make test-peers")
     with socket.socket() as held:

@@ -1,4 +1,4 @@
-"""Processes of this machine, as /proc shows them; for Linux only."""
+"""Processes of this machine, read from /proc. Linux only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def processes_of(folder: Path) -> list[int]:
-    """Return the live processes that have `folder` on their command line."""
+    """Return the live processes whose command line contains `folder`."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
@@ -18,7 +18,7 @@ def processes_of(folder: Path) -> list[int]:
 
 
 def state_of(pid: int) -> str | None:
-    """Return the state letter of a process, None when there is no such process."""
+    """Return the state letter of a process, or None if it does not exist."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:

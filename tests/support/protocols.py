@@ -1,4 +1,4 @@
-"""A small protocol of the tests' own, as a browser's /json/protocol would give it."""
+"""A small made-up protocol, in the form of a browser's /json/protocol."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ DOCUMENT: dict[str, Any] = {
 
 
 def document() -> dict[str, Any]:
-    """Return a copy to change."""
+    """Return a copy that tests may change."""
     return copy.deepcopy(DOCUMENT)
 
 
 def protocol(changed: dict[str, Any] | None = None) -> Protocol:
-    """Return it decoded."""
+    """Return the decoded protocol."""
     return decode_protocol(json.dumps(DOCUMENT if changed is None else changed).encode(), "a test")

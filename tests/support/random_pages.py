@@ -1,4 +1,7 @@
-"""Random documents whose elements have names from everywhere: text, attributes, labels, each other. Pure."""
+"""Random documents whose elements get names from every source: text, attributes, labels, other elements.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ class _Page:
         self.ids: list[str] = []
 
     def word(self) -> str:
-        """A word that is nowhere else on the page."""
+        """Return a word that is unique on the page."""
         self.count += 1
         return f"{self.random.choice(_WORDS)}{self.count}"
 
@@ -71,7 +74,7 @@ class _Page:
         return " ".join(self.word() for _ in range(self.random.choice((1, 1, 1, 2, 3))))
 
     def attributes(self, *, role: float = 0.12) -> str:
-        """Attributes that name, describe, hide or make focusable, each now and then."""
+        """Return random attributes that name, describe, hide or make focusable."""
         given = []
         makers: tuple[tuple[float, Callable[[], str]], ...] = (
             (0.10, lambda: f'title="{self.words()}"'),
@@ -182,6 +185,6 @@ class _Page:
 
 
 def random_page(random: Random) -> str:
-    """Return the body of a document, other for each state of `random`."""
+    """Return the body of a document that depends only on the state of `random`."""
     page = _Page(random)
     return "".join(page.block(3) for _ in range(random.randint(2, 5)))

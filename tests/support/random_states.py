@@ -1,4 +1,4 @@
-"""Random elements with roles and ARIA states, given by attributes or by `ElementInternals`. Pure."""
+"""Random elements with roles and ARIA states from attributes or `ElementInternals`. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STATES = {
     "ariaValueNow": ("4", "7", "40", "-8", "x"),
     "ariaValueText": ("half", "much"),
 }
-"""Properties of `ElementInternals` and elements, and values of each."""
+"""State properties of `ElementInternals` and elements, with the values of each."""
 
 
 def attribute(state: str) -> str:
@@ -42,7 +42,7 @@ def attribute(state: str) -> str:
 
 
 def states(random: Random, most: int = 5) -> dict[str, str]:
-    """Return some states."""
+    """Return a random choice of states."""
     chosen = random.sample(sorted(STATES), random.randint(1, most))
     return {state: random.choice(STATES[state]) for state in chosen}
 
@@ -65,14 +65,15 @@ _HOLDERS = {
 
 
 def stateful_element(role: str, attributes: str, tag: str = "div") -> str:
-    """Return an element in what its role belongs into."""
+    """Return an element inside the parents that its role requires."""
     return _HOLDERS.get(role, "{}").format(f"<{tag} {attributes}></{tag}>")
 
 
 def custom_elements(random: Random, wanted: list[tuple[str, dict[str, str]]], *, internals: bool) -> str:
-    """Return a document with an element for each role and its states, some in shadow trees, slots and each other.
+    """Return a document with an element for each role and its states, some in shadow trees, slots and one
+    another.
 
-    With `internals` they are custom elements that have roles and states by their `ElementInternals`. `elementOf`
+    With `internals` they are custom elements that get roles and states from `ElementInternals`. `elementOf`
     returns the element of a number.
     """
     html, made = "<!doctype html>", []

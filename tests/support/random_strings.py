@@ -6,7 +6,7 @@ import json
 import random
 
 LONGEST = 8
-"""Parts of a string."""
+"""Maximum parts of a string."""
 
 RANGES = (
     (0x00, 0x1F), (0x20, 0x7E), (0x20, 0x7E), (0x7F, 0xA0), (0xA1, 0x7FF), (0x800, 0xD7FF), (0xD800, 0xDBFF),
@@ -28,7 +28,9 @@ SPECIAL = (
 
 
 def make_strings(seed: int, count: int) -> list[str]:
-    """Return distinct strings as JSON gives them back: a high and a low surrogate in a row are one character."""
+    """Return distinct strings in their JSON round-trip form: a high and a low surrogate in a row become one
+    character.
+    """
     chosen = random.Random(seed)
 
     def piece() -> str:

@@ -1,4 +1,4 @@
-"""A server on loopback that writes bytes as a test wants them: no HTTP library has its say in them."""
+"""A server on loopback that writes raw bytes, without an HTTP library."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ByteStream = trio.SocketStream | trio.SSLStream[trio.SocketStream]
 Serve = Callable[[ByteStream], Awaitable[None]]
 
 LOOPBACK_TLS = Path(__file__).with_name("loopback_tls.pem")
-"""A key and its own certificate for 127.0.0.1 and localhost, good for nothing but tests."""
+"""A key and its self-signed certificate for 127.0.0.1 and localhost, for tests only."""
 
 
 @asynccontextmanager
 async def tcp_server(serve: Serve, *, tls: bool = False) -> AsyncIterator[int]:
-    """Serve each connection, with TLS by the certificate of LOOPBACK_TLS if asked; gives the port."""
+    """Serve each connection, optionally with TLS by the certificate of LOOPBACK_TLS. Yields the port."""
 
     async def secured(stream: trio.SocketStream) -> None:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -30,7 +30,7 @@ async def tcp_server(serve: Serve, *, tls: bool = False) -> AsyncIterator[int]:
 
     async def handle(stream: ByteStream) -> None:
         async with stream:
-            with contextlib.suppress(trio.BrokenResourceError):  # the client went away, as it should
+            with contextlib.suppress(trio.BrokenResourceError):  # the client may disconnect
                 await serve(stream)
 
     async with trio.open_nursery() as nursery:

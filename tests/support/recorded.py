@@ -15,7 +15,7 @@ from cdpengine.debug.recording_format import Header, Line
 
 
 class Recorded:
-    """Collects lines; `time` is the clock, in seconds, moved by each message's `after`."""
+    """Collects lines. `time` is the clock, in seconds. Each message's `after` advances it."""
 
     def __init__(self, connection: str = "main", limit: int = 0) -> None:
         self.connection = connection
@@ -92,7 +92,7 @@ HEADER = Header(product="Chrome/156.0.1", started="2026-01-02T03:04:05.000006+00
 
 
 def small() -> Recorded:
-    """One page that is navigated and clicked on, with a refusal, and a call without a reply."""
+    """Return one page with a navigation, a click, a refused call, and a call without a reply."""
     recorded = Recorded()
     recorded.exchange("Target.setAutoAttach", autoAttach=True)
     recorded.attach("5E55", "7A26")

@@ -1,4 +1,4 @@
-"""Recordings that are written line by line, and programs that they are played to; without a browser or a file."""
+"""Recordings written line by line, and client programs that play them, without a browser or a file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Tape:
 
 
 class Program:
-    """A client of a playback, and what it was sent."""
+    """A client of a playback, and the messages that it received."""
 
     def __init__(self, playback: Playback, path: str = "/devtools/browser/x") -> None:
         self.playback = playback
@@ -63,7 +63,7 @@ class Program:
         self.next_id = 100
 
     def ask(self, method: str, s: str = "", **params: Any) -> list[dict[str, Any]]:
-        """Ask, and return all that is sent to anybody after that."""
+        """Send a request, and return all messages that any client received after it."""
         self.next_id += 1
         message = {"id": self.next_id, "method": method, "params": params} | ({"sessionId": s} if s else {})
         assert self.playback.ask(self.client, json.dumps(message))

@@ -1,4 +1,6 @@
-"""What tests of recordings share: a form, fields of every kind of secret, and all that a recording keeps."""
+"""Shared parts of recording tests: a form, fields of every kind of secret, and the full contents of a
+recording.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def site(server: HTTPServer, html: str, path: str = "/") -> str:
 
 
 def kept(recording: Recording) -> str:
-    """Return all that a recording has, as an entry's JSON and as its `repr`."""
+    """Return everything that a recording contains, as an entry's JSON and as its `repr`."""
     steps: list[Any] = list(recording.steps)
     key = make_key("form_fill", "https://shop.example/", Viewport(width=1, height=1), recording.variables)
     entry = make_entry(key, steps, now=1.0, sensitive=recording.sensitive, features=recording.features)
@@ -39,7 +41,7 @@ FORM = """<!doctype html><title>form</title><link rel=icon href="data:,"><h1>Sho
 <div role=listitem tabindex=0 id=one draggable=true aria-label="First">1</div>
 <div role=listitem tabindex=0 id=two aria-label="Second" ondragover="event.preventDefault()">2</div>"""
 VALUES = {"user": "ada", "colour": "blue"}
-"""The variables of what is done to it."""
+"""The variables of the recorded actions."""
 
 CANARY = "Kanarien-7/$x"
 
@@ -70,12 +72,12 @@ def shown(step: Step, which: str) -> tuple[str, str]:
 
 
 async def pause(page: Page) -> None:
-    """Wait, as a person does, until the page has come to rest and was seen."""
+    """Wait, as a person does, until the page has settled and was seen."""
     recorder = page._core.target.running.listeners[-1]
     assert isinstance(recorder, _Recorder)
     with trio.fail_after(8):
         for session in list(page._core.target.frame_sessions.values()):
-            with suppress(EngineError):  # a frame that went away
-                await session.call("Runtime.evaluate", expression="0")  # what it reported is here by now
-        while not recorder.is_up_to_date:  # noqa: ASYNC110 - a state of the recorder's own, which tells no event
+            with suppress(EngineError):  # a frame that was removed
+                await session.call("Runtime.evaluate", expression="0")  # its reports have arrived by now
+        while not recorder.is_up_to_date:  # noqa: ASYNC110 - the recorder has no event for this state
             await trio.sleep(0.01)

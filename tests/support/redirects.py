@@ -1,4 +1,4 @@
-"""Chains of redirects as Chrome tells of them: every order in which its two sources of events can be merged."""
+"""Chains of redirects in Chrome's events: every order in which its two event sources can be merged."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 import attrs
 
 Told = tuple[str, dict[str, Any]]
-"""An event: its name in the Network domain, and what it says beside the request's id."""
+"""One event: its name in the Network domain, and its parameters without the request id."""
 
 
 @attrs.frozen
 class Chain:
-    """Requests of one id. `extra` says for each whether headers are told as they went over the network.
+    """Requests of one id. `extra` tells for each request whether Chrome reports the headers of the network
+    service.
 
     `ending` is "finished", "failed" (after the response) or "unanswered" (the last request has no response).
     """
@@ -39,7 +40,7 @@ class Chain:
         }
 
     def requests(self) -> list[Told]:
-        """What the browser's or the page's process tells, in its order."""
+        """Return the events of the browser's or page's process, in order."""
         told: list[Told] = []
         for hop in self.hops:
             request = {
@@ -81,7 +82,7 @@ class Chain:
         return told
 
     def headers(self) -> list[Told]:
-        """What the network service tells, in its order."""
+        """Return the events of the network service, in order."""
         told: list[Told] = []
         for hop in self.hops:
             if self.extra[hop]:
@@ -97,7 +98,7 @@ class Chain:
         return told
 
     def orders(self) -> Iterator[list[Told]]:
-        """Give every order of all events in which each source keeps its own."""
+        """Yield every interleaving of all events that keeps the order within each source."""
         first, second = self.requests(), self.headers()
         every = len(first) + len(second)
         for places in itertools.combinations(range(every), len(second)):
@@ -105,18 +106,18 @@ class Chain:
             yield [next(other if place in places else one) for place in range(every)]
 
     def sent(self, hop: int) -> str:
-        """The header X-Hop of a request, as it is in the end."""
+        """Return the final header X-Hop of a request."""
         return f"{'sent' if self.extra[hop] else 'plain'} {hop}"
 
     def answered(self, hop: int) -> dict[str, str]:
-        """The headers of a response, as they are in the end."""
+        """Return the final headers of a response."""
         if self.extra[hop]:
             return {"X-Hop": f"answered {hop}", "Set-Cookie": f"hop={hop}"}
         return {"X-Hop": f"plain {hop}"}
 
 
 def chains() -> list[Chain]:
-    """Every chain of one to three requests, with and without extra headers, in each of its endings."""
+    """Yield every chain of one to three requests, with and without extra headers, with each ending."""
     return [
         Chain(extra, ending)
         for length in (1, 2, 3)

@@ -1,7 +1,7 @@
-"""A page that is changed at random, and an oracle in it that knows each element, whatever happens to it.
+"""A page that changes at random, and an oracle in it that identifies each element across all changes.
 
-The oracle is a symbol on the element's own object in the page's main world: it goes with the element into other
-documents and out of them, and nothing of the engine's knows of it.
+The oracle is a symbol on the element's object in the page's main world. It moves with the element between
+documents, and it shares nothing with the engine.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ IDENTITY = """function () {
 
 
 def serve(server: HTTPServer) -> tuple[str, str]:
-    """Serve the page; return its origin, and the same server under the name of another site."""
+    """Serve the page. Return its origin, and the same server's origin under another site."""
     own, other = (f"http://{host}:{server.port}" for host in ("127.0.0.1", "localhost"))
     server.expect_request("/").respond_with_data(OUTER.replace("OTHER", other), content_type="text/html")
     inner = f"<!doctype html><title>inner</title>{SPOTS}"
@@ -58,7 +58,7 @@ def serve(server: HTTPServer) -> tuple[str, str]:
 
 
 async def frame_with(page: cdpengine.Page, end: str) -> Frame:
-    """Return the frame whose URL ends so, once its document is loaded."""
+    """Return the frame whose URL has this ending, once its document is loaded."""
 
     def loaded() -> Frame | None:
         return next(
@@ -70,7 +70,7 @@ async def frame_with(page: cdpengine.Page, end: str) -> Frame:
 
 
 async def identity(node: Node) -> str | None:
-    """Ask the oracle which element a node is; None when Chrome has it no more."""
+    """Ask the oracle which element a node is. Return None if Chrome no longer has the node."""
     try:
         resolved = await node.session.call("DOM.resolveNode", backendNodeId=node.backend_node_id)
         reply: dict[str, Any] = await node.session.call(
@@ -86,14 +86,14 @@ async def identity(node: Node) -> str | None:
 
 @attrs.define
 class Record:
-    """What is known so far: which element each ref was given for, and which ref each element got."""
+    """The history: the element of each ref, and the ref of each element."""
 
     element_of: dict[str, str] = attrs.field(factory=dict)
     ref_of: dict[str, str] = attrs.field(factory=dict)
     stale: int = 0
 
     async def check(self, page: cdpengine.Page, given: Mapping[str, Ref]) -> None:
-        """Compare the refs just given, and all given before, with the oracle."""
+        """Compare the new refs and all earlier refs with the oracle."""
         for ref in given.values():
             element = await identity(resolve(page._core.target, page._core.refs, ref))
             assert element is not None, f"{ref} was given for nothing"

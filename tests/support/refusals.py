@@ -1,7 +1,8 @@
-"""Actions that must be refused: a short deadline where the machine is quick, and longer ones where it is not.
+"""Actions that must be refused: a short deadline on a fast machine, longer deadlines on a slow one.
 
-Rule: a refusal comes at the deadline, with what stood in the way. Where the deadline came before the page was even asked,
-nothing was said of the page, and the action is tried once more with a longer one; so no busy machine fails a test.
+Rule: the refusal comes at the deadline and names the obstacle. If the deadline passes before the page was
+asked, the error names no obstacle, and the action is retried with a longer deadline. A busy machine thus
+fails no test.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from cdpengine.errors import DeadlineExceededError
 _Error = TypeVar("_Error", bound=BaseException)
 
 DEADLINES = (0.2, 1.0, 5.0, 20.0)
-"""Seconds, one after the other."""
+"""Deadlines to try in order, in seconds."""
 
 
 async def refused(
     kind: type[_Error], act: Callable[[float], Awaitable[object]], *, match: str | None = None
 ) -> pytest.ExceptionInfo[_Error]:
-    """Return how `act` is refused, which takes a deadline in seconds: with an error of that kind."""
+    """Return the error of `act`, which takes a deadline in seconds. It must be of that kind."""
     for timeout in DEADLINES:
         try:
             with pytest.raises(kind, match=match) as caught:

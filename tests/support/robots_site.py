@@ -1,4 +1,4 @@
-"""A server on loopback that has a robots.txt and remembers what it was asked, and what manners make of it."""
+"""A server on loopback with a robots.txt that remembers its requests, and the manners built from it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def answer(status: int = 200, body: bytes = b"", **headers: str) -> bytes:
 
 @attrs.define
 class Site:
-    """A server on loopback: `answers` by path, the last one again and again; and what it was asked."""
+    """A server on loopback.
+
+    `answers` are the responses by path; the last one repeats. It remembers its requests.
+    """
 
     answers: dict[str, list[bytes]]
     asked: list[str] = attrs.field(factory=list)

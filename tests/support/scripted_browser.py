@@ -1,6 +1,7 @@
-"""A scripted peer that behaves like a browser with pages, over streams in memory: no sockets, so clocks can jump.
+"""A scripted peer that behaves like a browser with pages, over streams in memory: without sockets, so clocks
+can jump.
 
-What it does by itself is the least that the engine needs; a test replaces any answer with `peer.on(...)`.
+Its built-in answers are the minimum that the engine needs. A test replaces any answer with `peer.on(...)`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ NUMBER = {"result": {"type": "number", "value": 1}}
 
 
 class ScriptedBrowser(ScriptedPeer):
-    """Pages are T1, T2, ...; the session of T1 is "S-T1", that of its evaluation session "L-T1"; its documents "T1.1", ..."""
+    """Pages are T1, T2, ...
+
+    The session of T1 is "S-T1", its evaluation session "L-T1". Its documents are "T1.1", ...
+    """
 
     def __init__(self, kind: Literal["websocket", "pipe"] = "pipe") -> None:
         super().__init__(kind)
@@ -67,7 +71,7 @@ class ScriptedBrowser(ScriptedPeer):
 
     @asynccontextmanager
     async def engine(self) -> AsyncIterator[cdpengine.Browser]:
-        """The engine over two connections to this browser, as `connect` makes it."""
+        """Return the engine over two connections to this browser, in the form that `connect` creates."""
         instruments = Instruments()
         async with (
             self.connect(instruments=instruments) as main,
@@ -77,7 +81,8 @@ class ScriptedBrowser(ScriptedPeer):
         ):
             yield browser
 
-    # --- what it says ------------------------------------------------------------------------------------------
+    # --- events
+    # ------------------------------------------------------------------------------------------------
 
     def tell(
         self,
@@ -102,7 +107,7 @@ class ScriptedBrowser(ScriptedPeer):
         opener_frame: str | None = None,
         url: str = "",
     ) -> None:
-        """A page appears, by itself or because the engine asked for it."""
+        """Open a page, spontaneously or at the engine's request."""
         info: dict[str, Any] = {"targetId": target_id, "type": "page", "url": url}
         if opener is not None:
             info |= {"openerId": opener} | ({"openerFrameId": opener_frame} if opener_frame else {})
@@ -113,7 +118,7 @@ class ScriptedBrowser(ScriptedPeer):
         self.tell("Target.attachedToTarget", attached)
 
     def vanish(self, target_id: str) -> None:
-        """A page ends."""
+        """Close a page."""
         self.alive.discard(target_id)
         for evaluation_session, session in ((False, f"S-{target_id}"), (True, f"L-{target_id}")):
             self.tell(
@@ -122,7 +127,7 @@ class ScriptedBrowser(ScriptedPeer):
         self.tell("Target.targetDestroyed", {"targetId": target_id})
 
     def commit(self, target_id: str, url: str, *, loaded: bool = True) -> str:
-        """A page shows a new document; returns its loader id."""
+        """Show a new document in a page. Return its loader id."""
         self.documents[target_id] += 1
         frame = self.frame(target_id) | {"url": url}
         self.page_event("Page.frameNavigated", {"frame": frame}, target_id)
@@ -135,7 +140,8 @@ class ScriptedBrowser(ScriptedPeer):
     def frame(self, target_id: str) -> dict[str, Any]:
         return {"id": target_id, "loaderId": f"{target_id}.{self.documents[target_id]}", "url": "about:blank"}
 
-    # --- what it answers ---------------------------------------------------------------------------------------
+    # --- answers
+    # ---------------------------------------------------------------------------------------------
 
     def create(self, request: Request) -> Answer:
         self._made += 1
@@ -181,7 +187,7 @@ class ScriptedBrowser(ScriptedPeer):
 
 
 class Door:
-    """Opens the evaluation sessions' connections, and refuses or keeps silent when told to."""
+    """Opens the connections of evaluation sessions. On request it refuses them or never answers."""
 
     def __init__(self, scripted: ScriptedBrowser) -> None:
         self.scripted = scripted
@@ -193,7 +199,7 @@ class Door:
     async def open(self) -> AsyncIterator[Connection]:
         self.tried.append(trio.current_time())
         if self.refuses:
-            raise cdpengine.ConnectFailedError(endpoint="memory", reason="nobody opened")
+            raise cdpengine.ConnectFailedError(endpoint="memory", reason="the test refuses it")
         if self.silent:
             await trio.sleep_forever()
         async with self.scripted.connect() as connection:
@@ -206,12 +212,12 @@ def target_of(request: Request) -> str:
 
 
 def hang(scripted: ScriptedBrowser) -> None:
-    """Have its pages answer nothing that their scripts' thread would answer."""
+    """Leave all calls unanswered that need the script thread of a page."""
     scripted.on("Runtime.evaluate", SILENCE)
     scripted.on("Runtime.terminateExecution", SILENCE)
     scripted.on("Page.stopLoading", SILENCE)
 
 
 async def quiet() -> None:
-    """Wait until nothing moves any more."""
+    """Wait until all tasks are blocked."""
     await trio.testing.wait_all_tasks_blocked()

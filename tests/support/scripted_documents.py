@@ -1,4 +1,4 @@
-"""ScriptedDocuments: a frame of a scripted peer, whose documents answer what the source `computed` asks."""
+"""A frame of a scripted peer whose documents answer the queries of the source `computed`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ def node(backend_node_id: int, loader_id: str) -> dict[str, Any]:
 
 
 class ScriptedDocuments:
-    """A frame whose document is a row of buttons; an element's backend node id is 1000 a document, plus its place.
+    """A frame whose document is a row of buttons. An element's backend node id is 1000 per document, plus its
+    index.
 
-    Each document has a function of its own: "F1" for the first one. It numbers its buttons in the order in which
-    they come, as the walk does, and forgets those that it is told are known. It marks those that are asked to be
-    marked, and the list of listeners has them, but for those that are `gone` when it comes.
+    Each document has its own function: "F1" for the first document. The function numbers new buttons in
+    order, as the walk does, and forgets known ones on request. It marks buttons on request. The list of
+    listeners contains the marked buttons, except those that are `gone` by then.
     """
 
     def __init__(self, peer: ScriptedPeer) -> None:
@@ -78,7 +79,7 @@ class ScriptedDocuments:
         return {"listeners": marks}
 
     def call(self, request: Request) -> Answer:
-        if "executionContextId" in request.params:  # what is made by a call right before it
+        if "executionContextId" in request.params:  # created by a call right before it
             if request.params["executionContextId"] != 70 + self.document:
                 return GONE
             if not self.prepared:
@@ -101,7 +102,7 @@ class ScriptedDocuments:
         if what["do"] == "take":
             bounds = iter(what["ranges"])
             numbers = [number for first in bounds for number in range(first, next(bounds) + 1)]
-            assert all(number in self.kept for number in numbers), "asked for what it said it knows"
+            assert all(number in self.kept for number in numbers), "the engine asked again for known elements"
             taken = [node(self.kept[number], f"loader {self.document}") for number in numbers]
             return {"result": {"deepSerializedValue": {"type": "array", "value": taken}}}
         self.forget(what["known"])
@@ -124,7 +125,7 @@ class ScriptedDocuments:
         assert known <= len(self.buttons)
 
     def right(self, document: Document) -> bool:
-        """Whether the nodes are those of the document that is there, with their own ids."""
+        """Return whether the nodes belong to the current document and have the correct ids."""
         return document.loader_id == f"loader {self.document}" and [
             (node.name, node.backend_node_id) for node in document.roots
         ] == [(name, 1000 * self.document + place) for place, name in enumerate(self.buttons, 1)]
@@ -154,7 +155,7 @@ def asked(peer: ScriptedPeer) -> Sequence[str]:
 
 
 def come(peer: ScriptedPeer, documents: ScriptedDocuments, *buttons: str) -> None:
-    """Have another document come, with what makes the walk, and have the browser say so."""
+    """Replace the document, with a new walk function, and send the browser's events for it."""
     documents.prepared = True
     documents.replace(*buttons)
     frame = {"id": "T", "loaderId": f"loader {documents.document}", "url": "http://a.example/"}
@@ -162,7 +163,7 @@ def come(peer: ScriptedPeer, documents: ScriptedDocuments, *buttons: str) -> Non
 
 
 async def look_at_two(connection: Connection, peer: ScriptedPeer) -> tuple[ScriptedDocuments, FrameRequest]:
-    """Return the documents and a request, once what makes the walk is asked for of documents to come."""
+    """Return the documents and a request, once the walk function is registered for future documents."""
     documents = ScriptedDocuments(peer)
     request = await request_of(connection, peer, clickables=True)
     await read_computed(request)

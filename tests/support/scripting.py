@@ -1,4 +1,4 @@
-"""What the tests against the scripted peer share."""
+"""Shared helpers of the tests against the scripted peer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Kind = Literal["websocket", "pipe"]
 
 
 async def settled(connection: Connection) -> None:
-    """Wait until all that was sent to this connection before has been read."""
+    """Wait until this connection has read everything sent to it before."""
     await connection.root.call("Test.settled")
 
 
@@ -28,7 +28,7 @@ async def attach(
 
 
 def raw_answer(peer: ScriptedPeer, message: str) -> Callable[[Request], Answer]:
-    """Return a handler that answers with `message` as it is, the request's id put in for ID."""
+    """Return a handler that answers with `message` unchanged, except that ID becomes the request's id."""
 
     def answer(request: Request) -> Answer:
         peer.send_raw(message.replace("ID", str(request.id), 1))

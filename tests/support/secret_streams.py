@@ -1,4 +1,4 @@
-"""Streams whose pieces go through one recording, by kind, and what is written of each piece."""
+"""Streams whose pieces pass through one recording, by kind, and the written form of each piece."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cdpengine.debug.recording.lines import LineMaker
 
 
 class Wire:
-    """One recording: what goes in is what went over the wire, what comes out is the messages as they were written."""
+    """One recording. Its input is the traffic of the wire, its output the messages as written."""
 
     def __init__(self, redactor: Redactor | None = None) -> None:
         self._maker = LineMaker(began=0, limit=0, redactor=redactor or Redactor())
@@ -28,7 +28,7 @@ class Wire:
         return self._pass("received", message)
 
     def answer(self, method: str, params: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-        """Pass on a command and the reply to it; return the reply."""
+        """Pass on a command and its reply. Return the written reply."""
         self._calls += 1
         self.send({"id": self._calls, "method": method, "params": params})
         return self.receive({"id": self._calls, "result": result})
@@ -55,7 +55,7 @@ Give = Callable[[Wire, bytes], dict[str, Any]]
 
 
 def read(encoded: bool) -> Give:
-    """Give pieces as IO.read returns them."""
+    """Yield pieces in the form of IO.read results."""
 
     def give(wire: Wire, piece: bytes) -> dict[str, Any]:
         data = in_base64(piece) if encoded else piece.decode()
@@ -66,7 +66,7 @@ def read(encoded: bool) -> Give:
 
 
 def tell(name: str, **params: Callable[[bytes], Any]) -> Give:
-    """Give pieces as an event has them."""
+    """Yield pieces in the form of events."""
     return lambda wire, piece: wire.receive(event(name, **{key: make(piece) for key, make in params.items()}))
 
 
@@ -89,13 +89,13 @@ STREAMS: dict[str, Give] = {
         message=lambda piece: {"data": in_base64(piece)},
     ),
 }
-"""What passes on the next piece of a stream of each kind."""
+"""The function that passes on the next piece of a stream, by kind."""
 
 BODY = "Network.streamResourceContent"
 
 
 def wire_with(kind: str, redactor: Redactor | None = None, begun: bytes = b"") -> tuple[Wire, bytes]:
-    """Return a recording in which a stream of a kind has begun, and what is written of what came of it so far."""
+    """Return a recording in which a stream of a kind has begun, and the messages written so far."""
     wire = Wire(redactor)
     if kind == "a body":
         reply = wire.answer(BODY, {"requestId": "7.1"}, {"bufferedData": in_base64(begun)})
@@ -108,7 +108,7 @@ def wire_with(kind: str, redactor: Redactor | None = None, begun: bytes = b"") -
 
 
 def piece_of(message: dict[str, Any]) -> bytes:
-    """Return the bytes of the piece that a message holds."""
+    """Return the bytes of the piece in a message."""
     held = message.get("params") or message["result"]
     inside = held.get("response", held.get("message", held))
     data = inside.get("data", inside.get("payloadData", inside.get("bufferedData")))

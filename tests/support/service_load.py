@@ -1,8 +1,8 @@
-"""Many clients of a service at once: each asks with a number of its own, and some break off in the middle.
+"""Load of many service clients: each sends requests with its own number, and some disconnect early.
 
-Rule: a client is a plain socket, so that the clients cost little beside the service. An answer counts as wrong when it
-is not the one to the number that was sent. Run it by itself against a service of its own, for figures:
-`PYTHONPATH=. python tests/support/service_load.py --clients 200 --pages 20 --seconds 60`.
+Rule: a client is a plain socket, so that the clients are cheap compared with the service. An answer is wrong
+if it belongs to another number. To measure, run it against a dedicated service: `PYTHONPATH=. python
+tests/support/service_load.py --clients 200 --pages 20 --seconds 60`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import attrs
 import trio
 
 LEFT_EARLY = 0.1
-"""The share of requests whose client leaves before the answer."""
+"""Fraction of the requests whose client disconnects before the answer."""
 
 SET_UP = "(page) => { document.title = page; document.body.innerHTML = '<button id=go>Go</button>' }"
 GAUGES = ("tasks", "clients", "sessions", "pages", "targets", "requests_under_way")
@@ -33,7 +33,7 @@ GAUGES = ("tasks", "clients", "sessions", "pages", "targets", "requests_under_wa
 
 @attrs.define
 class Figures:
-    """What came of it. `seconds` are those of the requests that were answered."""
+    """The results. `seconds` are the durations of the answered requests."""
 
     seconds: list[float] = attrs.field(factory=list)
     left: int = 0
@@ -41,7 +41,7 @@ class Figures:
     wrong: list[str] = attrs.field(factory=list)
 
     def quantile(self, part: float) -> float:
-        """Return the time within which that part of the requests was answered."""
+        """Return the time within which that fraction of the requests was answered."""
         ordered = sorted(self.seconds)
         return ordered[min(int(part * len(ordered)), len(ordered) - 1)]
 
@@ -85,14 +85,14 @@ class Connection:
         self._read += got
 
     def abort(self, *, rudely: bool) -> None:
-        """Break the connection off; rudely: with a reset."""
+        """Close the connection early, with a reset if `rudely`."""
         if rudely:
             self._stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._stream.socket.close()
 
 
 def choose_request(rng: random.Random, number: int) -> dict[str, Any]:
-    """Return a request whose answer tells the number, where it can."""
+    """Return a request whose answer contains the number if possible."""
     kind = rng.random()
     if kind < 0.7:
         return {
@@ -111,7 +111,7 @@ def choose_request(rng: random.Random, number: int) -> dict[str, Any]:
 
 
 def is_right(request: dict[str, Any], answer: dict[str, Any], number: int, page: int) -> bool:
-    """Whether an answer is the one to that request of that client."""
+    """Return whether the answer belongs to that request of that client."""
     if answer["kind"] != request["kind"]:
         return False
     result = answer.get("result")
@@ -125,7 +125,7 @@ def is_right(request: dict[str, Any], answer: dict[str, Any], number: int, page:
 
 
 async def run_client(port: int, token: str, index: int, page: int, until: float, figures: Figures) -> None:
-    """Ask until the time is over; numbers are this client's own."""
+    """Send requests until time is up. The numbers are unique to this client."""
     rng, number, connection = random.Random(index), index * 1_000_000, None
     while trio.current_time() < until:
         number += 1
@@ -153,7 +153,7 @@ async def run_client(port: int, token: str, index: int, page: int, until: float,
 
 
 async def open_pages(port: int, token: str, pages: int) -> None:
-    """Open a page in each of so many sessions."""
+    """Open a page in each of this many sessions."""
     for page in range(pages):
         connection = await Connection.open(port, token)
         set_up = {"kind": "evaluate", "function": SET_UP, "args": [f"page {page}"]}
@@ -165,7 +165,7 @@ async def open_pages(port: int, token: str, pages: int) -> None:
 
 
 async def load(port: int, token: str, *, clients: int, pages: int, seconds: float) -> Figures:
-    """Have so many clients ask for a while."""
+    """Run this many clients for a while."""
     figures = Figures()
     until = trio.current_time() + seconds
     async with trio.open_nursery() as nursery:
@@ -174,11 +174,12 @@ async def load(port: int, token: str, *, clients: int, pages: int, seconds: floa
     return figures
 
 
-# --- by itself -----------------------------------------------------------------------------------------------
+# --- as a program
+# --------------------------------------------------------------------------------------------
 
 
 async def gauges(port: int, token: str) -> dict[str, float]:
-    """Return what the service says of itself."""
+    """Return the gauges that the service reports."""
     stream = await trio.open_tcp_stream("127.0.0.1", port)
     head = f"GET /metrics HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\r\n"
     await stream.send_all(head.encode())
@@ -191,7 +192,7 @@ async def gauges(port: int, token: str) -> dict[str, float]:
 
 
 async def at_rest(port: int, token: str, tasks: float = math.inf) -> dict[str, float]:
-    """Return the same once nothing is under way, and no more than so many tasks are there."""
+    """Return the gauges once no request is active and at most this many tasks exist."""
     with trio.fail_after(30):
         while True:
             found = await gauges(port, token)
@@ -203,7 +204,10 @@ async def at_rest(port: int, token: str, tasks: float = math.inf) -> dict[str, f
 async def load_program(
     clients: int, pages: int, seconds: float
 ) -> tuple[Figures, dict[str, float], dict[str, float], int]:
-    """Start a service as a program and load it; return the figures, what it says before and after, and its status."""
+    """Start a service as a program and load it.
+
+    Return the figures, its gauges before and after, and its exit status.
+    """
     folder = Path(tempfile.mkdtemp())
     command = [
         sys.executable,

@@ -1,7 +1,8 @@
-"""The debugging pipe of a browser that many tests share: one after the other, each has it as if it were its own.
+"""The debugging pipe of a browser that many tests share. Each test in turn uses it like a dedicated pipe.
 
-Rule: the messages are the browser's own. Only who is meant is changed: what a test sends to the browser goes to a
-browser-level session of its own (Target.attachToBrowserTarget), and with that session ends all that the test did over it.
+Rule: the messages are the browser's, and only their addressing changes. Commands of a test to the browser use
+a separate browser-level session (Target.attachToBrowserTarget). When that session ends, Chrome undoes
+everything that the test did over it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from cdpengine._protocol.pipe_transport import PipeTransport
 from cdpengine._protocol.transport import TransportBroken
 
 _SESSION = re.compile(rb',"sessionId":"[0-9A-F]{32}"\}$')
-_ID = 2_000_000_000  # of what is asked here: no test gets so far
-_LONGEST_SESSION = 60  # bytes of what that finds
+_ID = 2_000_000_000  # above the ids of any test
+_LONGEST_SESSION = 60  # maximum bytes of a match
 
 
 @attrs.define(eq=False)
@@ -36,7 +37,10 @@ class _Client:
 
 
 class SharedPipe:
-    """Serves a browser's pipe to one client at a time. `serve` runs where the browser does, `open` in any trio run."""
+    """Serves a browser's pipe to one client at a time.
+
+    `serve` runs in the browser's trio run, `open` in any.
+    """
 
     def __init__(self, ends: PipeEnds, endpoint: str | None) -> None:
         self.endpoint = endpoint
@@ -49,7 +53,7 @@ class SharedPipe:
         self._nursery: trio.Nursery | None = None
 
     async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Pass on what the browser says, until it ends."""
+        """Pass on the browser's messages until it exits."""
         async with trio.open_nursery() as self._nursery:
             task_status.started()
             while True:
@@ -68,10 +72,10 @@ class SharedPipe:
                 await self._answers.send(message)
                 return
             if envelope.method is not None:
-                return  # of the connection's own session: that the test's began or ended
+                return  # an event of the connection's root session: the test's session began or ended
         if client is not None:
             own = b',"sessionId":"%b"}' % client.session
-            with suppress(TransportBroken):  # it leaves, and its session is ended
+            with suppress(TransportBroken):  # the client leaves, and its session ends
                 await client.transport.send(
                     message.removesuffix(own) + b"}" if message.endswith(own) else message
                 )
@@ -83,7 +87,7 @@ class SharedPipe:
         return await self._answered.receive()
 
     async def _take(self, to_client: int, from_client: int) -> None:
-        """Serve a client over these descriptors; returns once it has a session of its own."""
+        """Serve a client over these descriptors. Returns once the client has a session."""
         assert self._nursery is not None
         await self._free.acquire()
         answer = await self._ask("Target.attachToBrowserTarget", "{}")
@@ -104,7 +108,7 @@ class SharedPipe:
                     await self._pipe.send(message)
         except TransportBroken as gone:
             if "into a message" in str(gone):
-                raise  # half a message: that is for no test to leave
+                raise  # half a message: tests must not leave one behind
         finally:
             await client.transport.aclose()
         self._client = None
@@ -113,7 +117,7 @@ class SharedPipe:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Browser]:
-        """Give the browser over the pipe, in a trio run of the caller's own."""
+        """Yield the browser over the pipe, in a trio run of the caller."""
         reading, to_client = os.pipe()
         from_client, writing = os.pipe()
         await trio.to_thread.run_sync(

@@ -1,4 +1,4 @@
-"""A site whose documents take their time, for what happens between an action and the response of the server."""
+"""A site with slow documents, for tests of the time between an action and the server's response."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from werkzeug import Request, Response
 import cdpengine
 
 DELAY = 0.25
-"""Seconds that the server takes."""
+"""Response time of the server, in seconds."""
 
 REST = "<button id=b onclick='this.dataset.on = 1'>{0} button</button><input id=i>"
 OLD = "<!doctype html><title>old</title>" + REST.format("old")
@@ -21,7 +21,7 @@ NEW = "<!doctype html><title>new</title>" + REST.format("new")
 
 
 class SlowSite:
-    """A slow site. `asked` are the paths that were asked for, with the method."""
+    """A slow site. `asked` are the requested paths, with the method."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.server = server
@@ -64,7 +64,7 @@ class SlowSite:
         return self.server.url_for(path)
 
     async def show(self, page: cdpengine.Page, html: str) -> None:
-        """Show a page with that in it, with another one before it in the history."""
+        """Show a page with this content, with another page before it in the history."""
         self.start = OLD + html
         await page.goto(self.url("/first"))
         await page.goto(self.url("/start"))
@@ -72,6 +72,6 @@ class SlowSite:
         self.arrived.clear()
 
     async def wait_until_asked(self) -> None:
-        """Wait until the page has asked for one of the slow documents."""
+        """Wait until the page has requested one of the slow documents."""
         with trio.fail_after(10):
             await trio.to_thread.run_sync(self.arrived.wait, 9, abandon_on_cancel=True)

@@ -1,4 +1,4 @@
-"""SmallProxy: an HTTP proxy on loopback that answers every request itself, and remembers who asked for what."""
+"""SmallProxy: an HTTP proxy on loopback that answers every request itself and remembers the requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler
 
 
 class SmallProxy(socketserver.ThreadingTCPServer):
-    """`asked` are the URLs that came; with `credentials` ("user:password") it wants them."""
+    """`asked` are the requested URLs. With `credentials` ("user:password") it requires them."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -47,12 +47,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def small_proxy(name: str, credentials: str | None = None) -> Iterator[SmallProxy]:
-    """Run one for a block."""
+    """Run a proxy for a block."""
     with SmallProxy(name, credentials) as proxy:
         thread = threading.Thread(target=proxy.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()

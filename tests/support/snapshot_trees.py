@@ -1,4 +1,6 @@
-"""AX trees for tests of snapshots: recorded ones, ones written in short, and hypothesis strategies for any."""
+"""AX trees for tests of snapshots: recorded trees, a short notation, and hypothesis strategies for random
+trees.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ from cdpengine._snapshot.sources.ax_tree import decode_ax_tree
 DATA = Path(__file__).parent.parent / "unit" / "data" / "axtrees"
 RECORDED = ("login", "shop", "widgets", "frames")
 
-# A node in short: role, name, keywords ("value", "ignored", "id", "description", any property), children.
+# A node in short notation: role, name, keywords ("value", "ignored", "id", "description", any property),
+# children.
 Short = tuple[Any, ...]
 
 
@@ -34,7 +37,7 @@ def recorded(name: str) -> AXTree:
 
 
 def reply(*nodes: Short) -> dict[str, Any]:
-    """The reply for a document with these nodes. Backend node ids count from 10 in the order of the page."""
+    """Return the reply for a document with these nodes. Backend node ids count from 10 in page order."""
     out: list[dict[str, Any]] = []
 
     def add(node: Short, parent: dict[str, Any] | None) -> None:
@@ -101,14 +104,14 @@ _ELEMENT = {
     "aria": rf"- (?!{_NO_ELEMENT})",
     "webarena": rf"(?!{_NO_ELEMENT})(?!\[\d+\] (?:{_NO_ELEMENT}))",
 }
-"""What the line of an element begins with."""
+"""Patterns for the start of an element's line, by mode."""
 
 
 def element_lines(text: str, mode: Mode) -> Iterator[tuple[str, str | None]]:
-    """The lines that stand for elements, each with its ref."""
+    """Return the lines of elements, each with its ref."""
     for line in text.splitlines():
         if re.match(_ELEMENT[mode], line.lstrip()) and not line.startswith("#"):
-            said = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)  # a page can write what looks like a ref
+            said = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)  # page text can look like a ref
             found = re.search(r"\[(?:ref=e)?(\d+)\]", said)
             yield line, found and f"e{found[1]}"
 
@@ -132,7 +135,7 @@ _STATE = re.compile(rf" \[([a-z]+)(?:=({_STRING}|[A-Za-z0-9.+-]+))?\]")
 
 
 def parsed(text: str) -> Iterator[Line]:
-    """Read the lines back by the format's rule; remarks are passed over. Fails on anything else."""
+    """Parse the lines by the format's rules, without remarks. Fails on any other line."""
     for line in text.splitlines():
         if line.startswith("# "):
             continue
@@ -152,7 +155,8 @@ def parsed(text: str) -> Iterator[Line]:
         )
 
 
-# --- any tree whatever -----------------------------------------------------------------------------------
+# --- random trees
+# --------------------------------------------------------------------------------------------
 
 NASTY = st.text(
     st.one_of(
@@ -263,7 +267,7 @@ NODE = st.fixed_dictionaries(
     },
 )
 REPLIES = st.fixed_dictionaries({"nodes": st.lists(NODE, max_size=14)})
-# Anything that is JSON, now and then in the shape of a reply.
+# Any JSON, sometimes in the shape of a reply.
 GARBAGE = JSON | st.fixed_dictionaries(
     {
         "nodes": st.lists(
@@ -294,7 +298,9 @@ GARBAGE = JSON | st.fixed_dictionaries(
 
 
 def encoded(value: Any) -> bytes:
-    """JSON as a browser may send it: unpaired surrogates as escapes, and numbers beyond a float's range."""
+    """Return JSON as a browser may send it: unpaired surrogates as escapes, and numbers beyond a float's
+    range.
+    """
     return json.dumps(value).replace("Infinity", "1e999").replace("NaN", "null").encode("ascii")
 
 

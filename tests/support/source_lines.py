@@ -1,4 +1,4 @@
-"""Lines of a document as one source reads it, with all that the sources have to agree on."""
+"""The lines of a document as one source reads it, with the parts on which all sources must agree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def request_of(page: cdpengine.Page, worlds: IsolatedWorlds, **more: Any) -> Fra
 
 
 def described(node: Node) -> str:
-    """Return all that the sources have to agree on, but for how deep it is."""
+    """Return the parts of a line on which all sources must agree, without its depth."""
     ref = node.backend_node_id if node.wants_ref else None
     says = [f"{node.role} {node.name!r}", f"backend={ref}", f"kind={node.kind}"]
     says += [f"{state}={value}" for state, value in sorted(node.states, key=str)]
@@ -31,7 +31,7 @@ def described(node: Node) -> str:
 
 
 def lines(document: Document) -> list[str]:
-    """Return what is shown but texts, each line under what it is in."""
+    """Return the shown elements except text nodes, each line under its parent."""
 
     def below(nodes: list[Node], depth: int) -> Iterator[str]:
         for node in nodes:

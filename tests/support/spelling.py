@@ -1,4 +1,4 @@
-"""Requests as they are typed in a shell: by the verb that stands for their kind, where it can say them."""
+"""Requests in the form of shell commands: with the verb of their kind if the verb can express them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cdpengine.shell.verbs import TABLE, Verb
 
 
 def spell(request: dict[str, Any]) -> list[str]:
-    """Return the arguments that say a request: those of a verb, or else of `act`."""
+    """Return the shell arguments of a request: a verb with arguments, or else `act`."""
     by_json = ["act", json.dumps(request)]
     verbs = [
         verb for verb in TABLE if verb.kind == request["kind"] and verb.kind and _is_preset(verb, request)
@@ -52,7 +52,7 @@ def _pairs(left: dict[str, Any]) -> list[str] | None:
 
 
 _SEVERAL = {"target": ("ref", "selector"), "what": ("timeMs", "selector"), "index": ("index", "targetId")}
-"""The fields that one bare argument may stand for."""
+"""The fields that one bare argument may represent."""
 
 
 def _bare(verb: Verb, left: dict[str, Any]) -> list[str] | None:

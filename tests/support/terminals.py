@@ -1,4 +1,4 @@
-"""Pseudo-terminals: a program at one is typed to, and what it shows is waited for. Not for Windows."""
+"""Pseudo-terminals: a test types into a program and waits for its output. Not for Windows."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ TAKE_TERMINAL = (
     "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_DFL); os.open(os.ttyname(0), os.O_RDWR); "
     "os.execv(sys.argv[1], sys.argv[1:])"
 )
-"""A new session's leader that opens a terminal is controlled by it: Ctrl-C becomes a signal.
+"""A new session's leader that opens a terminal gets it as controlling terminal, so Ctrl-C becomes a signal.
 
-SIGHUP stays ignored in a program that is started where it is, as tests are by nohup.
+SIGHUP stays ignored if the parent ignored it, as nohup does for the tests.
 """
 
 
@@ -50,19 +50,19 @@ class Terminal:
         os.write(self.main, text.encode())
 
     def expect(self, pattern: str, *, within: float = 30) -> None:
-        """Read until what came since the last expectation matches."""
+        """Read until the output since the last match matches."""
         deadline = time.monotonic() + within
         while not (found := re.search(pattern, plain(self.seen), re.DOTALL)):
             ready, _, _ = select.select([self.main], [], [], max(0, deadline - time.monotonic()))
             assert ready, f"{pattern!r} did not come; there is {plain(self.seen)!r}"
             try:
                 self.seen += os.read(self.main, 65536).decode("utf-8", "replace")
-            except OSError:  # Linux says so when the other end is closed
+            except OSError:  # Linux raises this when the other end is closed
                 pytest.fail(f"{pattern!r} did not come before the end; there is {plain(self.seen)!r}")
         self.seen = plain(self.seen)[found.end() :]
 
     def type_until(self, key: str, pattern: str) -> None:
-        """Press a key again and again until something comes: the terminal may not be the command's own yet."""
+        """Press a key repeatedly until a match: the command may not own the terminal yet."""
         deadline = time.monotonic() + 30
         while not re.search(pattern, plain(self.seen)):
             assert time.monotonic() < deadline, f"{pattern!r} did not come; there is {plain(self.seen)!r}"
@@ -71,7 +71,7 @@ class Terminal:
                 self.seen += os.read(self.main, 65536).decode("utf-8", "replace")
 
     def end(self) -> int:
-        """Read to the end and return the exit status."""
+        """Read to the end of the output and return the exit status."""
         deadline = time.monotonic() + 30
         while self.process.poll() is None and time.monotonic() < deadline:
             ready, _, _ = select.select([self.main], [], [], 0.1)
@@ -90,5 +90,5 @@ class Terminal:
 
 
 def plain(text: str) -> str:
-    """Take out what moves the cursor and colours."""
+    """Remove cursor movements and colours."""
     return re.sub(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[=>]|\][^\x07]*\x07)", "", text).replace("\r", "")

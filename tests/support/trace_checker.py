@@ -1,4 +1,7 @@
-"""A strict reader of Chrome's trace-event JSON: everything that Perfetto or chrome://tracing would pass over, or show wrongly."""
+"""A strict reader of Chrome's trace-event JSON.
+
+It reports everything that Perfetto or chrome://tracing would skip or show incorrectly.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ METADATA = {
 
 
 def check_trace(document: Any) -> list[str]:
-    """Return what is wrong with a trace, nothing when it is right."""
+    """Return the faults of a trace, or an empty list."""
     if not isinstance(document, dict) or not isinstance(document.get("traceEvents"), list):
         return ["no object with traceEvents"]
     wrong = [] if document.get("displayTimeUnit") in ("ms", "ns") else ["displayTimeUnit"]
@@ -37,7 +40,8 @@ def check_trace(document: Any) -> list[str]:
     named = {(e["name"], e["pid"], e["tid"]) for e in events if e["ph"] == "M"}
     processes = {pid for name, pid, _ in named if name == "process_name"}
     threads = {(e["pid"], e["tid"]) for e in events}
-    # Perfetto names threads by their tid alone, and takes one with its process's number for the main thread.
+    # Perfetto names threads by tid alone. It treats the thread whose tid equals its process's pid as the main
+    # thread.
     if len({tid for _, tid in threads}) < len(threads) or {tid for _, tid in threads} & processes:
         wrong.append("a thread's number is used twice")
     for event in events:
@@ -45,7 +49,7 @@ def check_trace(document: Any) -> list[str]:
             wrong.append(f"process {event['pid']} has no name")
         if event["ph"] != "M" and ("thread_name", event["pid"], event["tid"]) not in named:
             wrong.append(f"thread {event['pid']}.{event['tid']} has no name")
-    # Both viewers sort by time, and leave what has the same time in the order of the file.
+    # Both viewers sort by time and keep the file's order for equal times.
     return wrong + _order(sorted((e for e in events if e["ph"] != "M"), key=lambda e: e["ts"]))
 
 

@@ -1,8 +1,8 @@
 """Random walks over a generated site, checked against the site's log and a bare protocol connection.
 
-A walk is a list of steps. A step is a kind and two numbers, which choose among the pages and refs of that moment. So
-a part of the list is a walk too, and a failing walk can be shortened. The walk writes itself down as a program
-(`lines`), and the failure shows it.
+A walk is a list of steps. A step is a kind and two numbers, which choose among the current pages and refs.
+Any part of the list is therefore a walk too, and a failing walk can be shortened. The walk records itself as
+a program (`lines`), and a failure shows the program.
 """
 
 from __future__ import annotations
@@ -35,17 +35,20 @@ INTERNAL = re.compile(
     r"|the engine's own function|KeyError|AttributeError|TypeError|RemoteError|not found in this session"
     r"|Execution context|Inspected target|does not belong to the document|Internal error"
 )
-"""Texts that no caller may see: Chrome's and V8's words for the engine's own mistakes."""
+"""Chrome's and V8's words for the engine's own mistakes. They must not reach callers."""
 
 AGREE_TIMEOUT = 5.0
-"""Seconds in which the engine's view and Chrome's have to become equal; the two come on different connections."""
+"""Maximum time for the engine's and Chrome's views to become equal, in seconds.
+
+They arrive on different connections.
+"""
 
 ANSWER_TIMEOUT = 20.0
 
 ACTION_TIMEOUT = 8.0
 
 SLOW = 3.0
-"""Seconds from which on the walk notes how long a step took."""
+"""Duration of a step that the walk notes as slow, in seconds."""
 
 NAVIGATING = ("next", "elsewhere", "send")
 """Elements that replace their own document."""
@@ -66,7 +69,7 @@ class Violation(AssertionError):
 
 @attrs.frozen
 class Given:
-    """A ref, and the role and name that the walk was given for it."""
+    """A ref with the role and name that the walk saw for it."""
 
     page: cdpengine.Page
     ref: str
@@ -76,7 +79,7 @@ class Given:
 
 @attrs.define(eq=False)
 class Walk:
-    """One walk. `run` does its steps; Violation says what was wrong."""
+    """One walk. `run` does its steps. Violation describes a fault."""
 
     site: WalkSite
     transport: str
@@ -89,7 +92,7 @@ class Walk:
     _seen: int = 0
 
     async def run(self, steps: Sequence[Step]) -> None:
-        """Do the steps, in browsers of the walk's own: a new one after each step that kills the browser."""
+        """Do the steps in new browsers. Each step that kills the browser is followed by a new one."""
         left = steps
         try:
             while left:
@@ -103,7 +106,7 @@ class Walk:
             raise self._violation("a step did not end within 60 s") from error
 
     async def _run_in_one_browser(self, steps: Sequence[Step]) -> Sequence[Step]:
-        """Do the steps up to one that kills the browser. Return the steps that are left."""
+        """Do the steps up to one that kills the browser. Return the remaining steps."""
         launching = cdpengine.launch(transport=self.transport, debugging_port=0)  # type: ignore[arg-type]
         async with launching as self._browser:
             assert self._browser.endpoint is not None
@@ -144,7 +147,7 @@ class Walk:
         return self._names.setdefault(page.target_id, f"page{len(self._names)}")
 
     async def _do(self, page: cdpengine.Page, text: str, awaitable: Awaitable[object]) -> object:
-        """Write a line of the program, and do it."""
+        """Record a line of the program, and run it."""
         self.lines.append(f"await {self._name(page)}.{text}")
         began = trio.current_time()
         try:
@@ -173,14 +176,14 @@ class Walk:
             raise
 
     def _check_text(self, error: EngineError) -> None:
-        """Fail for an error whose text is not for callers."""
+        """Fail if the error's message contains internal words."""
         if INTERNAL.search(str(error)) or isinstance(error, cdpengine.RemoteError):
             raise self._violation(f"an internal error: {type(error).__name__}: {error}") from error
 
     # --- invariants ---------------------------------------------------------------------------------------
 
     async def _check(self, page: cdpengine.Page) -> None:
-        """Compare the engine's view with Chrome's and with the site's log; leave at most four pages open."""
+        """Compare the engine's view with Chrome's and with the site's log. Keep at most four pages open."""
         await self._agree(
             "the pages", lambda: {each.target_id for each in self._browser.pages}, self._bare.pages
         )
@@ -308,7 +311,9 @@ class Walk:
         return page
 
     async def _act(self, _page: cdpengine.Page, number: int) -> cdpengine.Page:
-        """Act on any ref that was given so far: it hits that element, or does nothing and says why."""
+        """Act on any earlier ref: the action hits its element, or does nothing and raises an error with a
+        reason.
+        """
         given = [each for each in self.given if not each.page.closed]
         if not given:
             return self._page(number)
@@ -323,7 +328,7 @@ class Walk:
         return chosen.page
 
     async def _use_foreign(self, chosen: Given, page: cdpengine.Page) -> cdpengine.Page:
-        """Use a ref of a browser that is gone: no page knows it."""
+        """Use a ref of an earlier browser. No page may accept it."""
         try:
             await self._do(page, f"click({chosen.ref!r})  # of an earlier browser", page.click(chosen.ref))
         except (StaleRefError, NodeNotFoundError) as error:
@@ -333,7 +338,7 @@ class Walk:
         raise self._violation(f"a ref of an earlier browser, {chosen.ref} {chosen.name!r}, was clicked")
 
     async def _act_fresh(self, page: cdpengine.Page, number: int) -> cdpengine.Page:
-        """Act on a ref of a snapshot taken just now: it has to work."""
+        """Act on a ref of a new snapshot. The action must succeed."""
         if fresh := await self._look(page):
             await self._use(fresh[number % len(fresh)])
         return page
@@ -351,7 +356,7 @@ class Walk:
         outcome = await self._do(page, text, click)
         assert isinstance(outcome, cdpengine.ActionOutcome)
         if outcome.dialogs and not outcome.delivered:
-            return  # Chrome drops input that comes in behind a dialog
+            return  # Chrome drops input behind a dialog
         if outcome.renamed is not None:
             if refuse:
                 raise self._violation(f"{ref} {name!r} was renamed, and is clicked nevertheless")
@@ -364,7 +369,7 @@ class Walk:
             await self._check_next_title(page, int(name.rpartition(" ")[2]))
 
     async def _check_next_title(self, page: cdpengine.Page, number: int) -> None:
-        """The read after a click that navigates belongs to the new document."""
+        """Check that a read after a navigating click belongs to the new document."""
         title = await page.title()
         before = self.site.served.get(number)
         if before == title and not title.startswith("frame"):
@@ -382,7 +387,10 @@ class Walk:
             raise self._violation(f"{name!r} was to be hit; {[entry.name for entry in clicks]} were")
 
     def _check_filled(self, name: str) -> None:
-        """No other element had input or a click. The named one has none if it had the value before."""
+        """Check that no other element had input or a click.
+
+        The named element has none if it had the value before.
+        """
         events = [(entry.type, entry.name) for entry in self._clicks()]
         if wrong := [each for each in events if each != ("input", name)]:
             raise self._violation(f"{name!r} was to be filled; there were {wrong}")
@@ -440,7 +448,7 @@ class Walk:
         return self._page(0)
 
     async def _second(self, page: cdpengine.Page, _number: int) -> cdpengine.Page:
-        """Let a second engine look at the page and click in it."""
+        """Let a second engine read the page and click in it."""
         self.lines.append(f"another engine clicks 'count' in {self._name(page)}")
         assert self._browser.endpoint is not None
         async with cdpengine.connect(self._browser.endpoint) as other:
@@ -461,7 +469,7 @@ class Walk:
 
 
 def make_steps(seed: int, count: int) -> list[Step]:
-    """Return the steps of a walk; the same for the same seed."""
+    """Return the steps of a walk. The same seed gives the same steps."""
     random = Random(seed)
     return [(random.choice(KINDS), random.randrange(10), random.randrange(1000)) for _ in range(count)]
 
@@ -487,7 +495,7 @@ def shorten(steps: Sequence[Step], fails: Callable[[Sequence[Step]], bool], atte
 
 @contextmanager
 def _flattened() -> Iterator[None]:
-    """Raise the error that nurseries wrapped in groups, if it is the only one of its group."""
+    """Raise the error that nurseries wrapped in groups, if its group has no other."""
     try:
         yield
     except BaseExceptionGroup as group:
@@ -498,7 +506,10 @@ def _flattened() -> Iterator[None]:
 
 
 async def _until(condition: Callable[[], bool], seconds: float) -> None:
-    """Wait until the condition holds, at most so long. Polls: the site's thread and Chrome notify no task of ours."""
+    """Wait until the condition holds, for at most this time.
+
+    Polls: the site's thread and Chrome notify no task here.
+    """
     with trio.move_on_after(seconds):
         while not condition():  # noqa: ASYNC110
             await trio.sleep(0.005)

@@ -1,7 +1,8 @@
-"""A generated site for random walks. Each document has a number of its own, and logs every input event to the server.
+"""A generated site for random walks. Each document has a unique number and logs every input event to the
+server.
 
-Each element's accessible name contains the number of its document, so a name identifies one element of one document.
-Documents log with synchronous requests: the server has an event before the page acts on it.
+Each element's accessible name contains the number of its document, so a name identifies one element of one
+document. Documents log with synchronous requests: the server has an event before the page acts on it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from typing import Any
 import attrs
 
 PAGES = 6
-"""Pages of the site. Every third one is `no-store`, so Chrome never keeps it in the back-forward cache."""
+"""Number of pages of the site.
+
+Every third one is `no-store`, so Chrome never keeps it in the back-forward cache.
+"""
 
 SCRIPT = """
 const send = (entry) => {
@@ -72,7 +76,10 @@ class Logged:
 
 
 class WalkSite:
-    """The site on two hosts of loopback. `log` has the events of all documents, `served` their titles by number."""
+    """The site on two hosts of loopback.
+
+    `log` has the events of all documents, `served` their titles by number.
+    """
 
     def __init__(self, port: int) -> None:
         self.near = f"http://127.0.0.1:{port}"
@@ -152,7 +159,7 @@ def _field(number: int, word: str) -> str:
 
 @contextmanager
 def serve_walk_site() -> Iterator[WalkSite]:
-    """Serve the site from a thread of its own until the block ends."""
+    """Serve the site in a separate thread until the block ends."""
     site: WalkSite
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -178,7 +185,7 @@ def serve_walk_site() -> Iterator[WalkSite]:
         daemon_threads = True
 
         def handle_error(self, *_: Any) -> None:
-            """Ignore connections that a killed browser left behind."""
+            """Ignore connections of a killed browser."""
 
     server = Server(("127.0.0.1", 0), Handler)
     site = WalkSite(server.server_port)

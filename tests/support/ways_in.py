@@ -1,4 +1,6 @@
-"""The ways in which a request reaches the engine: in a process, over MCP, over HTTP, by the shell's commands."""
+"""The ways in which a request reaches the engine: in process, over MCP, over HTTP, and through shell
+commands.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,12 @@ WAYS = ("dispatch", "mcp", "http", "shell")
 TOKEN = "the-token-of-the-tests"
 
 Ask = Callable[..., Awaitable[dict[str, Any]]]
-"""Asks a request in a session ("default" without one), and returns the response as JSON has it."""
+"""Sends a request in a session ("default" if absent), and returns the JSON response."""
 
 
 @attrs.frozen
 class Way:
-    """One way in. `words` are the texts of its answers, where it answers in words as well."""
+    """One way in. `words` are the messages of its answers, if it also answers in words."""
 
     ask: Ask
     words: list[str] = attrs.field(factory=list)
@@ -45,16 +47,16 @@ class Way:
 
 @asynccontextmanager
 async def open_way(name: str, endpoint: str, cache: Path | None = None) -> AsyncIterator[Way]:
-    """Open a way in to the browser at `endpoint`; the shell starts a browser of its own.
+    """Open a way in to the browser at `endpoint`. The shell starts a new browser.
 
-    cache: the folder of an action cache that requests may be about; its file is `cache_file(folder)`.
+    cache: the folder of an action cache for the requests. Its file is `cache_file(folder)`.
     """
     async with _OPEN[name](endpoint, cache) as way:
         yield way
 
 
 def cache_file(folder: Path) -> Path:
-    """Return where the cache of a user is whose data are in this folder, made if need be."""
+    """Return the path of the cache of the user whose data are in this folder. Creates missing folders."""
     (folder / "cdpengine").mkdir(exist_ok=True)
     return folder / "cdpengine" / "cache.sqlite3"
 

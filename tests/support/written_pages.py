@@ -1,4 +1,4 @@
-"""Pages that are written down, for tests of finding: an element is described in one and looked for in the next."""
+"""Hand-written pages for tests of finding: describe an element in one page, search for it in the next."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTHING = Values({})
 
 
 class Page(ChangingPage):
-    """A page that is written down: `page("form Log in", page("textbox User"))`."""
+    """A hand-written page: `page("form Log in", page("textbox User"))`."""
 
     def __init__(self) -> None:
         super().__init__(random.Random(0))

@@ -1,10 +1,11 @@
-"""The demo site of the action cache: a login, a library with a search, a shop, settings and a form, in three designs.
+"""The demo site of the action cache: login, library search, shop, settings and a form, in three designs.
 
-Rule: what the site is, is the same in each design; how it looks and reads is not. A control has one `data-key` in all
-of them. Design "b" says much in other words, elsewhere, in another order, and has traps: what was clicked there by its
-old words or its old place is wrong. Design "c" is "a" without one control that each flow needs. The site has one
-visitor, and a record of what reached it: what was done on its pages (sent by site.js within the event, before the
-page goes on) and what was submitted. Of passwords and cards the record has a hash.
+Rule: all designs have the same functions and differ in look and wording. A control has one `data-key` in all
+of them. Design "b" uses other words, places and orders, and has traps: its control with an old name or at an
+old place is the wrong one. Design "c" is "a" without one control that each flow needs. The site has one
+visitor and a record of everything that reached the server: actions on its pages (site.js sends them within
+the event, before the page reacts) and submitted forms. The record contains passwords and card numbers only as
+hashes.
 """
 
 from __future__ import annotations
@@ -52,13 +53,13 @@ _KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=ut
 
 
 def hashed(value: str) -> str:
-    """Return what stands in the record for a secret."""
+    """Return the record's form of a secret."""
     return "sha256:" + hashlib.sha256(value.encode()).hexdigest()[:16]
 
 
 @attrs.frozen
 class Touched:
-    """Something that was done on a page: a click, text that was entered, or a form submitted without a button."""
+    """One action on a page: a click, entered text, or the submission of a form without a button."""
 
     kind: Literal["click", "input", "submit"]
     key: str
@@ -68,9 +69,9 @@ class Touched:
 
 @attrs.frozen
 class Submitted:
-    """What reached the server: which form, its fields and what came of it.
+    """One submission: the form, its fields and the server's verdict.
 
-    Several values of one field are in alphabetical order, joined by commas; empty fields are left out.
+    Several values of one field are sorted and joined by commas. Empty fields are left out.
     """
 
     form: str
@@ -81,7 +82,7 @@ class Submitted:
 
 @attrs.define
 class Visitor:
-    """What the site knows of its one visitor."""
+    """The site's state of its one visitor."""
 
     user: str = ""
     cart: dict[str, int] = attrs.field(factory=dict)
@@ -104,10 +105,10 @@ class Answer:
 
 @attrs.define(eq=False)
 class CacheSite:
-    """The site. `design` is that of all pages where neither a query `?design=b` nor the cookie that it sets says another.
+    """The site. `design` is the default design; a query `?design=b` or the cookie that it sets overrides it.
 
-    `record` has everything that reached the site, in order. `advert` covers the button by which a visitor of design
-    "b" logs out.
+    `record` has everything that reached the site, in order. `advert` covers the logout button of design "b"
+    with an advert.
     """
 
     design: Design = "a"
@@ -117,7 +118,7 @@ class CacheSite:
     visitor: Visitor = attrs.field(factory=Visitor)
 
     def reset(self, design: Design = "a", *, user: str = "", advert: bool = False) -> None:
-        """Forget the visitor and the record, and show this design from now on, perhaps to somebody signed in."""
+        """Forget the visitor and the record, and switch to this design. `user`, if given, is signed in."""
         self.design = design
         self.advert = advert
         self.record.clear()
@@ -125,13 +126,13 @@ class CacheSite:
 
     @property
     def touched(self) -> list[str]:
-        """The keys of the elements that something was done to, in order; the same again and again is one."""
+        """The keys of the touched elements, in order. Repeated touches of one element count once."""
         keys = [each.key for each in self.record if isinstance(each, Touched)]
         return [key for place, key in enumerate(keys) if place == 0 or keys[place - 1] != key]
 
     @property
     def submitted(self) -> list[tuple[str, dict[str, str], bool]]:
-        """What was submitted, in order: the form, its fields, and whether the site took it."""
+        """The submissions, in order: the form, its fields, and whether the site accepted it."""
         return [
             (each.form, dict(each.fields), each.accepted)
             for each in self.record
@@ -223,7 +224,7 @@ class CacheSite:
         )
 
     def _take(self, design: Design, path: str, fields: dict[str, list[str]]) -> Answer:
-        """Take what was submitted, note it, and say where to go on."""
+        """Accept a submission, record it, and return the redirect."""
         form = path.strip("/")
         accepted, onward = self._judge(form, fields)
         said = {name: ",".join(sorted(values)) for name, values in fields.items()}
@@ -232,7 +233,7 @@ class CacheSite:
         return Answer(303, headers=(("Location", onward),))
 
     def _judge(self, form: str, fields: dict[str, list[str]]) -> tuple[bool, str]:
-        """Do what was submitted; return whether it is accepted, and the page that follows."""
+        """Process a submission. Return whether it is accepted, and the next page."""
         visitor = self.visitor
         first = {name: values[0] for name, values in fields.items()}
         match form:
@@ -272,7 +273,7 @@ class CacheSite:
                     and "terms" in first
                 )
                 return right, "/thanks" if right else "/form?again"
-        return True, "/thanks"  # newsletters, gift cards, wish lists, adverts: what no flow is to reach
+        return True, "/thanks"  # newsletters, gift cards, wish lists, adverts: no flow should reach them
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
@@ -284,7 +285,7 @@ class CacheSite:
 
 
 def _read(design: Design, name: str) -> str:
-    """Return a page's template. Design "c" has those of "a" but for its own."""
+    """Return a page's template. Design "c" uses the templates of "a" unless it has its own."""
     path = _FOLDER / design / f"{name}.html"
     return (path if path.exists() else _FOLDER / "a" / f"{name}.html").read_text("utf-8")
 
@@ -301,9 +302,10 @@ _PRODUCT_OF = {_id_of(product): product for product in PRODUCTS}
 
 
 def render(template: str, values: Mapping[str, Any]) -> str:
-    """Return a page: `{{name}}` is a value, escaped, `{{{name}}}` one that is not.
+    """Return a page. `{{name}}` is an escaped value, `{{{name}}}` an unescaped one.
 
-    `{{#name}}...{{/name}}` is there for each item of a list, with the item's values, or once where the value is true.
+    `{{#name}}...{{/name}}` is repeated for each item of a list with the item's values, or appears once if the
+    value is true.
     """
 
     def section(found: re.Match[str]) -> str:
@@ -323,7 +325,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
 
 @asynccontextmanager
 async def serve_site(design: Design = "a") -> AsyncIterator[CacheSite]:
-    """Serve the site on a free port of loopback while the block runs; `url` has no slash at its end."""
+    """Serve the site on a free port of loopback while the block runs. `url` has no trailing slash."""
     site = CacheSite(design)
 
     async def serve(stream: trio.SocketStream) -> None:
@@ -357,7 +359,7 @@ async def _serve_connection(site: CacheSite, stream: trio.SocketStream) -> None:
                     return
                 connection.start_next_cycle()
         except (trio.BrokenResourceError, h11.RemoteProtocolError):
-            return  # the browser has closed it, perhaps in the middle of a request
+            return  # the browser closed the connection, perhaps during a request
 
 
 async def _next(connection: h11.Connection, stream: trio.SocketStream) -> object:
@@ -367,7 +369,7 @@ async def _next(connection: h11.Connection, stream: trio.SocketStream) -> object
 
 
 def _cookie(request: h11.Request) -> str:
-    """Return the design that the browser's cookie names, "" without one."""
+    """Return the design in the browser's cookie, or "" without one."""
     cookies = b"; ".join(value for name, value in request.headers if name == b"cookie").decode("latin-1")
     found = re.search(r"(?:^|; )cache_site_design=(\w)", cookies)
     return found[1] if found else ""

@@ -1,7 +1,7 @@
-// The site's own record of what was done on a page, and the state that the server gives its fields.
+// The site's record of actions on a page, and the server's state of its fields.
 //
-// Rule: a record is with the server before the page goes on: it is sent within the event, and waited for. It has no
-// values, only the key of the element and where it stands.
+// Rule: the server has a record before the page reacts, because a synchronous request sends it within the event.
+// A record has no values, only the key of the element and its place.
 
 const report = (kind, element) => {
   const keyed = element.closest("[data-key]");
@@ -15,7 +15,7 @@ let entering = null;
 
 addEventListener("click", (event) => {
   const label = event.target.closest("label");
-  // A click on a label is followed by one on its control, which is recorded.
+  // A click on a label also clicks its control, and that click is recorded.
   if (label && label.control && !label.control.contains(event.target)) return;
   entering = null;
   report("click", event.target);
