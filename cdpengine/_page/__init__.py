@@ -1,1 +1,1 @@
-"""One page's state and its documents: targets, tabs, frames, nodes and what belongs to them."""
+"""State of one page and its documents: targets, tabs, frames, nodes and their events."""

@@ -1,9 +1,9 @@
-"""Announcing: a page's verbs say what they are about to do, to which nodes, and what came of it, to who listens.
+"""Announcing: report each page method, the nodes it uses and its end to listeners.
 
-Rule: a verb (`announced` in `running_actions.py`) is announced once, by the outermost method that a program calls,
-and only while something listens: without a listener, a call costs one look at an empty list. A listener is called
-before anything is sent, so it can read the page as it was, in its own time. Of the verb's time it has a part only
-where a node had to be looked for.
+Rule: a method (`announced` in `running_actions.py`) is announced once, by the outermost call of the program, and
+only if a listener exists. Without a listener, a call costs one look at an empty list. Listeners run before
+anything is sent, so they can read the unchanged page in their own time. Only a listener called after a search for
+a node uses time of the method.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ T = TypeVar("T")
 
 @attrs.frozen(eq=False)
 class ActionCall:
-    """A verb that is called: its name, and its arguments by name, those with their defaults included.
+    """One call of a method: its name, and its arguments by name, including defaults.
 
-    The arguments may be secrets: they are in no `repr`.
+    The arguments may be secrets, so no `repr` contains them.
     """
 
     verb: str
@@ -33,19 +33,19 @@ class ActionCall:
 
 
 class ActionListener(Protocol):
-    """What is called for the verbs of one page. What it raises leaves the verb: it catches what it expects."""
+    """Listener for the methods of one page. Its exceptions leave the method, so it must catch those it expects."""
 
     async def before(self, call: ActionCall) -> None:
-        """Be called before the verb does anything."""
+        """Handle a call before the method does anything."""
 
     async def on_node(self, call: ActionCall, argument: str, node: Node, seconds: float) -> None:
-        """Be called when the verb has found the node of an argument; it has `seconds` left for all it does."""
+        """Handle the node of an argument, once found. `seconds` is the method's remaining time."""
 
     async def after(self, call: ActionCall, error: Exception | None) -> None:
-        """Be called when the verb has ended: with what it raises, or None."""
+        """Handle the end of the method, with its exception or None."""
 
     def cancelled(self, call: ActionCall) -> None:
-        """Be called in place of `after` when the verb was cancelled."""
+        """Handle the cancellation of the method, instead of `after`."""
 
 
 @attrs.define(eq=False)
@@ -64,7 +64,7 @@ async def announce_call(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
 ) -> T:
-    """Call a method as a verb, with its listeners; the verbs that it calls itself are a part of it."""
+    """Call a method and announce it. The methods that it calls are not announced separately."""
     if _current.get() is not None:
         return await method(*args, **kwargs)
     bound = inspect.signature(method).bind(*args, **kwargs)
@@ -101,17 +101,17 @@ async def _announce(announcement: _Announced, do: Callable[[], Awaitable[T]]) ->
 
 
 async def announce_block(verb: str, listeners: list[ActionListener]) -> None:
-    """Say that a block of this verb begins, of which it matters only that it was there."""
+    """Announce that a block began. Only its existence matters to listeners."""
 
     async def begin() -> None:
-        """Do nothing: the block is its caller's."""
+        """Do nothing, because the caller runs the block."""
 
     if listeners and _current.get() is None:
         await _announce(_Announced(ActionCall(verb, {}), tuple(listeners)), begin)
 
 
 async def announce_node(argument: str, node: Node, seconds: float) -> None:
-    """Say which node an argument of the running verb named; nothing where no verb is announced."""
+    """Announce the node of an argument of the running method. Does nothing if no method is announced."""
     if (announcement := _current.get()) is not None:
         for listener in announcement.listeners:
             await listener.on_node(announcement.call, argument, node, seconds)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class DialogFeed:
-    """Dialogs of the pages for which `holds` returns True, until they are taken."""
+    """Answered dialogs of the pages for which `holds` returns True, until they are taken."""
 
     _holds: Callable[[PageTarget], bool]
     _waiting: deque[tuple[str, Shown]] = attrs.field(factory=deque, init=False)

@@ -1,13 +1,12 @@
 """Dialogs: alert, confirm, prompt and beforeunload of one page, answered as soon as Chrome reports them.
 
-Rule: nothing waits for a human. While a dialog is open the page's script stands still, and with it every call that
-needs the page. A policy (pure) answers at once, in the reader; a handler gets a task of its own and a limited
-time. Whatever becomes of the handler, the dialog is answered: what it leaves open is answered by the default, and
-a prompt that is accepted without a text is given its default text. Chrome reports the dialogs of all the page's
-frames on the page's own session.
+Rule: nothing waits for a person. An open dialog pauses the page's script, and every call that needs the page. A
+policy (pure) answers immediately, in the reader. A handler gets a separate task and a limited time. The dialog is
+always answered: if the handler fails, by the default answer. An accepted prompt without an answer gets its
+default. Chrome reports the dialogs of all frames on the page's session.
 
-Frames of two processes can open dialogs at the same moment. Chrome then dismisses the first one, and loses the
-second: no answer reaches it. The engine closes it in another way (`dialog_release`), so it is dismissed, too.
+Frames of two processes can open dialogs at the same moment. Chrome then dismisses the first one and loses the
+second, which no answer reaches. The engine closes it in another way (`dialog_release`), which dismisses it too.
 """
 
 from __future__ import annotations
@@ -41,17 +40,17 @@ from cdpengine.errors import (
 
 @attrs.frozen
 class Dialog:
-    """A dialog that opened, and how it was answered.
+    """A dialog and its answer.
 
-    `type` is "alert", "confirm", "prompt", "beforeunload", or newer; `message` is the page's text, `url` and
-    `frame_id` tell whose it is, and `page` is the Page that shows it, so that one handler can serve many pages.
-    `default_prompt` is what stood in a prompt's field. `accepted` says whether it was answered with OK, None while
-    it is open; `prompt_text` is the text that a prompt was given.
+    `type` is "alert", "confirm", "prompt", "beforeunload", or a newer type. `message` is the page's text. `url`
+    and `frame_id` identify its frame. `page` is the Page that shows it, so that one handler can serve many pages.
+    `default_prompt` is the initial text of a prompt. `accepted` is whether it was answered with OK, None while it
+    is open. `prompt_text` is the answer given to a prompt.
 
-    `answered_by`: "policy"; "handler"; "expectation" (`page.expect_dialog`); "default" where a handler left it to
-    the default; "elsewhere" where another client, a person or a recovery was faster, or the page went away; ""
-    while it is open. `failure` tells how the handler failed ("ValueError: ...", or that it took too long), or that
-    another client was faster with another answer; "" otherwise. A copy by pickle has no `page`.
+    `answered_by` is "policy"; "handler"; "expectation" (`page.expect_dialog`); "default" if a handler left it to
+    the default; "elsewhere" if another client, a person or a recovery was faster, or the page went away; "" while
+    it is open. `failure` is the failure of the handler ("ValueError: ...", or a timeout), or the different answer
+    of another client; else "". A pickled copy has no `page`.
     """
 
     type: str
@@ -75,14 +74,14 @@ class Dialog:
 
 @attrs.frozen
 class DialogAnswer:
-    """OK or Cancel; `prompt_text` is for a prompt that is accepted (None: what stands in its field)."""
+    """OK or Cancel. `prompt_text` is for an accepted prompt; None keeps its initial text."""
 
     accept: bool
     prompt_text: str | None = attrs.field(default=None, repr=False)
 
 
 HandlerResult = DialogAnswer | bool | str | None
-"""What a handler may return: an answer, OK or Cancel, the text of a prompt, None for the default answer."""
+"""Result of a handler: an answer, OK or Cancel, a prompt's answer, or None for the default answer."""
 
 DialogHandler = Callable[[Dialog], HandlerResult | Awaitable[HandlerResult]]
 
@@ -91,13 +90,13 @@ PolicyName = Literal["default", "accept", "dismiss", "raise"]
 _NAMES = ("default", "accept", "dismiss", "raise")
 
 _DEFAULTS: Mapping[str, bool] = {"alert": True, "confirm": False, "prompt": False, "beforeunload": True}
-"""Whether a dialog of a type is accepted by default. A question that nobody answers is a no; leaving a page is a
-yes, because who navigates means it. A type not known here is dismissed."""
+"""Whether a dialog of a type is accepted by default. Questions are declined. Leaving a page is accepted, because a
+navigation intends it. Unknown types are dismissed."""
 
 
 @attrs.frozen
 class DialogPolicy:
-    """How a page's dialogs are answered: a name or a handler, and the text for accepted prompts."""
+    """Answers to a page's dialogs: a policy name or a handler, and the answer to accepted prompts."""
 
     choice: PolicyName | DialogHandler = "default"
     prompt_text: str | None = attrs.field(default=None, repr=False)
@@ -106,7 +105,7 @@ class DialogPolicy:
     def checked(cls, choice: PolicyName | DialogHandler, prompt_text: str | None = None) -> DialogPolicy:
         """Return the policy.
 
-        Raises InvalidArgumentError for an unknown choice, and for a text that has no use.
+        Raises InvalidArgumentError for an unknown choice, and for a `prompt_text` without use.
         """
         if not callable(choice) and choice not in _NAMES:
             names = ", ".join(f'"{name}"' for name in _NAMES)
@@ -128,11 +127,11 @@ class DialogPolicy:
 
     @property
     def raises(self) -> bool:
-        """Whether the action during which a dialog opens fails with DialogOpenedError."""
+        """Whether the action during which a dialog opens raises DialogOpenedError."""
         return self.choice == "raise"
 
     def answer(self, dialog: Dialog) -> DialogAnswer:
-        """Return what is answered at once; a handler's policy gives the default."""
+        """Return the immediate answer. For a handler, this is the default answer."""
         if self.choice == "accept":
             return filled_in(DialogAnswer(accept=True, prompt_text=self.prompt_text), dialog)
         if self.choice in ("dismiss", "raise"):
@@ -141,12 +140,12 @@ class DialogPolicy:
 
 
 def default_answer(dialog: Dialog) -> DialogAnswer:
-    """Return what a dialog is answered where nobody said otherwise."""
+    """Return the default answer to a dialog."""
     return DialogAnswer(accept=_DEFAULTS.get(dialog.type, False))
 
 
 def answer_from(result: object, dialog: Dialog) -> DialogAnswer | None:
-    """Turn what a handler returned into an answer; None where it left that to the default.
+    """Return the answer from a handler's result, or None if the handler chose the default.
 
     Raises TypeError for a value that is not an answer.
     """
@@ -162,7 +161,7 @@ def answer_from(result: object, dialog: Dialog) -> DialogAnswer | None:
 
 
 def filled_in(answer: DialogAnswer, dialog: Dialog) -> DialogAnswer:
-    """Give an accepted prompt its own default text where none is given: Chrome would take an empty one."""
+    """Add a prompt's default to an answer without a string, because Chrome would use an empty one."""
     if dialog.type != "prompt" or not answer.accept:
         return DialogAnswer(accept=answer.accept)
     if answer.prompt_text is None:
@@ -173,21 +172,21 @@ def filled_in(answer: DialogAnswer, dialog: Dialog) -> DialogAnswer:
 logger = get_logger("cdpengine.browser")
 
 KEPT = 100
-"""Dialogs a page whose record is kept."""
+"""Maximum number of dialogs of a page whose record is kept."""
 
 HANDLER_LIMIT = 5.0
-"""Seconds that a handler gets; then the default answer is given."""
+"""Timeout of a handler in seconds. Afterwards the default answer is used."""
 
 REPLIES_TIMEOUT = HANDLER_LIMIT + 1.0
-"""Seconds that input waits, after the dialog that it opened, for its own replies. A page that opens one dialog
-after the other holds nobody up for longer."""
+"""Time in seconds that input waits for its replies after it opened a dialog. A page that opens one dialog after
+another delays no input for longer."""
 
 _LONGEST_FAILURE = 300
 
 
 @attrs.define(eq=False)
 class Shown:
-    """One dialog that opened: its record as of now, and the task of its handler. `lost`: no answer reaches it."""
+    """One open dialog: its current record and its handler's task. `lost`: no answer reaches it."""
 
     dialog: Dialog
     raises: bool
@@ -198,14 +197,14 @@ class Shown:
 
 @attrs.define(eq=False)
 class AwaitedDialog:
-    """One expectation: the next dialog gets `answer`, whatever the policy is."""
+    """One expectation: the next dialog gets `answer`, regardless of the policy."""
 
     answer: DialogAnswer
     shown: Shown | None = None
 
 
 class PageDialogs:
-    """Follows and answers the dialogs of `session`'s page. Handlers run in `nursery`; `owner`: `Dialog.page`."""
+    """The dialogs of `session`'s page and their answers. Handlers run in `nursery`. `owner` is `Dialog.page`."""
 
     def __init__(
         self,
@@ -218,7 +217,7 @@ class PageDialogs:
     ) -> None:
         self.policy = policy
         self.answering = True
-        """Whether the policy answers. False leaves dialogs to another client, or a person."""
+        """Whether the policy answers. False leaves dialogs to another client or a person."""
         self._owner = owner
         self._listeners: list[Callable[[Shown], None]] = []
         self.handler_failures = 0
@@ -249,16 +248,16 @@ class PageDialogs:
         return [shown.dialog for shown in self._kept]
 
     def on_opening(self, listener: Callable[[Shown], None]) -> None:
-        """Have `listener` called with each dialog that opens, before it is answered."""
+        """Call `listener` with each dialog that opens, before it is answered."""
         self._listeners.append(listener)
 
     def set_policy(self, policy: DialogPolicy) -> None:
-        """Have dialogs answered by this policy from now on."""
+        """Set the policy for later dialogs."""
         self.policy = policy
         self.begin_answering()
 
     def begin_answering(self) -> None:
-        """Have the policy answer from now on, also the dialogs that are open and were left to others."""
+        """Let the policy answer from now on, including open dialogs that were left to others."""
         self.answering = True
         for shown in self._open_ones():
             if not shown.dialog.answered_by and shown.handling is None:
@@ -271,14 +270,14 @@ class PageDialogs:
 
     @property
     def refusals(self) -> int:
-        """How many beforeunload dialogs were dismissed; the end of the last one may not be reported yet."""
+        """The number of dismissed beforeunload dialogs. The end of the last one may not be reported yet."""
         shown = self._current
         refused = shown is not None and shown.dialog.type == "beforeunload" and shown.dialog.accepted is False
         return self._refusals + refused
 
     @contextmanager
     def expecting(self, answer: DialogAnswer) -> Iterator[AwaitedDialog]:
-        """Give the next dialog that opens while the body runs that answer. Of several, the first one is first."""
+        """Answer the next dialog during the body with `answer`. The first expectation has priority."""
         awaited = AwaitedDialog(answer)
         self._awaited.append(awaited)
         try:
@@ -287,11 +286,11 @@ class PageDialogs:
             self._awaited.remove(awaited)
 
     async def wait_for_answer(self) -> None:
-        """Wait until no dialog is open. Bounded: handlers have their limit, and what ends the page ends it."""
+        """Wait until no dialog is open. Handlers are limited, and the end of the page ends the wait."""
         if self.is_open:
             await self._changes.wait_for(lambda: not self.is_open)
 
-    # --- what Chrome tells, in the reader --------------------------------------------------------------------
+    # --- Chrome's reports, in the reader -------------------------------------------------------------------------
 
     def _note_opening(self, event: Event) -> None:
         try:
@@ -299,7 +298,7 @@ class PageDialogs:
         except UndecodableReplyError as error:
             self._not_understood.tell(error)
             opening = JavascriptDialogOpening(type="unknown")
-        if self._current is not None:  # of another process; Chrome reports its end after this event
+        if self._current is not None:  # in another process; Chrome reports its end after this event
             self._replaced.append(self._current)
         dialog = Dialog(
             type=opening.type,
@@ -338,7 +337,7 @@ class PageDialogs:
         shown = self._closed_one(closed.frame_id)
         if shown is None:
             return
-        # Chrome's word counts, not ours: somebody may have been faster.
+        # Chrome's report decides, because another client may have been faster.
         ours = bool(shown.dialog.answered_by) and shown.dialog.accepted == closed.result
         if shown.dialog.answered_by and not ours:
             self._note_overruled(shown, closed.result)
@@ -358,7 +357,7 @@ class PageDialogs:
                 self._nursery.start_soon(self._release, lost, name="dialog release")
 
     def _note_overruled(self, shown: Shown, accepted: bool) -> None:
-        """Note that Chrome took another answer than the engine's."""
+        """Note that Chrome used another answer than the engine's."""
         asked, came = (("accepted", "dismissed")[not each] for each in (shown.dialog.accepted, accepted))
         failure = f"another client of the browser, or a person, was faster: it was {came}, not {asked}"
         shown.dialog = attrs.evolve(shown.dialog, failure=shown.dialog.failure or failure)
@@ -368,16 +367,16 @@ class PageDialogs:
         return [*self._replaced, *([] if self._current is None else [self._current])]
 
     def _closed_one(self, frame_id: str) -> Shown | None:
-        """Return the open dialog of a frame; the oldest one where Chrome does not say the frame.
+        """Return the open dialog of a frame, or the oldest one if Chrome does not report the frame.
 
-        A frame opens one at a time: of several, Chrome has not reported the end of the older ones.
+        A frame opens one dialog at a time. Of several, Chrome has not reported the end of the older ones.
         """
         shown = self._open_ones()
         of_frame = [each for each in shown if each.dialog.frame_id == frame_id]
         return of_frame[-1] if of_frame else next(iter(shown), None)
 
     def _note_gone(self) -> None:
-        """Note that the open dialogs, if any, are over without an answer that Chrome has confirmed."""
+        """Mark the open dialogs as ended without a confirmed answer."""
         for shown in self._open_ones():
             if not shown.dialog.answered_by:
                 shown.dialog = attrs.evolve(shown.dialog, accepted=False, answered_by="elsewhere")
@@ -390,7 +389,7 @@ class PageDialogs:
         else:
             self._replaced.remove(shown)
         if shown.handling is not None:
-            shown.handling.cancel()  # its answer would come too late
+            shown.handling.cancel()  # its answer would be too late
         self._changes.notify()
 
     async def _release(self, shown: Shown) -> None:
@@ -409,17 +408,17 @@ class PageDialogs:
         )
         params = {"accept": answer.accept}
         text = {} if answer.prompt_text is None else {"promptText": answer.prompt_text}
-        # Not waited for. A refusal says that somebody else was faster: the user, or another client.
+        # Not awaited. A refusal means that the user or another client was faster.
         with suppress(SessionGoneError, ConnectionLostError):
             if answer.prompt_text is not None and answer.prompt_text != shown.dialog.default_prompt:
                 self._session.connection.instruments.add_secret(
                     answer.prompt_text
-                )  # the default is the page's own
+                )  # the page defines the default
             call = self._session.post("Page.handleJavaScriptDialog", **params, **text)
             self._nursery.start_soon(self._see_answered, shown, call, name="dialog answer")
 
     async def _see_answered(self, shown: Shown, call: PendingCall) -> None:
-        """Release the page if a navigation that is about to replace its document keeps the answer from the dialog.
+        """Release the page if a pending navigation blocks the answer to its dialog.
 
         Chrome then waits for the document's process, which waits for the dialog (measured: 6 of 60 late dialogs).
         """
@@ -437,17 +436,17 @@ class PageDialogs:
         failure = ""
         try:
             with scope, trio.move_on_after(HANDLER_LIMIT) as limit:
-                # A handler is a stranger's code: whatever it raises must neither leave the dialog open nor end
-                # the engine. It is recorded and logged.
+                # A handler is the user's code. No exception of it may leave the dialog open or end the engine. It
+                # is recorded and logged.
                 try:
                     answer = answer_from(await _call(handler, shown.dialog), shown.dialog)
-                except Exception as error:  # noqa: BLE001 - recorded and logged, as said above
+                except Exception as error:  # noqa: BLE001 - recorded and logged
                     failure = f"{type(error).__name__}: {error}"[:_LONGEST_FAILURE]
                     self._handler_failed.tell(shown.dialog.type, failure, error=error)
             if limit.cancelled_caught:
                 failure = f"it did not answer within {HANDLER_LIMIT:g} s"
                 self._handler_failed.tell(shown.dialog.type, failure)
-        finally:  # also when the engine ends: the dialog does not stay in somebody else's browser
+        finally:  # also when the engine ends, so that no dialog remains in a shared browser
             if failure:
                 self.handler_failures += 1
                 shown.dialog = attrs.evolve(shown.dialog, failure=failure)

@@ -1,8 +1,8 @@
-"""FileChoosers: the file choosers of one page: never shown, recorded, and answered only by who expects them.
+"""FileChoosers: the file choosers of one page. They are never displayed, but recorded, and answered if expected.
 
-Rule: Chrome opens none, from the page's start: a picker of the system that nobody answers would stop the
-page. One that nobody expects is cancelled by Chrome itself, and the page sees its `cancel` event; while one is
-expected, Chrome leaves it to us.
+Rule: Chrome displays no chooser from the page's start, because an unanswered system dialog would block the page.
+Chrome cancels an unexpected chooser, and the page sees its `cancel` event. While one is expected, Chrome leaves it
+to the engine.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ logger = get_logger("cdpengine.browser")
 INTERCEPT = "Page.setInterceptFileChooserDialog"
 
 KEPT = 100
-"""File choosers a page whose record is kept."""
+"""Maximum number of file choosers of a page whose record is kept."""
 
 _END_TIMEOUT = 0.5
-"""Seconds that the end of an expectation gets to be confirmed."""
+"""Time in seconds for Chrome to confirm the end of an expectation."""
 
 
 @attrs.frozen
 class FileChooser:
-    """One file chooser that a page asked for. It was not shown.
+    """One file chooser that a page opened. It was not displayed.
 
-    `multiple`: it takes several files. `backend_node_id` is the input in the frame `frame_id`; None for one that a
-    script opened without an input (showOpenFilePicker): Chrome refuses that to the page. `answer` is "dismissed",
-    or "files" when it was given some.
+    `multiple`: it accepts several files. `backend_node_id` is the input in the frame `frame_id`. It is None if a
+    script opened the chooser without an input (showOpenFilePicker), which Chrome refuses. `answer` is "dismissed",
+    or "files" if it received some.
     """
 
     frame_id: str
@@ -52,7 +52,7 @@ class FileChooser:
 
 @attrs.define(eq=False)
 class OpenedChooser:
-    """A file chooser and the session that reported it; its record changes when it is answered."""
+    """A file chooser and the session that reported it. Its record changes when it is answered."""
 
     session: Session
     record: FileChooser
@@ -60,13 +60,13 @@ class OpenedChooser:
 
 @attrs.define(eq=False)
 class AwaitedChooser:
-    """One expectation: the next file chooser that opens is its own."""
+    """One expectation, which receives the next file chooser."""
 
     opened: OpenedChooser | None = None
 
 
 class FileChoosers:
-    """Follows the file choosers that the sessions of one page tell of."""
+    """The file choosers that the sessions of one page report."""
 
     def __init__(self, changes: Notifier) -> None:
         self._changes = changes
@@ -79,14 +79,14 @@ class FileChoosers:
         return [opened.record for opened in self._kept]
 
     def listen(self, session: Session) -> None:
-        """Take what `session` (the page's, or that of a frame in another process) tells of choosers."""
+        """Record the choosers that `session` reports. It belongs to the page, or to a frame in another process."""
         session.on_event("Page.fileChooserOpened", lambda event: self._note_opening(session, event))
 
     @asynccontextmanager
     async def expecting(self, sessions: Iterable[Session]) -> AsyncIterator[AwaitedChooser]:
-        """Have Chrome leave the next file chooser to us while the body runs.
+        """Leave the next file chooser to the engine during the body.
 
-        Raises SessionGoneError, ConnectionLostError, RemoteError when Chrome does not take the command.
+        Raises SessionGoneError, ConnectionLostError, RemoteError if Chrome refuses the command.
         """
         sessions = list(sessions)
         awaited = AwaitedChooser()
@@ -112,14 +112,14 @@ class FileChoosers:
         opened = OpenedChooser(session, record)
         self._kept.append(opened)
         if awaited is None:
-            logger.info("%s: a file chooser that nobody expected was dismissed", session.describe())
+            logger.info("%s: an unexpected file chooser was dismissed", session.describe())
         else:
             awaited.opened = opened
         self._changes.notify()
 
 
 def post_interception(session: Session) -> PendingCall:
-    """Have Chrome cancel the file choosers of a session, and tell of them."""
+    """Let Chrome cancel and report the file choosers of a session."""
     return _post(session, cancel=True)
 
 
@@ -128,7 +128,7 @@ def _post(session: Session, *, cancel: bool) -> PendingCall:
 
 
 async def _restore(sessions: Iterable[Session]) -> None:
-    """Shielded, with a deadline: what was posted is obeyed in order, whether or not its reply is seen."""
+    """Restore the cancellation of choosers. Shielded and bounded: commands run in order even unanswered."""
     pendings = []
     for session in sessions:
         with suppress(SessionGoneError, ConnectionLostError):  # a session that is gone has no choosers

@@ -1,8 +1,8 @@
-"""Finding nodes: by CSS, by visible text, by role and accessible name, in every document of a page.
+"""Search for nodes by CSS, visible text, role and accessible name, in every document of a page.
 
-Rule: a node that was found belongs to one document of one session, and says so; a later use is refused
-once that document is gone. Roles and names are Chrome's own accessibility, everything else is looked for in the
-page's isolated world, open shadow roots included.
+Rule: a found node belongs to one document of one session, and is refused once that document is gone. Roles and
+names are Chrome's accessibility data. The other criteria are evaluated in the page's isolated world, open shadow
+roots included.
 """
 
 from __future__ import annotations
@@ -51,23 +51,23 @@ from cdpengine.errors import (
 from cdpengine.errors.foreign_names import ELEMENT, LOCATOR, name_ours
 
 MOST = 2000
-"""Nodes of one document that are looked at, of those that match."""
+"""Maximum number of matching nodes that are processed in one document."""
 
 _TEXT_ROLES = ("StaticText", "InlineTextBox")
-"""Roles of text alone: it is found as what holds it."""
+"""Roles of text nodes: the search returns the element that contains them."""
 
 _LABELLED = frozenset({"radio", "checkbox", "switch", "button"})
 """Roles of controls that pages hide behind their labels."""
 
 _TRIES = 3
-"""Times that a document which is replaced under the search is looked at anew."""
+"""Maximum number of searches in a document that is replaced meanwhile."""
 
 
 @attrs.frozen
 class FoundNode:
-    """A node that `page.find` gave, as a target of actions. It names one node of one document, never another.
+    """A result of `page.find`, as a target of actions. It always refers to the same node of one document.
 
-    `description` is for people; `backend_node_id` is Chrome's, of the process that `session_id` talks to.
+    `description` is for messages. `backend_node_id` is Chrome's, in the process of `session_id`.
     """
 
     if not TYPE_CHECKING:
@@ -83,15 +83,15 @@ class FoundNode:
         return self.description
 
 
-@not_picklable("what it finds: a text, a value, a snapshot")
+@not_picklable("data of the element: a text, a value, a snapshot")
 @attrs.frozen(eq=False)
 class Locator:
-    """What an element of a page is like, as a target of actions: each looks for it anew. `page.locate` gives one.
+    """A description of an element, as a target of actions that find it again each time. See `page.locate`.
 
-    An action waits until there is one, within its own timeout, and acts on what is there then. Where the page puts
-    another element in its place before that, it looks again; `type`, `press` and `drag` do not, since to do them
-    twice is not the same: StaleRefError. Raises as `page.find`: NodeNotFoundError at the end of the timeout,
-    AmbiguousNodeError at once. `index` is which of several it is (from 0), None for the only one.
+    An action waits for a match within its timeout, and acts on it. If the page replaces the element before that,
+    the action finds it again. `type`, `press` and `drag` raise StaleRefError instead, because a repetition is
+    unsafe. Raises the errors of `page.find`: NodeNotFoundError at the end of the timeout, AmbiguousNodeError
+    immediately. `index` chooses one of several matches (from 0); None requires a single match.
     """
 
     if not TYPE_CHECKING:
@@ -105,16 +105,16 @@ class Locator:
         return self.description if self.index is None else f"{self.description} (nth={self.index})"
 
     def nth(self, index: int) -> Locator:
-        """Return the locator of one of several, counted from 0. Raises InvalidArgumentError."""
+        """Return the locator of the match number `index`, from 0. Raises InvalidArgumentError."""
         return attrs.evolve(self, index=check_index(index))
 
     async def _find_now(self, deadline: float = 0.0) -> FoundNode:
-        """Return the element that is there now, or by the deadline (trio's clock). Raises as `page.find`."""
+        """Return the current match, waiting until the deadline (trio's clock). Raises as `page.find`."""
         return await self._find(self.index, max(0.0, deadline - trio.current_time()))
 
 
 def check_index(index: int) -> int:
-    """Return `index`. Raises InvalidArgumentError for one that is not 0 or more."""
+    """Return `index`. Raises InvalidArgumentError unless it is 0 or more."""
     if isinstance(index, bool) or not isinstance(index, int) or index < 0:
         raise InvalidArgumentError(what="nth", given=repr(index)[:80], expected="0 or more")
     return index
@@ -122,14 +122,13 @@ def check_index(index: int) -> int:
 
 @attrs.frozen
 class Wanted:
-    """What is looked for: everything that is given must hold. `text` and names: white space collapsed.
+    """Search criteria, all of which must match. White space in `text` and `name` is collapsed.
 
-    `roles` are the roles of Chrome that `role` stands for, each with a selector of all that can have it, or None:
-    those of which the document has nothing are not asked for, which costs 20 us for each of its nodes. `untold` is
-    a selector of visible elements of the role that Chrome does not tell, for want of a name. `called` says what a
-    role of Chrome's is called in messages. `unhidden` gives the source of a function that finds what is visible
-    under `aria-hidden`, by role; `under_hidden`: it is looked for there, and not in Chrome's tree. `exact`: a name
-    or a text in the same case, a text as all that an element says.
+    `roles` maps Chrome's roles for `role` to a selector of all candidates, or None. Roles without candidates are
+    not queried, which saves 20 us for each node of the document. `untold` selects visible elements of the role
+    that Chrome omits because they have no name. `called` returns the displayed name of a Chrome role. `unhidden`
+    returns a function's source that finds visible elements under `aria-hidden` by role. `under_hidden` searches
+    there instead of in Chrome's tree. `exact` compares case, and `text` with the element's whole text.
     """
 
     css: str | None = None
@@ -147,9 +146,7 @@ class Wanted:
         for what in ("css", "role"):
             given = getattr(self, what)
             if given is not None and (not isinstance(given, str) or not given.strip()):
-                raise InvalidArgumentError(
-                    what=what, given=repr(given)[:80], expected="a text that is not empty"
-                )
+                raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a non-empty string")
         check_words("name", self.name, empty=True)
         check_words("text", self.text)
         if (self.css, self.role, self.name, self.text) == (None, None, None, None):
@@ -157,12 +154,12 @@ class Wanted:
 
     @property
     def by_role(self) -> bool:
-        """Whether Chrome's accessibility tree is asked."""
+        """Whether the search uses Chrome's accessibility tree."""
         return self.role is not None or self.name is not None
 
     @property
     def may_be_labelled(self) -> bool:
-        """Whether it may be a control that is hidden behind its label."""
+        """Whether the element may be a control hidden behind its label."""
         return self.role is None or not _LABELLED.isdisjoint(self.roles)
 
     def __str__(self) -> str:
@@ -178,7 +175,7 @@ class Wanted:
 class _Seen(msgspec.Struct):
     """The visible text of a document, and its elements.
 
-    Of each: where its text begins and ends in it, and the place behind the last element in it.
+    An element is the start and end of its text, and the index after its last descendant.
     """
 
     text: str = ""
@@ -194,10 +191,10 @@ class _Head(msgspec.Struct):
 async def find_nodes(
     page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frames: Sequence[Frame] | None = None
 ) -> list[FoundNode]:
-    """Return the nodes that are wanted: main frame first, in each document in its order. One look, no waiting.
+    """Return the matching nodes without waiting, main frame first, each document in tree order.
 
-    Where no frame has one by role or name, those under a visible `aria-hidden` are looked for. Raises
-    InvalidArgumentError for an invalid selector, TargetCrashedError, SessionGoneError when the page is gone.
+    If no frame has a match by role or name, elements under a visible `aria-hidden` are searched. Raises
+    InvalidArgumentError for an invalid selector, TargetCrashedError, SessionGoneError if the page is gone.
     """
     found = await _find_in_all(page, worlds, wanted, frames)
     if not found and wanted.by_role and wanted.unhidden is not None:
@@ -221,7 +218,7 @@ async def _find_in_all(
             failed.append(error)
             nursery.cancel_scope.cancel()
 
-    # All at the same time: the limits of frames that are never drawn do not add up.
+    # All at the same time, so that the time limits of undrawn frames do not add up.
     async with trio.open_nursery() as nursery:
         for place, frame in enumerate(searched):
             nursery.start_soon(search, place, frame)
@@ -242,7 +239,7 @@ async def _find_in_frame(
         except SessionGoneError as error:
             if page.closed or isinstance(error, TargetCrashedError):
                 raise
-            break  # the frame went elsewhere
+            break  # the frame navigated
     return []
 
 
@@ -306,9 +303,9 @@ def _refuse(invalid: str, wanted: Wanted) -> None:
 
 
 def _chosen(seen: _Seen, pattern: re.Pattern[str], *, smallest: bool) -> list[int]:
-    """Return the places of the elements in whose text the pattern is found; with `smallest`, the innermost."""
+    """Return the indexes of elements whose text matches the pattern; with `smallest`, the innermost ones."""
     chosen: list[int] = []
-    last = len(seen.elements)  # the place that was chosen last, looking from the end
+    last = len(seen.elements)  # the last chosen index, from the end
     for place in range(len(seen.elements) - 1, -1, -1):
         start, end, after = seen.elements[place]
         holds_one = smallest and last < after
@@ -319,16 +316,16 @@ def _chosen(seen: _Seen, pattern: re.Pattern[str], *, smallest: bool) -> list[in
     return chosen
 
 
-# --- by role and name, by Chrome's accessibility ------------------------------------------------------------
+# --- by role and name, in Chrome's accessibility tree -------------------------------------------------------
 
 
 _LONGEST_QUERY = 0.25
-"""Seconds in which a frame answers `queryAXTree`. Chrome answers once the frame is drawn, which may be never."""
+"""Time in seconds for a frame to answer `queryAXTree`. Chrome answers once the frame is drawn, perhaps never."""
 
 _Named = tuple[int, str, str]
 
 _undrawn: WeakKeyDictionary[Frame, str] = WeakKeyDictionary()
-"""Frames that did not answer in time, with the loader of their document: their whole tree is read instead."""
+"""Frames that did not answer in time, with their document's loader. Their whole tree is read instead."""
 
 
 async def _query(document: Document, wanted: Wanted, frame: Frame) -> dict[int, str]:
@@ -369,11 +366,11 @@ def _describe(nodes: Iterable[_Named], wanted: Wanted) -> dict[int, str]:
 
 
 _MAY_HIDE = Wanted(css='[aria-hidden="true"]:not(svg, svg *, :empty)')
-"""Elements under which visible content may be hidden from Chrome's tree; others are pictures, or empty."""
+"""Elements whose content may be visible but missing in Chrome's tree. Others are pictures, or empty."""
 
 
 async def _query_hidden(document: Document, wanted: Wanted) -> dict[int, str]:
-    """Find what is visible under `aria-hidden`, which Chrome's tree leaves out."""
+    """Find visible elements under `aria-hidden`, which Chrome's tree omits."""
     if wanted.unhidden is None or not await _select(document, _MAY_HIDE):
         return {}
     request = {"roles": None if wanted.role is None else list(wanted.roles), "most": MOST}
@@ -393,7 +390,7 @@ def _ask_tree(
     asked: Sequence[Mapping[str, object]],
     post: Callable[[PendingCall], PendingCall],
 ) -> list[PendingCall]:
-    """Ask for each role; ask for nothing where only the whole tree gives an answer."""
+    """Post a query for each role, or none if only the whole tree gives an answer."""
     if _undrawn.get(frame) == document.loader_id:
         return []
     method = "Accessibility.queryAXTree"
@@ -407,7 +404,7 @@ async def _answers(
     asked: Sequence[Mapping[str, object]],
     post: Callable[[PendingCall], PendingCall],
 ) -> list[list[_Named]]:
-    """Return the nodes of each role, from the queries or from the tree of a frame that is not drawn."""
+    """Return the nodes of each role, from the queries, or from the whole tree of an undrawn frame."""
     if not asked:
         return []
     if calls:
@@ -429,14 +426,14 @@ def _named(nodes: Iterable[AXNodeHead]) -> list[_Named]:
 
 
 def _ask_labelled(document: Document, wanted: Wanted) -> PendingCall:
-    """Ask for the controls that are hidden behind their labels, of which Chrome's tree has nothing."""
+    """Request the controls hidden behind their labels, which Chrome's tree omits."""
     request = {"roles": None if wanted.role is None else list(wanted.roles), "most": MOST}
     source = own(script_with_search("_page/labelled"))
     return document.context.post(source, request, how=SERIALIZED, group=document.group)
 
 
 async def _labelled(call: PendingCall, wanted: Wanted) -> list[_Named]:
-    """Return the nodes of which the page told role and name."""
+    """Return the nodes with the role and name that the page reported."""
     head, nodes = await text_and_nodes(call, _Head)
     found: list[_Named] = []
     for node, text in zip((each for each in nodes if each is not None), head.descriptions, strict=True):
@@ -446,7 +443,7 @@ async def _labelled(call: PendingCall, wanted: Wanted) -> list[_Named]:
 
 
 async def _root_and_roles(document: Document, wanted: Wanted) -> tuple[RemoteHandle, list[dict[str, object]]]:
-    """Return the document as an object, and the roles to ask for: those of which it may have something."""
+    """Return the document object and the roles to query: those with candidates in the document."""
     selectors = [selector for selector in wanted.roles.values() if selector is not None]
     with pending_group() as post:
         present = None
@@ -470,14 +467,14 @@ def _text_of(value: AXValue | None) -> str:
 
 
 async def _in_order(document: Document, described: dict[int, str]) -> dict[int, str]:
-    """Return the same nodes in the order of the page."""
+    """Return the same nodes in page order."""
     numbers, nodes = await _hold(document, described)
     order = await document.call(script_with_search("_page/order"), None, nodes, kind=list[int])
     return {numbers[place]: described[numbers[place]] for place in order}
 
 
 async def _with_text(document: Document, described: dict[int, str], wanted: Wanted) -> dict[int, str]:
-    """Return the nodes whose visible text is the wanted one, or holds it."""
+    """Return the nodes whose visible text equals or contains the searched one."""
     assert wanted.text is not None
     if not described:
         return described
@@ -491,12 +488,12 @@ async def _with_text(document: Document, described: dict[int, str], wanted: Want
 
 
 async def _hold(document: Document, numbers: Iterable[int]) -> tuple[list[int], RemoteHandle]:
-    """Return a remote array of the nodes that are still there, and their numbers in the same order."""
+    """Return the numbers of existing nodes, and a remote array of these nodes in the same order."""
 
     def refused(error: RemoteError) -> None:
         gone = gone_or(error)
         if isinstance(gone, DocumentGone):
-            raise gone from None  # otherwise just this node is
+            raise gone from None  # otherwise only this node is gone
 
     nodes = await objects_of_nodes(
         document.session,

@@ -1,10 +1,10 @@
-"""FrameTree: the frames of one page, kept from Chrome's events (pure), and the renderer process of a document.
+"""FrameTree: the frames of one page, updated by Chrome's events (pure), and the renderer of a document.
 
-Rule: one tree holds the frames of all of the page's sessions (an iframe in a process of its own has a session of
-its own). Every change comes from an event or from a `Page.getFrameTree` reply; unknown frames and odd orders are
-normal life, never an error. Backend node ids count per renderer process. Chrome does not name processes to a
-client, but each renderer has one V8 isolate for its pages: two documents with the same `Runtime.getIsolateId`
-share a process.
+Rule: one tree contains the frames of all sessions of the page (an iframe in another process has its own session).
+Every change comes from an event or from a `Page.getFrameTree` reply. Unknown frames and unexpected orders are
+normal, never an error. Backend node ids are unique only within a renderer process. Chrome does not report
+processes to clients, but each renderer has one V8 isolate for its pages. Two documents with the same
+`Runtime.getIsolateId` share a process.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ LOAD_STATES: dict[LoadState, str] = {
     "load": "load",
     "networkidle": "networkIdle",
 }
-"""Our names of load states, and the names that Chrome's Page.lifecycleEvent has for them."""
+"""Load states and their names in Chrome's Page.lifecycleEvent."""
 
 _DOCUMENTS_REMEMBERED = 4
-"""Loaders a frame whose lifecycle is kept: a navigation may replace the one that somebody waits for."""
+"""Number of loaders per frame whose lifecycle is kept, because a navigation may replace an awaited one."""
 
 _DOCUMENTS_LEFT = 50
-"""Documents whose frames are kept while another one is shown: more than Chrome's back/forward cache holds."""
+"""Number of left documents whose frames are kept: more than Chrome's back/forward cache holds."""
 
 RESTORED = "BackForwardCacheRestore"
-"""The type of a navigation to a document that Chrome had kept."""
+"""Navigation type of a document from the back/forward cache."""
 
 FrameEvent = FrameAttached | FrameNavigated | NavigatedWithinDocument | FrameDetached | LifecycleEvent
 
@@ -66,11 +66,10 @@ FRAME_EVENTS: dict[str, type[FrameEvent]] = {
 @not_picklable("its `url` and `name`")
 @attrs.define(eq=False)
 class Frame:
-    """One frame. `loader_id` names its present document; `session` reports it, and runs in its process.
+    """One frame. `loader_id` identifies its current document, `session` reports it and runs in its process.
 
-    `attached` is False once the frame is gone from the page.
-    `moves_within` counts navigations within a document (fragments, history.pushState). `restored` is the loader of
-    the latest document that came out of the back/forward cache.
+    `attached` is False once the frame has left the page. `moves_within` counts navigations within a document
+    (fragments, history.pushState). `restored` is the loader of the latest document from the back/forward cache.
     """
 
     if not TYPE_CHECKING:
@@ -90,18 +89,18 @@ class Frame:
 
     @property
     def session_id(self) -> str | None:
-        """The id of the session that reports it."""
+        """The id of the session that reports the frame."""
         return self.session.id
 
     def reached(self, loader_id: str, state: LoadState) -> bool:
-        """Whether the document of that loader has come as far as `state`."""
+        """Return whether the loader's document has reached `state`."""
         seen = self.lifecycle.get(loader_id, set())
         if state == "commit":
             return self.loader_id == loader_id or bool(seen - {"init"})
         return LOAD_STATES[state] in seen
 
     def _note(self, loader_id: str, name: str) -> None:
-        """Remember one lifecycle event."""
+        """Record one lifecycle event."""
         if loader_id not in self.lifecycle:
             self.lifecycle[loader_id] = set()
             while len(self.lifecycle) > _DOCUMENTS_REMEMBERED:
@@ -110,12 +109,12 @@ class Frame:
 
 
 class FrameTree:
-    """All frames of one page, in the order in which they appeared.
+    """All frames of one page, in order of appearance.
 
-    The main frame's id is at first the target's id. It is another one in a document that Chrome had prerendered.
+    The main frame's id is initially the target's id. It differs in a document that Chrome prerendered.
 
-    `session` is the page's own, which reports the main frame. `complete` is False where a document came back whose
-    frames are not known: Chrome is to be asked for them.
+    `session` is the page's session, which reports the main frame. `complete` is False if a restored document's
+    frames are unknown; Chrome must be asked for them.
     """
 
     complete = True
@@ -133,15 +132,15 @@ class FrameTree:
         return len(self._frames)
 
     def get(self, frame_id: str) -> Frame | None:
-        """Return the frame of that id, None when the page has none."""
+        """Return the frame with that id, or None."""
         return self._frames.get(frame_id)
 
     def children(self, frame_id: str) -> list[Frame]:
-        """Return the frames whose parent that frame is."""
+        """Return the child frames of a frame."""
         return [frame for frame in self._frames.values() if frame.parent_id == frame_id]
 
     def apply(self, event: FrameEvent, session: Session) -> None:
-        """Take one event that came on `session`."""
+        """Apply one event from `session`."""
         match event:
             case FrameAttached():
                 frame = self._obtain(event.frame_id, session)
@@ -157,11 +156,11 @@ class FrameTree:
             case LifecycleEvent():
                 if (known := self.get(event.frame_id)) is not None:
                     known._note(event.loader_id, event.name)
-                    # A new frame shows an empty document until the first one comes, and only this event names it.
+                    # A new frame has an empty document at first, which only this event identifies.
                     known.loader_id = known.loader_id or event.loader_id
 
     def apply_tree(self, node: FrameTreeNode, session: Session) -> None:
-        """Take the reply to `Page.getFrameTree` of one session."""
+        """Apply a session's reply to `Page.getFrameTree`."""
         if session is self._session and node.frame.id != self.main.id:
             self._adopt(node.frame.id)
             if self.main.loader_id != node.frame.loader_id:  # Chrome reports no navigation to it
@@ -174,12 +173,12 @@ class FrameTree:
             waiting.extend(reversed(subtree.child_frames))
 
     def add_crashed(self, session: Session, info: TargetInfo) -> None:
-        """Add a frame whose renderer has crashed: its session reports no frames."""
+        """Add a frame whose renderer has crashed, because its session reports no frames."""
         frame = self._obtain(info.target_id, session)
         self._place(frame, info.parent_frame_id)
 
     def end_session(self, session: Session) -> None:
-        """Forget the frames that only the ended session reported; the main frame stays."""
+        """Remove the frames that only the ended session reported. The main frame stays."""
         for frame in self:
             if frame.session is session and frame is not self.main:
                 self._forget(frame)
@@ -190,19 +189,21 @@ class FrameTree:
         frame = self._obtain(event.frame.id, session)
         if frame is self.main:
             self._leave(frame.loader_id, session)
-        if event.type != RESTORED:  # else frames of other sessions are the restored document's: see `_leave`
+        if (
+            event.type != RESTORED
+        ):  # otherwise frames of other sessions belong to the restored document: see `_leave`
             for child in self.children(frame.id):
                 self._remove(child)
         self._describe(frame, event.frame)
         frame._note(frame.loader_id, "commit")
         if event.type == RESTORED:
             frame.restored = frame.loader_id
-            # The document comes back as it was left, loaded; Chrome does not report its lifecycle again.
+            # The document is restored loaded, and Chrome does not report its lifecycle again.
             self._note_loaded(frame, frame.loader_id)
             self._put_back(frame.loader_id)
 
     def _adopt(self, main_id: str) -> None:
-        """Have the main frame go on under that id."""
+        """Continue the main frame under another id."""
         if main_id != self.main.id:
             for known in (self.main.id, main_id):
                 self._frames.pop(known, None)
@@ -215,10 +216,10 @@ class FrameTree:
             frame._note(loader_id, name)
 
     def _leave(self, loader_id: str, session: Session) -> None:
-        """Remove the frames that the page's own session reported, and keep them for when their document returns.
+        """Remove the frames reported by the page's session, and keep them for the return of their document.
 
-        Chrome does not report them again then. It ends the sessions of the other frames before it reports that the
-        document was left, and attaches new ones before it reports that it is back.
+        Chrome does not report them again then. It ends the sessions of other frames before it reports that the
+        document was left, and attaches new ones before it reports the return.
         """
         left = [each for each in self if each.session is session and each is not self.main]
         for each in left:
@@ -240,7 +241,7 @@ class FrameTree:
         if frame is None or frame is self.main:
             return
         if event.reason == "swap":
-            # It goes on in another process; its own session will report it. Its children went with the process.
+            # The frame continues in another process, and its new session will report it. Its children are gone.
             for child in self.children(frame.id):
                 if child.session is session:  # the new process may have reported its own already
                     self._remove(child)
@@ -278,15 +279,15 @@ class FrameTree:
 
 
 _known: WeakKeyDictionary[Session, dict[str, str]] = WeakKeyDictionary()
-"""Renderers by loader id. A document stays in the process that it is in."""
+"""Renderers by loader id. A document never changes its process."""
 
 _RENDERERS_REMEMBERED = 100
 
 
 async def renderer_id(session: Session) -> str | None:
-    """Return the id of the renderer process that answers on `session` now; None from a browser that tells none.
+    """Return the id of the renderer that answers on `session` now, or None if the browser does not report it.
 
-    Raises as `Session.call` does.
+    Raises the errors of `Session.call`.
     """
     try:
         return (await session.request("Runtime.getIsolateId", {}, IsolateIdReply)).id
@@ -295,16 +296,16 @@ async def renderer_id(session: Session) -> str | None:
 
 
 async def renderer_of(session: Session, frame: Frame) -> str | None:
-    """Return the id of the process that the frame's present document is in; asked once for each document.
+    """Return the renderer id of the frame's current document. It is requested once for each document.
 
-    Should the document be replaced meanwhile, it may be that of the next one. Raises as `Session.call` does.
+    If the document is replaced meanwhile, the id may belong to the next one. Raises the errors of `Session.call`.
     """
     with ask_renderer(session, frame) as asked:
         return await asked.result()
 
 
 class AskedRenderer:
-    """The id of the process that a frame's present document is in, on its way. See `renderer_of`."""
+    """A pending request for the renderer id of a frame's current document. See `renderer_of`."""
 
     def __init__(self, session: Session, frame: Frame, call: PendingCall | None) -> None:
         self._session = session
@@ -313,7 +314,7 @@ class AskedRenderer:
         self._call = call
 
     async def result(self) -> str | None:
-        """Return the id; None from a browser that tells none. Raises as `Session.call` does."""
+        """Return the id, or None if the browser does not report it. Raises the errors of `Session.call`."""
         session, frame, loader_id = self._session, self._frame, self._loader_id
         known = _known.setdefault(session, {})
         if self._call is None:
@@ -322,7 +323,7 @@ class AskedRenderer:
             told = (await self._call.decoded(IsolateIdReply)).id
         except RemoteError:
             return None
-        # Chrome tells of a new document before that document's process answers anything.
+        # Chrome reports a new document before that document's process answers.
         if told is not None and frame.loader_id == loader_id and frame.session is session:
             known[loader_id] = told
             while len(known) > _RENDERERS_REMEMBERED:
@@ -332,7 +333,7 @@ class AskedRenderer:
 
 @contextmanager
 def ask_renderer(session: Session, frame: Frame) -> Iterator[AskedRenderer]:
-    """Ask for it, where it is not known, and give what its `result` can be waited for by, inside of the block."""
+    """Request the id if unknown, and yield its pending result, to be awaited within the block."""
     known = frame.loader_id in _known.get(session, {})
     call = None if known else session.post("Runtime.getIsolateId")
     try:

@@ -1,8 +1,8 @@
-"""PageScope: which pages a setting holds for; SessionOverride: it holds in all their sessions, present and future.
+"""PageScope, the pages of a setting, and SessionOverride, the setting in all their current and future sessions.
 
-Rule: every session gets the begin commands once, before its first script where it is new, and the end commands
-once, in the order in which everything else is sent. What comes while an override begins or ends is met exactly
-once; a page that does not answer keeps no other one waiting; the end is bounded.
+Rule: every session gets the begin commands once, before its first script if it is new, and the end commands once,
+in order with all other commands. Sessions that appear during begin or end are handled exactly once. A page that
+does not answer delays no other. The end is bounded.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ PostCommands = Callable[[Session], Sequence[Posted]]
 """Posts commands to one session, and returns them without waiting."""
 
 Renewal = Callable[[Session], Awaitable[None]]
-"""Puts a setting into the document of a session that Chrome had prerendered, and waits for the answers."""
+"""Applies a setting to a prerendered document in a session, and waits for the answers."""
 
 DOCUMENTS = frozenset({"page", "iframe"})
-"""Types of targets that have documents."""
+"""Types of targets with documents."""
 
 DOCUMENTS_AND_WORKERS = DOCUMENTS | {"worker"}
 
 _BEGIN_TIMEOUT = 2.0
-"""Seconds that pages, but for the one that must be there, get to confirm the beginning. What was sent is obeyed in
-order, even when the page answers later."""
+"""Time in seconds for pages to confirm the beginning, except the required one. Commands run in order, even if the
+page answers later."""
 
 _END_TIMEOUT = 0.5
-"""Seconds that all pages together get to confirm the end."""
+"""Time in seconds for all pages together to confirm the end."""
 
 
 @attrs.frozen(eq=False)
 class PageScope:
-    """Which pages: those of `tabs` that `covers` says. `page`: the one that must be there, None for a context."""
+    """The pages of `tabs` that `covers` accepts. `page` is the required one, None for a context."""
 
     tabs: Tabs
     covers: Callable[[PageTarget], bool]
@@ -58,12 +58,12 @@ class PageScope:
 
     @classmethod
     def of_page(cls, tabs: Tabs, page: PageTarget, *, popups: bool = True) -> PageScope:
-        """One page, and the pages that it opens, and those that they open, even when their opener is closed."""
+        """Return the scope of one page and the pages opened from it, even if an opener is closed."""
         own = page.target_id
         return cls(tabs, lambda other: other.target_id == own or (popups and own in other.lineage), page)
 
     def sessions(self) -> list[Session]:
-        """Return the sessions of now: of the pages, of their frames and workers that have one."""
+        """Return the current sessions of the pages, their frames and workers."""
         covered = {page.session for page in self.tabs.pages.values() if self.covers(page)}
         found = []
         for session in self.tabs.connection.targets.sessions.values():
@@ -76,10 +76,10 @@ class PageScope:
 
 
 class SessionOverride:
-    """Has `begin` posted to every session within `scope` from `enter` on, and `end` to each of them at `leave`.
+    """A setting: `begin` is posted to every session in `scope` from `enter` on, and `end` by `leave`.
 
-    `types` are the types of targets that it holds for. `renew` is called when Chrome has activated a prerendered
-    document, which lacks the setting: see `PageTarget.on_activation`.
+    `types` are the affected types of targets. `renew` is called when Chrome has activated a prerendered document,
+    which lacks the setting: see `PageTarget.on_activation`.
     """
 
     def __init__(
@@ -101,14 +101,14 @@ class SessionOverride:
 
     @property
     def sessions(self) -> list[Session]:
-        """The sessions that got the begin commands and live."""
+        """The live sessions that got the begin commands."""
         return [session for session in self._begun if not session.ended]
 
     async def enter(self) -> None:
-        """Begin. Whatever this raises, call `leave` after it.
+        """Begin. The caller must call `leave` afterwards, even if this raises.
 
-        Raises RemoteError when Chrome refuses; for a scope of one page also SessionGoneError, TargetCrashedError
-        and ConnectionLostError when the page cannot be reached.
+        Raises RemoteError if Chrome refuses. For a scope of one page, also raises SessionGoneError,
+        TargetCrashedError and ConnectionLostError if the page is unreachable.
         """
         page = self._scope.page
         if page is not None and (error := page.session.error()) is not None:
@@ -127,7 +127,7 @@ class SessionOverride:
                             raise
 
     async def leave(self) -> None:
-        """Send the end commands to every session that got the begin commands. Shielded, and bounded."""
+        """Send the end commands to every session that got the begin commands. Shielded and bounded."""
         self._scope.tabs.remove_set_up(self._set_up)
         early = self._crashed
         self._crashed = {}
@@ -140,8 +140,8 @@ class SessionOverride:
                     self._end(session)
                 continue
             if session.crashed:
-                # A crashed session takes no commands, and what was set holds again after a reload: then it is
-                # undone.
+                # A crashed session accepts no commands, but the setting applies again after a reload, and is
+                # undone then.
                 _once(session, REVIVED, self._end)
                 continue
             with suppress(SessionGoneError, ConnectionLostError):
@@ -160,7 +160,7 @@ class SessionOverride:
         except (SessionGoneError, ConnectionLostError):
             return []
         except EngineError as error:
-            logger.error("%s does without a setting: %s", session.describe(), error)
+            logger.error("%s lacks a setting: %s", session.describe(), error)
             return []
 
     def _begin_on(self, session: Session) -> list[Posted]:
@@ -175,9 +175,9 @@ class SessionOverride:
         return list(self._begin(session))
 
     def _begin_on_dead(self, session: Session) -> None:
-        """Send the begin commands when a reload has brought a crashed page back.
+        """Send the begin commands when a reload has restored a crashed page.
 
-        A page that was found dead can be a discarded tab: it gets them now as well, for its first document.
+        A page found crashed can be a discarded tab. It gets them now as well, for its first document.
         """
         if session in self._crashed:
             return
@@ -189,7 +189,7 @@ class SessionOverride:
             self._forget_listener(session, revived)
             if event.method == UNDISCARDED and early:
                 return
-            if early:  # it had crashed, and Chrome refused the commands
+            if early:  # crashed, so Chrome refused the commands
                 self._end(session)
             self._begun[session] = None
             self._begin(session)

@@ -1,7 +1,7 @@
-"""PageTarget: one page of the browser: its session, its evaluation session's session, its frames, its dialogs.
+"""PageTarget: one page of the browser, with its sessions, frames and dialogs.
 
-Rule: its model is kept by the reader, event by event, so it is up to date when a later reply arrives. It holds
-state and waits for state; what is done to a page stands on it, in modules of its own.
+Rule: the reader updates this model with each event, so it is current when a later reply arrives. The model has
+state and waits for state. Operations on a page are in other modules.
 """
 
 from __future__ import annotations
@@ -42,32 +42,31 @@ T = TypeVar("T")
 logger = get_logger("cdpengine.browser")
 
 DOCUMENTS_KEPT = 50
-"""Documents of which it is known what they came with: more than Chrome keeps in its back/forward cache."""
+"""Number of documents whose loading data is kept: more than Chrome's back/forward cache holds."""
 
 _RESTORATION_TIMEOUT = 1.0
-"""Seconds that actions wait for the frames of a document that came back: one whose process hangs never answers."""
+"""Time in seconds that actions wait for the frames of a restored document. A hung process never answers."""
 
 REVIVED = "Inspector.targetReloadedAfterCrash"
-"""The event after which a crashed session can be used again."""
+"""Event after which a crashed session is usable again."""
 
 
 def post_use(session: Session) -> list[tuple[str, PendingCall]]:
-    """Send the commands that the engine's actions need and that the page can notice."""
+    """Send the commands that the engine's actions need and that the page can detect."""
     return [
-        # Without it, a tab that is not in front takes 5 s for each mouse move and gets no animation frames.
+        # Without it, a tab in the background takes 5 s for each mouse move and gets no animation frames.
         ("focus", session.post("Emulation.setFocusEmulationEnabled", enabled=True)),
-        # A picker of the system that nobody answers would stop the page.
+        # An unanswered system dialog would block the page.
         ("choosers", post_interception(session)),
     ]
 
 
 class PageTarget:
-    """A page as the engine knows it. Made by Tabs when Chrome attaches its target.
+    """A page in the engine's model. Tabs creates it when Chrome attaches its target.
 
-    `opener` is the page that opened it, if it is there; `held_back`: Chrome keeps it at its start until its set-up
-    is there. `owner_of` gives what users have for a page. `own_size`: its opener gave it a width or a height.
-
-    `used`: the engine may act on the page. `ours`: this program opened it, its opener or its browser.
+    `opener` is the page that opened it, if present. `held_back`: Chrome pauses it at its start until it is set up.
+    `owner_of` returns the user's object for a page. `own_size`: its opener set a width or height. `used`: the
+    engine may act on the page. `ours`: this program opened it, its opener or its browser.
     """
 
     def __init__(
@@ -129,11 +128,11 @@ class PageTarget:
         return f"<PageTarget {self.target_id[:8]} {shown_url(self.frames.main.url)[:60]!r}>"
 
     def leave_alone(self) -> None:
-        """Leave dialogs, file choosers and focus to the client that owns the page, until `use` is called."""
+        """Leave dialogs, file choosers and focus to the page's client until `use` is called."""
         self.used = self.dialogs.answering = False
 
     def use(self) -> None:
-        """Begin to use the page, before the first action on it. Does not wait: commands keep their order."""
+        """Prepare the page for the first action on it. Does not wait, because commands keep their order."""
         if self.used:
             return
         self.used = True
@@ -143,10 +142,10 @@ class PageTarget:
         self.dialogs.begin_answering()
 
     def keep_focus(self) -> None:
-        """Have Chrome treat the page as focused, although another tab is in front. Does not wait for the answer.
+        """Make Chrome treat the page as focused, although another tab is in front. Does not wait for the answer.
 
-        The set-up of the page does the same. But when another client detaches from the page, the emulated focus
-        ends for all clients: renderers have one switch for each page, not for each session (measured).
+        The set-up of the page does the same. But if another client detaches from the page, the emulated focus ends
+        for all clients: renderers have one switch for each page, not for each session (measured).
         """
         for session in self.frame_sessions.values():
             with suppress(SessionGoneError, ConnectionLostError):
@@ -155,16 +154,17 @@ class PageTarget:
     # --- the model -----------------------------------------------------------------------------------------
 
     def listen(self, session: Session) -> Callable[[FrameTreeReply], None]:
-        """Follow the frames that `session` reports. Returns what takes the reply to its `Page.getFrameTree`.
+        """Track the frames that `session` reports. Return the function for its `Page.getFrameTree` reply.
 
-        Events that came before the reply was taken are applied once more after it: the reply may be older
-        than they are, and applying the whole sequence again ends in the same state.
+        Events before the reply are applied again after it, because the reply may be older. Applying the whole
+        sequence again ends in the same state.
         """
         early: list[FrameEvent] | None = []
         counted = False
 
         def note_replaced_contexts(_event: Event) -> None:
-            # Where Runtime is on, it precedes the navigation. Events between the two hold objects of the document.
+            # If Runtime is enabled, it precedes the navigation. Events between the two contain objects of the
+            # document.
             nonlocal counted
             session.documents_shown += 1
             counted = True
@@ -184,7 +184,7 @@ class PageTarget:
                 self._begin_restoration(take)
 
         def note_unknown_frame(event: Event) -> None:
-            # Chrome reports no navigation to a document that it had prerendered, only later events of its frames.
+            # Chrome reports no navigation to a prerendered document, only later events of its frames.
             if self.frames.get(event.params.get("frameId", "")) is None:
                 suspect_activation()
 
@@ -210,7 +210,7 @@ class PageTarget:
         def take(reply: FrameTreeReply) -> None:
             nonlocal early
             if session.ended:
-                return  # the reply came before the end, and is taken after it
+                return  # the reply arrived before the end, and is applied after it
             session.lived = True
             before = session.frame_id
             self.frames.apply_tree(reply.frame_tree, session)
@@ -232,7 +232,7 @@ class PageTarget:
         return take
 
     def attach_frame_session(self, session: Session) -> Callable[[FrameTreeReply], None]:
-        """Add the session of an iframe that runs in a process of its own."""
+        """Add the session of an iframe in another process."""
         self.frame_sessions[session.id] = session
 
         def ended() -> None:
@@ -250,20 +250,20 @@ class PageTarget:
         return self.listen(session)
 
     def set_frame_session_ready(self, session: Session) -> None:
-        """Note that the set-up of an iframe's session is answered, and with it which iframes are in that one."""
+        """Note that an iframe's session is set up, so its own iframes are known."""
         if not session.ended:
             self._ready_frame_sessions.add(session)
             self.changes.notify()
 
     def _begin_restoration(self, take: Callable[[FrameTreeReply], None]) -> None:
-        """Have actions wait until the frames of a document that came back are known."""
+        """Let actions wait until the frames of a restored document are known."""
         if self.running.is_set_up or self._restorations:
             self._restorations += 1
             self.running.set_unready()
             self.nursery.start_soon(self._restore_frames, take, name="frames of a restored document")
 
     async def _restore_frames(self, take: Callable[[FrameTreeReply], None]) -> None:
-        # Where the page goes away, its waiters get the reason.
+        # If the page ends, its waiting tasks get the reason.
         with trio.move_on_after(_RESTORATION_TIMEOUT), suppress(EngineError):
             if not self.frames.complete:
                 before = self.session.frame_id
@@ -278,13 +278,13 @@ class PageTarget:
             self.running.set_ready()
 
     def _has_all_frame_sessions(self) -> bool:
-        """Whether each iframe that Chrome has attached in this page is set up."""
+        """Return whether each attached iframe of the page is set up."""
         sessions = self.session.connection.targets.sessions.values()
         ours = {self.session, *self._ready_frame_sessions}
         return all(each in ours for each in sessions if each.target_type == "iframe" and each.parent in ours)
 
     def attach_worker_session(self, session: Session) -> None:
-        """Add the session of a dedicated worker that the page, a frame of it or another worker of it started."""
+        """Add the session of a dedicated worker started by the page, a frame or another worker."""
         self.worker_sessions[session.id] = session
 
         def ended() -> None:
@@ -302,19 +302,19 @@ class PageTarget:
         return self.session.ended
 
     def set_started(self) -> None:
-        """Note that the page is no longer held back: its set-up was sent, and nothing keeps it from running."""
+        """Note that the page is no longer paused: its set-up was sent, and it can run."""
         self.held_back = False
         self.running.set_started()
 
     async def shows_document(self, seconds: float) -> None:
-        """Wait, at most so long, until the page shows the document that it was opened with, or is closed."""
+        """Wait at most `seconds` until the page shows its first document, or is closed."""
         with trio.move_on_after(seconds):
             await self.changes.wait_for(lambda: self.closed or bool(self.frames.main.url))
 
     def recovery_sessions(self, target_id: str | None = None) -> list[Session]:
-        """Return the sessions on which the process of a target (None: the page's own) can be freed.
+        """Return the sessions that can free the process of a target (None: the page's own).
 
-        One of them was there, and had answered, before anything ran.
+        One of them existed, and had answered, before any script ran.
         """
         target_id = target_id or self.target_id
         evaluation_session = self.evaluation_sessions.get(target_id)
@@ -331,10 +331,10 @@ class PageTarget:
         )
 
     async def wait_for(self, condition: Callable[[], T | None], *, also_crashed: bool = False) -> T:
-        """Wait until `condition` gives a value.
+        """Wait until `condition` returns a value.
 
-        Raises SessionGoneError, TargetCrashedError or ConnectionLostError when the page ends meanwhile.
-        With `also_crashed`, a page that had crashed before is waited for: a navigation brings it back.
+        Raises SessionGoneError, TargetCrashedError or ConnectionLostError if the page ends meanwhile. With
+        `also_crashed`, the wait includes a page that had crashed before, because a navigation restores it.
         """
         forgiven = also_crashed and self.session.crashed
 
@@ -351,30 +351,30 @@ class PageTarget:
 
         return await self.changes.wait_for(checked)
 
-    # --- what others keep here -----------------------------------------------------------------------------
+    # --- data of other modules -----------------------------------------------------------------------------
 
     def keep_document(self, loader_id: str, came_with: object) -> None:
-        """Keep what a document came with, for the next time that it is shown; of the latest DOCUMENTS_KEPT."""
+        """Keep the loading data of a document for its next use; only the latest DOCUMENTS_KEPT are kept."""
         self._documents[loader_id] = came_with
         if len(self._documents) > DOCUMENTS_KEPT:
             del self._documents[next(iter(self._documents))]
 
     def kept_document(self, loader_id: str) -> object:
-        """Return what was kept of a document; None for one that is not known."""
+        """Return the kept loading data of a document, or None."""
         return self._documents.get(loader_id)
 
     @property
     def collector(self) -> object:
-        """What follows the page's activity, for the layer above; None while nothing does."""
+        """The collector of the page's activity, or None. Its type belongs to a higher layer."""
         return self._collector
 
     def set_collector(self, collector: object) -> None:
-        """Keep what follows the page's activity, as long as the page is there."""
+        """Keep the collector of the page's activity while the page exists."""
         self._collector = collector
 
     @contextmanager
     def reading_before_leaving(self, read: Callable[[], Awaitable[None]]) -> Iterator[None]:
-        """Have `read` called, while the block runs, before a navigation of the engine's own leaves a document."""
+        """Call `read` during the block before the engine navigates away from a document."""
         self._readers_before_leaving.append(read)
         try:
             yield
@@ -383,24 +383,23 @@ class PageTarget:
 
     @property
     def readers_before_leaving(self) -> tuple[Callable[[], Awaitable[None]], ...]:
-        """What is to read a document once more before it is left."""
+        """The functions that read a document again before it is left."""
         return tuple(self._readers_before_leaving)
 
-    # --- evaluation sessions
-    # ---------------------------------------------------------------------------------------------
+    # --- evaluation sessions -------------------------------------------------------------------------------------
 
     @property
     def evaluation_session(self) -> Session | None:
-        """The evaluation session of the page's own target; None while there is none."""
+        """The evaluation session of the page's own target, or None."""
         return self.evaluation_sessions.get(self.target_id)
 
     @property
     def evaluation_session_error(self) -> EngineError | None:
-        """Why the page's own target has no evaluation session; None while it has one, or one is being made."""
+        """The error that prevents an evaluation session of the page's own target, or None."""
         return self.evaluation_session_errors.get(self.target_id)
 
     def set_evaluation_session(self, target_id: str, evaluation_session: Session) -> None:
-        """Note the session on which a target (the page's own, or a frame's) can be stopped; it has answered."""
+        """Set the evaluation session of a target (the page's own, or a frame's). It has answered."""
         self.evaluation_sessions[target_id] = evaluation_session
         self.evaluation_session_errors.pop(target_id, None)
         for listener in self._evaluation_listeners:
@@ -408,44 +407,44 @@ class PageTarget:
         self.changes.notify()
 
     def on_evaluation_session_in_doubt(self, listener: Callable[[], None]) -> None:
-        """Have `listener` called where nothing brings the page back, in place of the one before."""
+        """Set the listener that is called when a termination does not free the page."""
         self._doubt = listener
 
     def doubt_evaluation_session(self) -> None:
-        """Note that nothing brings the page back: perhaps what stops its scripts does not reach it."""
+        """Report that a termination did not free the page. Its evaluation session may not reach it."""
         self._doubt()
 
     def on_evaluation_session(self, listener: Callable[[Session], None]) -> None:
-        """Have `listener` called with each evaluation session that is set from now on."""
+        """Call `listener` with each evaluation session that is set from now on."""
         self._evaluation_listeners.append(listener)
 
     def set_evaluation_session_error(self, target_id: str, error: EngineError) -> None:
-        """Note why a target has no evaluation session."""
+        """Set the error that prevents a target's evaluation session."""
         self.evaluation_session_errors[target_id] = error
         self.changes.notify()
 
     def drop_evaluation_session(self, target_id: str, evaluation_session: Session) -> None:
-        """Note that an evaluation session is over; that of a later session of the same target stays."""
+        """Remove an ended evaluation session, unless the target has a newer one."""
         if self.evaluation_sessions.get(target_id) is evaluation_session:
             del self.evaluation_sessions[target_id]
         self.changes.notify()
 
     def count_rebuild(self, reason: str) -> None:
-        """Count an evaluation session that had to be made again."""
+        """Count an evaluation session that was created again."""
         self.evaluation_session_rebuilds[reason] += 1
 
     async def script_session(self, target_id: str) -> Session:
-        """Return the session on which the page's own target or a frame's is evaluated: the one that tells of it.
+        """Return the session in which the page's own target or a frame is evaluated: the reporting one.
 
-        Raises SessionGoneError when there is no such frame (any more), TargetCrashedError, ConnectionLostError.
+        Raises SessionGoneError if no such frame exists, TargetCrashedError, ConnectionLostError.
         """
         await self.running.ready()
         return self._own_session(target_id)
 
     async def evaluation_session_of(self, target_id: str) -> Session:
-        """Wait for a usable evaluation session of the page's own target or of a frame's, and return it.
+        """Wait for a usable evaluation session of the page's own target or of a frame, and return it.
 
-        Raises SessionGoneError when there is no such frame (any more) or no evaluation session can be had for it,
+        Raises SessionGoneError if no such frame exists or it cannot have an evaluation session,
         TargetCrashedError, ConnectionLostError.
         """
 
@@ -453,33 +452,32 @@ class PageTarget:
             self._own_session(target_id)
             evaluation_session = self.evaluation_sessions.get(target_id)
             if evaluation_session is not None and not evaluation_session.ended:
-                # It learns of a crash, and of the reload after it, on its own connection: it may be ahead or
-                # behind.
+                # It learns of a crash, and of the reload, on its own connection, earlier or later.
                 return None if evaluation_session.crashed else evaluation_session
             if (reason := self.evaluation_session_errors.get(target_id)) is not None:
-                raise copy.copy(reason)  # as it is raised anew each time
+                raise copy.copy(reason)  # because it is raised repeatedly
             return None
 
         await self.running.ready()
         return await self.wait_for(usable)
 
     async def exposed_calls_begun(self, deadline: float) -> None:
-        """Wait until the calls of exposed functions have begun that the page made so far, or the deadline is over.
+        """Wait until the page's earlier calls of exposed functions have begun, or until the deadline.
 
-        No checkpoint where there are none.
+        Without such calls, this is not a checkpoint.
         """
         await wait_until_begun(self.frame_sessions.values(), deadline)
 
     def _own_session(self, target_id: str) -> Session:
         own = next((each for each in self.frame_sessions.values() if each.target_id == target_id), None)
         if own is None:
-            raise SessionGoneError(target=f"iframe {target_id[:8]}", reason="it is not in the page any more")
+            raise SessionGoneError(target=f"iframe {target_id[:8]}", reason="it is no longer in the page")
         if error := own.error("Runtime.evaluate"):
             raise error
         return own
 
     def _show_undiscarded(self, _event: Event) -> None:
-        """Bring a tab to the front that was discarded and is loaded now: until it is shown, it has no size."""
+        """Bring a formerly discarded tab to the front: it has no size until it is displayed."""
         if self.used:
             with suppress(SessionGoneError, ConnectionLostError):
                 self.session.post("Page.bringToFront")

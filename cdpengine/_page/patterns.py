@@ -1,9 +1,9 @@
-"""Patterns that callers give: of URLs, of texts and names; and origins. Pure.
+"""Patterns for URLs, strings and names; and origins. Pure.
 
-Rule: a value that cannot be a pattern is refused before anything is sent, and every pattern can describe itself in
-a message. URLs are matched by globs, regular expressions and functions, words on one line, white space collapsed,
-by texts and regular expressions; nothing of a compiled one is sent to the page. An origin such as
-"https://example.com" is what storages, permissions and cookies are bound to.
+Rule: an invalid value is refused before anything is sent, and every pattern can describe itself in a message. URLs
+are matched by globs, regular expressions and functions. Texts and names are matched on one line, with white space
+collapsed, by strings and regular expressions. Compiled expressions are never sent to the page. Storages,
+permissions and cookies belong to an origin such as "https://example.com".
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 from cdpengine.errors import InvalidArgumentError, shown_url
 
 UrlPattern: TypeAlias = str | re.Pattern[str] | Callable[[str], bool]
-"""A glob, in which "*" is any run of characters and everything else is itself; a compiled regular expression,
-which is searched for; or a function of the URL."""
+"""A glob in which "*" is any run of characters and all others are literal; a compiled regular expression, which is
+searched for; or a function of the URL."""
 
 
 def url_test(pattern: UrlPattern) -> Callable[[str], bool]:
-    """Return the test that a pattern stands for. Raises InvalidArgumentError for a value that is not a pattern."""
+    """Return the test of a pattern. Raises InvalidArgumentError for a value that is not a pattern."""
     if isinstance(pattern, str) and pattern:
         parts = [re.escape(part) for part in pattern.split("*")]
         compiled = re.compile(".*".join(parts), re.DOTALL)
@@ -37,7 +37,7 @@ def url_test(pattern: UrlPattern) -> Callable[[str], bool]:
 
 
 def url_words(pattern: UrlPattern) -> str:
-    """Return a pattern's words for messages."""
+    """Return the description of a pattern for messages."""
     if isinstance(pattern, str):
         return pattern[:200]
     if isinstance(pattern, re.Pattern):
@@ -51,7 +51,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 def check_origin(given: object, what: str = "origin") -> str:
     """Return the origin of a URL or origin as Chrome writes it: "https://example.com", "http://localhost:8000".
 
-    A path is left out. Raises InvalidArgumentError for what has no origin with storage of its own.
+    The path is omitted. Raises InvalidArgumentError for a value without an origin that has storage.
     """
     origin = origin_of(given) if isinstance(given, str) else None
     if origin is None:
@@ -61,7 +61,7 @@ def check_origin(given: object, what: str = "origin") -> str:
 
 
 def origin_of(url: str) -> str | None:
-    """Return the origin of an http(s) URL; None for all others."""
+    """Return the origin of an http(s) URL, or None for others."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -81,7 +81,7 @@ def origin_of(url: str) -> str | None:
 
 
 def host_matches(host: str, domain: str) -> bool:
-    """Tell whether a cookie of `domain` goes to `host`: a leading dot stands for the hosts below it too."""
+    """Return whether a cookie of `domain` is sent to `host`. A leading dot includes subdomains."""
     host = host.lower()
     domain = domain.lower()
     if domain.startswith("."):
@@ -92,11 +92,11 @@ def host_matches(host: str, domain: str) -> bool:
 T = TypeVar("T")
 
 Words: TypeAlias = "str | re.Pattern[str]"
-"""A text, or a compiled pattern that is searched for."""
+"""A string, or a compiled pattern that is searched for."""
 
-# Space that HTML or typography made: it means a space to a reader. Line and paragraph separators are not here.
+# White space of HTML or typography, which readers see as a space. Excludes line and paragraph separators.
 SPACE = "\t\n\f\r \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
-# Places where a line may break, and byte-order marks: they mean nothing to a reader.
+# Line-break opportunities and byte-order marks, which readers do not see.
 NOTHING = "\xad\u200b\ufeff"
 
 _UNTIDY = re.compile(f"[{SPACE}]{{2,}}|[{SPACE[:4]}{SPACE[5:]}{NOTHING}]|^ | $")
@@ -107,16 +107,16 @@ _LONGEST_SHOWN = 80
 
 
 def collapse_space(text: str) -> str:
-    """Return the text on one line: runs of white space become one space, soft hyphens and the like nothing."""
+    """Return a string on one line: runs of white space become one space; soft hyphens and the like vanish."""
     if _UNTIDY.search(text) is None:
         return text
     return _SPACES.sub(" ", _BLANKS.sub("", text)).strip(" ")
 
 
 def check_words(what: str, given: object, *, empty: bool = False) -> None:
-    """Raise InvalidArgumentError for what is neither a text nor a compiled pattern of text; None is no condition.
+    """Raise InvalidArgumentError unless it is a string, a compiled string pattern, or None (no condition).
 
-    A text may be empty only with `empty`.
+    A string may be empty only with `empty`.
     """
     if given is None:
         return
@@ -129,14 +129,14 @@ def check_words(what: str, given: object, *, empty: bool = False) -> None:
             what=what, given=f"a {type(given).__name__}", expected="a str or a compiled pattern"
         )
     if not empty and not given.strip():
-        raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a text that is not empty")
+        raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a non-empty string")
 
 
 def with_name(items: Iterable[T], of: Callable[[T], str], name: Words | None, exact: bool) -> Sequence[T]:
-    """Return the items whose name, as `of` gives it, is the one that is wanted; all of them where none is.
+    """Return the items whose name, returned by `of`, matches; all items if `name` is None.
 
-    A text is the whole name: in the same case or, where no name has the same case and `exact` is not asked for, in
-    any case. A pattern is searched for.
+    A string is the whole name. A match in the same case has priority; other cases match only if `exact` is False.
+    A pattern is searched for.
     """
     if name is None:
         return list(items)
@@ -152,7 +152,7 @@ def with_name(items: Iterable[T], of: Callable[[T], str], name: Words | None, ex
 
 
 def holds(text: str, wanted: Words, exact: bool) -> bool:
-    """Say whether a text holds the wanted one: in any case or, `exact`, as all of it and in the same case."""
+    """Return whether `text` contains `wanted` in any case; with `exact`, whether it is equal."""
     if isinstance(wanted, re.Pattern):
         return wanted.search(text) is not None
     wanted = collapse_space(wanted)
@@ -160,7 +160,7 @@ def holds(text: str, wanted: Words, exact: bool) -> bool:
 
 
 def describe_words(given: Words) -> str:
-    """Return a text in quotes, or a pattern between slashes, cut for a message."""
+    """Return a string in quotes, or a pattern between slashes, shortened for a message."""
     if isinstance(given, re.Pattern):
         return f"/{given.pattern[:_LONGEST_SHOWN]}/"
     return repr(given[:_LONGEST_SHOWN])

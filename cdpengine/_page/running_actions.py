@@ -1,9 +1,9 @@
-"""RunningActions: the actions that run on one page: when one may begin, whose turn it is, what happens meanwhile.
+"""RunningActions: the actions that run on one page, with their start, turns and side effects.
 
-Rule: an action begins once the page's set-up is answered and nothing that is to bring the page back is under way.
-Before its deadline the page is asked whether it is there, so that this is known at the deadline. What the page
-does while an action runs (dialogs, navigations, popups, downloads) is written into the action's own record by the
-reader, as Chrome reports it. That record says what has begun, not what became of it.
+Rule: an action begins once the page is set up and no recovery is in progress. The page is queried before the
+action's deadline, so that its state is known at the deadline. The reader records the page's dialogs, navigations,
+popups and downloads in the running action, as Chrome reports them. The record contains their beginnings, not their
+results.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ P = ParamSpec("P")
 def announced(
     verb: str, running: Callable[[Any], Any] = attrgetter("_core.target.running")
 ) -> Callable[[Callable[P, Coroutine[Any, Any, T]]], Callable[P, Coroutine[Any, Any, T]]]:
-    """Have a method of a page, or of a part of it, announce itself as `verb` to the page's listeners.
+    """Announce a method of a page, or of a part of it, as `verb` to the page's listeners.
 
-    `running` gives the page's RunningActions for what the method is of.
+    `running` returns the RunningActions of the method's object.
     """
 
     def decorate(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
@@ -82,15 +82,14 @@ def announced(
 
 
 class RunningActions:
-    """What runs on the page of `session`. `ask` asks the page whether it is there, and does not wait.
+    """The running actions of `session`'s page. `ask` sends a liveness query without waiting.
 
-    `use` is called before each action.
-    `listeners` are called for the verbs that are `announced`. `unconfirmed`: questions that
-    the page has to answer until all navigations are known that input, or a script of the user's, requested.
+    `use` is called before each action. `listeners` are called for `announced` methods. `unconfirmed`: queries that
+    the page must answer until all navigations requested by input or a user's script are known.
     """
 
     dialog_timeout = REPLIES_TIMEOUT
-    """Seconds after which input that opened a dialog is not waited for any longer."""
+    """Maximum time in seconds that input waits after it opened a dialog."""
 
     def __init__(
         self,
@@ -112,7 +111,7 @@ class RunningActions:
         self._tab_listeners: list[Callable[[str], None]] = []
         self._window_url = ""
         self.window_sized = False
-        """Whether the page gave a size to the window that it opened last."""
+        """Whether the page set a size for the window that it opened last."""
         self._dialog: Shown | None = None
         self._dialogs_opened = 0
         self._turns: dict[Session, Turn] = {}
@@ -127,17 +126,17 @@ class RunningActions:
         session.on_end(lambda: root.off_event("Target.targetCreated", self._note_target))
 
     def run(self, action: str, deadline: float = math.inf) -> _RunningAction:
-        """Return the context manager of one action, which has that deadline on trio's clock.
+        """Return the context manager of one action with that deadline on trio's clock.
 
-        Raises DialogOpenedError after the body when a dialog opened in it under the policy "raise". An error of
-        the body's own leaves as itself, with a note of the dialogs; only a failed navigation gives way, because a
-        dismissed question before leaving is what made it fail.
+        Raises DialogOpenedError after the body if a dialog opened in it under the policy "raise". An exception of
+        the body is raised unchanged, with a note of the dialogs. Only a failed navigation is replaced, because a
+        dismissed beforeunload dialog caused it.
         """
         return _RunningAction(self, action, deadline, self._changes)
 
     @contextmanager
     def ask_before(self, deadline: float) -> Iterator[None]:
-        """Ask the page whether it is there in time before that deadline, unless the block is over by then."""
+        """Send a liveness query in time before the deadline, unless the block ends earlier."""
         key = object()
         self._questions.add(key, deadline)
         try:
@@ -145,20 +144,20 @@ class RunningActions:
         finally:
             self._questions.remove(key)
 
-    # --- whether one may begin -------------------------------------------------------------------------------
+    # --- readiness -------------------------------------------------------------------------------------------
 
     @property
     def is_set_up(self) -> bool:
-        """Whether the page's set-up was answered; before that Chrome may still hold it back."""
+        """Return whether the page's set-up was answered. Before that, Chrome may still pause the page."""
         return self._set_up
 
     def set_started(self) -> None:
-        """Note that the page is no longer held back: its set-up was sent, and nothing keeps it from running."""
+        """Note that the page is no longer paused: its set-up was sent, and it can run."""
         self._started = True
         self._changes.notify()
 
     def set_unready(self) -> None:
-        """Note that a part of the set-up has to be done again: see `set_ready`."""
+        """Note that a part of the set-up must be repeated: see `set_ready`."""
         self._set_up = False
 
     def set_ready(self) -> None:
@@ -167,9 +166,9 @@ class RunningActions:
         self._changes.notify()
 
     async def started(self) -> None:
-        """Wait until the page is not held back, and no recovery is under way; it may be stuck or crashed.
+        """Wait until the page is not paused and no recovery is in progress. It may be hung or crashed.
 
-        Raises why it ended.
+        Raises the error of an ended page.
         """
         await self.recovered()
         if self._started and not self._session.ended:
@@ -183,12 +182,12 @@ class RunningActions:
         await self._changes.wait_for(state)
 
     async def ready(self) -> None:
-        """Wait until no recovery is under way and the page's set-up is answered. Raises as `set_up_answered`."""
+        """Wait until no recovery is in progress and the page is set up. Raises the errors of `set_up_answered`."""
         await self.recovered()
         await self.set_up_answered()
 
     async def set_up_answered(self) -> None:
-        """Wait until the page's set-up is answered. Raises why it cannot be used: closed, crashed, lost."""
+        """Wait until the page's set-up is answered. Raises the error of a closed, crashed or lost page."""
         if self._set_up and self._session.usable:
             return  # the common case costs no checkpoint: the caller's next step has one
 
@@ -200,37 +199,37 @@ class RunningActions:
         await self._changes.wait_for(state)
 
     async def recovered(self) -> None:
-        """Wait until nothing that is to bring the page back is under way."""
+        """Wait until no recovery is in progress."""
         if self._recovery_under_way or self._terminations:
             await self._changes.wait_for(lambda: not self._recovery_under_way and not self._terminations)
 
     @property
     def recovery_under_way(self) -> bool:
-        """Whether a recovery goes further than a termination now."""
+        """Whether a recovery is in progress that does more than terminate scripts."""
         return self._recovery_under_way
 
     @property
     def last_recovery(self) -> RecoveryReport | None:
-        """What the latest of these recoveries did; None while one is under way, and where there was none."""
+        """The report of the latest such recovery; None while one is in progress, or if there was none."""
         return self._last_recovery
 
     def begin_recovery(self) -> None:
-        """Note that a recovery begins; what the page is asked next waits for its end."""
+        """Note that a recovery begins. Later calls to the page wait for its end."""
         self._recovery_under_way = True
         self._last_recovery = None
 
     def end_recovery(self, report: RecoveryReport | None) -> None:
-        """Note the end of a recovery, and what it did; None for one that did not come to its end."""
+        """Note the end of a recovery, with its report, or None if it did not complete."""
         self._recovery_under_way = False
         self._last_recovery = report
         self._changes.notify()
 
     def is_terminated_by(self, termination: object) -> bool:
-        """Whether a termination that has begun has not ended."""
+        """Return whether a termination is still in progress."""
         return termination in self._terminations
 
     def begin_termination(self, termination: object) -> None:
-        """Note a termination that goes on, by what names it; what the page is asked next waits for its end."""
+        """Note that this termination begins. Later calls to the page wait for its end."""
         self._terminations.add(termination)
 
     def end_termination(self, termination: object) -> None:
@@ -241,19 +240,19 @@ class RunningActions:
     # --- deadlines and dialogs -------------------------------------------------------------------------------
 
     def add(self, action: _RunningAction) -> None:
-        """Take note of an action that begins. For `run`."""
+        """Note that an action begins. Used by `run`."""
         self._use()
         self._records.append(action.effects)
         self._questions.add(action, action.deadline)
 
     def remove(self, action: _RunningAction) -> None:
-        """Take note that it is over."""
+        """Note that an action has ended."""
         self._questions.remove(action)
         self._records.remove(action.effects)
 
     @contextmanager
     def record(self) -> Iterator[SideEffects]:
-        """Collect what begins on the page and in its frames while the block runs, its dialogs among it."""
+        """Record what begins on the page and in its frames during the block, including dialogs."""
         effects = SideEffects(self._changes)
         self._records.append(effects)
         try:
@@ -262,7 +261,7 @@ class RunningActions:
             self._records.remove(effects)
 
     def listen(self, session: Session) -> None:
-        """Follow what a session of the page reports of its frames."""
+        """Track the frames that a session of the page reports."""
         for method in NAVIGATION_EVENTS:
             session.on_event(method, self._note_navigation)
         session.on_event("Page.downloadWillBegin", self._note_download)
@@ -284,7 +283,7 @@ class RunningActions:
         for effects in self._records:
             if first:
                 effects.new_frames.add(found.frame_id)
-            # Chrome reports a navigation when it is asked for, and again when it begins.
+            # Chrome reports a navigation at its request, and again at its beginning.
             if started not in effects.navigations:
                 effects.navigations.append(started)
         self._changes.notify()
@@ -308,7 +307,7 @@ class RunningActions:
             return
         info = found.target_info
         if info.opener_id == self._session.target_id and info.type == "page":
-            # At its creation the target itself has no URL yet.
+            # At its creation the target has no URL yet.
             self.note_popup(info.target_id, info.url or self._window_url)
 
     def note_popup(self, target_id: str, url: str) -> None:
@@ -318,14 +317,14 @@ class RunningActions:
         self._changes.notify()
 
     def on_new_tab(self, listener: Callable[[str], None]) -> None:
-        """Have `listener` called with the URL of each tab that the page requests without becoming its opener."""
+        """Call `listener` with the URL of each tab that the page requests without becoming its opener."""
         self._tab_listeners.append(listener)
 
     def _note_tab(self, event: Event) -> None:
         try:
             found = event.decode(FrameRequestedNavigation)
         except UndecodableReplyError:
-            return  # said by `_note_navigation`
+            return  # `_note_navigation` records it
         if found.disposition in NEW_TAB:
             for effects in self._records:
                 effects.new_tabs += 1
@@ -342,7 +341,7 @@ class RunningActions:
             return None
 
     def note_dialog(self, shown: Shown) -> None:
-        """Note that a dialog opened (called by the reader)."""
+        """Note that a dialog opened. Called by the reader."""
         self._dialog = shown
         self._dialogs_opened += 1
         for listener in tuple(self._dialog_listeners):
@@ -356,7 +355,7 @@ class RunningActions:
         return self._dialog is not None and self._dialog.open
 
     async def dialog_opened(self) -> None:
-        """Return when a dialog opens; at once when one is open. Raises why the page ended."""
+        """Wait until a dialog opens; return immediately if one is open. Raises the error of an ended page."""
         before = self._dialogs_opened
 
         def opened() -> bool:
@@ -369,17 +368,17 @@ class RunningActions:
         await self._changes.wait_for(opened)
 
     def on_dialog(self, listener: Callable[[], None]) -> None:
-        """Have `listener` called when a dialog opens, by the reader."""
+        """Call `listener` when a dialog opens, in the reader."""
         self._dialog_listeners.append(listener)
 
     def off_dialog(self, listener: Callable[[], None]) -> None:
-        """Call it no more."""
+        """Remove the listener."""
         self._dialog_listeners.remove(listener)
 
-    # --- whose turn it is ------------------------------------------------------------------------------------
+    # --- turns ------------------------------------------------------------------------------------------------
 
     def turn_of(self, session: Session) -> Turn:
-        """Return whose turn it is to evaluate on a session of the page."""
+        """Return the turn for evaluations on a session of the page."""
         if (turn := self._turns.get(session)) is None:
             turn = Turn(session, post_nothing)
             if not session.ended:
@@ -387,12 +386,12 @@ class RunningActions:
         return turn
 
     def forget_turn(self, session: Session) -> None:
-        """Drop what is kept of a session that ended."""
+        """Drop the turn of a session that ended."""
         self._turns.pop(session, None)
 
 
 class _RunningAction:
-    """What `RunningActions.run` returns. A class, since every action enters one: a generator costs more."""
+    """The context manager of `RunningActions.run`. A class, because a generator costs more for every action."""
 
     __slots__ = ("_action", "_actions", "deadline", "effects")
 
@@ -422,22 +421,22 @@ class _RunningAction:
                 error.add_note(f"a dialog opened meanwhile: {opened.type}")
 
 
-# --- the question before a deadline --------------------------------------------------------------------------
+# --- liveness queries before deadlines -----------------------------------------------------------------------
 
 KNOWN_UNRESPONSIVE = 0.5
-"""Seconds without an answer from which on a page is called unresponsive. Measured with a page that has nothing to
-do, on two cores with ten busy processes: one answer in a hundred takes 0.05 to 0.11 s, and the slowest of three
-thousand took 0.3 s (docs/cdp-facts.md). So this much is more than a busy machine."""
+"""Time in seconds without an answer after which a page is called unresponsive. Measured with an idle page on two
+cores with ten busy processes: one answer in a hundred takes 0.05 to 0.11 s, and the slowest of three thousand took
+0.3 s (docs/cdp-facts.md). So this exceeds the delays of a busy machine."""
 
 QUICK_PROBE = 0.05
-"""Seconds that a page gets to answer after a deadline: an answer may be there that nobody has read yet."""
+"""Time in seconds for a page to answer after a deadline, because an answer may have arrived unread."""
 
 
 class _EarlyQuestions:
-    """Asks a page whether it is there, KNOWN_UNRESPONSIVE seconds before each deadline of what is done to it.
+    """Liveness queries to a page, KNOWN_UNRESPONSIVE seconds before each deadline of its actions.
 
-    So it is known at the deadline for how long the page has been silent. An action costs no task for that: there
-    is one for the page, from an action until the question of the earliest deadline is due.
+    So the length of the page's silence is known at the deadline. An action needs no task for that: the page has
+    one, from an action until the query of the earliest deadline is due.
     """
 
     def __init__(self, ask: Callable[[], None], session: Session, nursery: trio.Nursery) -> None:
@@ -449,7 +448,7 @@ class _EarlyQuestions:
         session.on_end(self._end)
 
     def add(self, key: object, deadline: float) -> None:
-        """Ask before that deadline. One that is too near to know enough at it, or never comes, needs none."""
+        """Query the page before that deadline. A deadline that is too near, or infinite, needs no query."""
         known = deadline + QUICK_PROBE - trio.current_time()
         if not KNOWN_UNRESPONSIVE <= known < math.inf or self._session.ended:
             return
@@ -461,7 +460,7 @@ class _EarlyQuestions:
             self._sleep.deadline = min(self._sleep.deadline, deadline - KNOWN_UNRESPONSIVE)
 
     def remove(self, key: object) -> None:
-        """Take note that it is over."""
+        """Note that the action has ended."""
         self._deadlines.pop(key, None)
 
     async def _ask_in_time(self) -> None:
@@ -477,7 +476,7 @@ class _EarlyQuestions:
                 for key in due:
                     del self._deadlines[key]
                 if due:
-                    with suppress(SessionGoneError, ConnectionLostError):  # the action ends with the reason
+                    with suppress(SessionGoneError, ConnectionLostError):  # the action raises the reason
                         self._ask()
         finally:
             self._sleep = None

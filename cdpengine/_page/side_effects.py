@@ -1,6 +1,6 @@
-"""SideEffects: what has begun on a page while an action runs: navigations, popups, downloads, dialogs.
+"""SideEffects: navigations, popups, downloads and dialogs that begin on a page during an action.
 
-Rule: the reader fills a record as Chrome reports. What came of a navigation is described after the action has
+Rule: the reader fills a record from Chrome's reports. The result of a navigation is described after the action has
 waited for it.
 """
 
@@ -20,15 +20,15 @@ from cdpengine._protocol.domains.page import (
 )
 
 NavigationState = Literal["arrived", "under way", "no document", "failed"]
-"""What came of a navigation: see NavigationStarted."""
+"""The result of a navigation: see NavigationStarted."""
 
 
 @attrs.frozen
 class NavigationStarted:
-    """A frame went to `url`; `within_document`: by its fragment or history.pushState.
+    """A navigation of a frame to `url`; `within_document`: by fragment or history.pushState.
 
-    `state` is "arrived" (`url` is then where redirects led), "under way" (the server has not answered in time),
-    "no document" (the server sent none, as with status 204 or a download, or the page stopped the navigation), or
+    `state` is "arrived" (`url` is the one after redirects), "under way" (the server has not answered in time), "no
+    document" (the server sent none, as with status 204 or a download, or the page stopped the navigation), or
     "failed" (Chrome shows an error page).
     """
 
@@ -40,7 +40,7 @@ class NavigationStarted:
 
 @attrs.frozen
 class PopupOpened:
-    """The page opened another one. `browser.page(target_id)` is that page."""
+    """A page opened by the page: `browser.page(target_id)`."""
 
     target_id: str
     url: str
@@ -48,7 +48,7 @@ class PopupOpened:
 
 @attrs.frozen
 class DownloadStarted:
-    """A download began; `guid` is Chrome's name of it."""
+    """A download that began; `guid` is Chrome's id of it."""
 
     guid: str
     url: str
@@ -57,10 +57,10 @@ class DownloadStarted:
 
 @attrs.define(eq=False)
 class SideEffects:
-    """What has begun on a page while an action runs, and the dialogs that opened. Filled while it runs.
+    """Effects on a page since an action began, updated while it runs.
 
-    `new_frames` are the frames that were made meanwhile, by id; `new_tabs` counts the tabs that the page requested
-    without becoming their opener; `since` is when it began (trio's clock).
+    `new_frames` are ids of frames created meanwhile. `new_tabs` counts the tabs that the page requested without
+    becoming their opener. `since` is the start (trio's clock).
     """
 
     changes: Notifier
@@ -74,12 +74,12 @@ class SideEffects:
 
     @property
     def dialogs(self) -> tuple[Dialog, ...]:
-        """The records of the dialogs, in the order in which they opened."""
+        """The records of the dialogs, in order of opening."""
         return tuple(shown.dialog for shown in self.shown)
 
     @property
     def navigation_pending(self) -> bool:
-        """Whether a document is about to be replaced: until it is, Chrome may hold back what is asked of it."""
+        """Whether a document is about to be replaced. Until then, Chrome may delay commands to it."""
         return any(not each.within_document for each in self.navigations)
 
     def frames_that_leave(self) -> set[str]:
@@ -87,7 +87,7 @@ class SideEffects:
         return {each.frame_id for each in self.navigations if not each.within_document}
 
     async def wait_for_navigation(self) -> None:
-        """Return once a document is about to be replaced."""
+        """Wait until a document is about to be replaced."""
         await self.changes.wait_for(lambda: self.navigation_pending)
 
 

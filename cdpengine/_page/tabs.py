@@ -1,8 +1,8 @@
 """Tabs: attaches every page, sets it up, and lets it run.
 
-Rule: a new target stands still until its session is set up and its evaluation session (a second session, on which
-its scripts can be stopped) is attached and has answered: a page that hangs can only be freed by a session that was
-there before. The set-up goes out in one go; a target that does not answer holds up nobody else.
+Rule: a new target is paused until its session is set up and its evaluation session (a second session that can
+terminate its scripts) is attached and has answered. Only a session that existed before can free a hung page. The
+set-up is sent in one batch. A target that does not answer delays no other.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ from cdpengine.errors import (
 logger = get_logger("cdpengine.browser")
 
 EVALUATION_SESSION_TIMEOUT = 2.0
-"""Seconds a new page is held back for its evaluation session; after that it runs."""
+"""Time in seconds for which a new page is paused for its evaluation session. Afterwards it runs."""
 
 _CLOSE_TIMEOUT = 1.0
-"""Seconds until a page that is still there gets the command to close again.
+"""Time in seconds until a page that is still open gets the close command again.
 
-Chrome gives a page that does not answer half a second, and begins to count anew with each command (measured)."""
+Chrome gives a page that does not answer half a second, and restarts the time with each command (measured)."""
 
 Posted = PendingCall | SharedCall
 
 SetUp = Callable[[PageTarget, Session], Sequence[Posted]]
-"""Posts what a session of a page (its own, a frame's, a worker's) gets before its first script runs."""
+"""Posts the set-up of a session (a page's, frame's or worker's) before its first script runs."""
 
 Renew = Callable[[PageTarget, Session], Awaitable[None]]
-"""Gives an activated document what a set-up gives to a new one."""
+"""Applies the set-up of a new document to an activated one."""
 
 _PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
 _NO_SERVICE_WORKERS = [
-    {"type": "service_worker", "exclude": True},  # attached, it would never terminate
+    {"type": "service_worker", "exclude": True},  # if attached, it would never terminate
     {"type": "shared_worker", "exclude": True},
     {"type": "tab", "exclude": True},
     {},
@@ -64,10 +64,10 @@ _NO_SERVICE_WORKERS = [
 
 
 class Tabs:
-    """All pages of one browser. `opener` opens the connection of the evaluation sessions; None without one.
+    """All pages of one browser. `opener` opens the connection of the evaluation sessions, or is None.
 
-    `opener_optional`: where it opens none at the start, evaluation is on `connection` as well. `launched`: this
-    program started the browser, so all pages are its own. Other browsers' pages are used from the first action on.
+    `opener_optional`: if it fails at the start, evaluations use `connection`. `launched`: this program started the
+    browser, so all its pages are used immediately. Pages of other browsers are used from the first action on.
     """
 
     def __init__(
@@ -96,15 +96,15 @@ class Tabs:
         self._nursery = nursery
 
     def set_dialog_policy(self, policy: DialogPolicy) -> None:
-        """Have the dialogs of pages that come from now on answered so; those of popups as their openers'."""
+        """Set the dialog policy for new pages. Popups inherit their opener's policy."""
         self._dialog_policy, self._dialogs_asked = policy, True
 
     def set_dialog_owner(self, owner_of: Callable[[PageTarget], object]) -> None:
-        """Say what users have for a page: `owner_of` gives what `Dialog.page` is."""
+        """Set the function that returns the user's object for a page: the value of `Dialog.page`."""
         self._dialog_owner = owner_of
 
     def feed_dialogs(self, feed: DialogFeed) -> None:
-        """Give the dialogs of all pages to `feed` from now on, as long as it is in use."""
+        """Report the dialogs of all pages to `feed` from now on, while it is in use."""
         self._dialog_feeds.add(feed)
 
     def _note_dialog(self, page: PageTarget, shown: Shown) -> None:
@@ -112,7 +112,7 @@ class Tabs:
             feed.note(page, shown)
 
     def add_set_up(self, set_up: SetUp, renew: Renew | None = None) -> None:
-        """Have `set_up` called for each session of a page that comes, before its first script runs.
+        """Call `set_up` for each session of a new page, before its first script runs.
 
         `renew` is called for a page's session after Chrome has activated a prerendered document.
         """
@@ -121,7 +121,7 @@ class Tabs:
             self._renewals[set_up] = renew
 
     def remove_set_up(self, set_up: SetUp) -> None:
-        """Call it no more; one that was not added is no error."""
+        """Remove a set-up function. An unknown one is not an error."""
         if set_up in self._set_ups:
             self._set_ups.remove(set_up)
         self._renewals.pop(set_up, None)
@@ -138,7 +138,7 @@ class Tabs:
 
     @contextmanager
     def follow_new_pages(self, listener: Callable[[PageTarget], None]) -> Iterator[None]:
-        """Have `listener` called with each page that comes in the block, also with one that is closed already."""
+        """Call `listener` with each new page during the block, even if it is closed already."""
         self._page_listeners.append(listener)
         try:
             yield
@@ -146,9 +146,9 @@ class Tabs:
             self._page_listeners.remove(listener)
 
     async def start(self) -> None:
-        """Ask Chrome to attach every page there is and will be. Does not wait for any page to answer.
+        """Make Chrome attach all current and future pages. Does not wait for any page to answer.
 
-        Raises ConnectFailedError when the evaluation sessions' connection cannot be opened.
+        Raises ConnectFailedError if the evaluation sessions' connection cannot be opened.
         """
         await self.evaluation_sessions.start()
         root = self.connection.root
@@ -170,26 +170,26 @@ class Tabs:
             await call.raw()
 
     async def wait_for(self, target_id: str) -> PageTarget:
-        """Return the page of a target that Chrome made, waiting until it is attached.
+        """Return the page of a target that Chrome created. Waits until it is attached.
 
-        Raises SessionGoneError when the target is gone before, and ConnectionLostError.
+        Raises SessionGoneError if the target ends before that, and ConnectionLostError.
         """
 
         def attached() -> PageTarget | None:
             if error := self.connection.root.error():
                 raise error
             page = self.pages.get(target_id)
-            # Chrome announces a target before it answers the command that made it.
+            # Chrome announces a target before it answers the command that created it.
             if page is None and target_id not in self.connection.targets.infos:
                 raise SessionGoneError(
-                    target=f"page {target_id[:8]}", reason="it was closed while it was being opened"
+                    target=f"page {target_id[:8]}", reason="it was closed during its opening"
                 )
             return page
 
         return await self.changes.wait_for(attached)
 
     async def close(self, target_id: str) -> None:
-        """Close a target and wait until it is gone; no error when it is.
+        """Close a target and wait until it is gone. A missing target is not an error.
 
         Raises ConnectionLostError, RemoteError.
         """
@@ -206,7 +206,7 @@ class Tabs:
             except RemoteError as error:
                 if not gone() and "No target with given id" not in error.message:
                     raise
-            # Chrome says yes and forgets it where the page was just changing its document: then it is sent again.
+            # Chrome confirms and ignores the command while the page changes its document. Then it is sent again.
             with trio.move_on_after(_CLOSE_TIMEOUT):
                 await self.changes.wait_for(gone)
                 return
@@ -223,22 +223,22 @@ class Tabs:
                 self._start(self._set_up_frame, page, attachment)
             elif attachment.waiting or (parent is not None and parent.id is not None):
                 self._start(self._release, self._page_of(attachment.session), attachment)
-            # What is left was attached by hand on the browser's own session: its owner detaches it.
+            # A remaining session was attached by a user on the browser's session; that user detaches it.
 
     @property
     def nursery(self) -> trio.Nursery:
-        """Where tasks live that last as long as the browser. What they raise ends the engine."""
+        """The nursery of tasks that last as long as the browser. Their exceptions end the engine."""
         return self._nursery
 
     def in_background(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
-        """Run a task about one target; that the target or the connection goes away ends it, and is no error."""
+        """Run a task about one target. The end of the target or the connection ends it without an error."""
         self._start(function, *args)
 
     def _start(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
         self._nursery.start_soon(partial(_until_gone, function, *args), name=function.__name__)
 
     def _add_page(self, attachment: Attachment) -> None:
-        # A popup can ask before anybody has set its policy: it has its opener's.
+        # A popup can open a dialog before its policy is set, so it has its opener's.
         info = self._new_tabs.with_opener(attachment.info)
         opener = self.pages.get(info.opener_id or "")
         policy = self._dialog_policy if opener is None else opener.dialogs.policy
@@ -269,9 +269,7 @@ class Tabs:
             if not page.running.is_set_up:
                 self._let_opener_go_on(attachment)
 
-        for listener in tuple(
-            self._page_listeners
-        ):  # also with one that is closed already, for who expects it
+        for listener in tuple(self._page_listeners):  # also a closed page, for an expectation
             listener(page)
         page.session.on_end(ended)
         if page.session.ended:
@@ -281,9 +279,9 @@ class Tabs:
         self.changes.notify()
 
     def _let_opener_go_on(self, attachment: Attachment) -> None:
-        """Free the opener of a page that was closed while it was held back.
+        """Free the opener of a page that was closed while paused.
 
-        Chrome leaves its script in `window.open`: the page answers, but its promises do not go on, and no
+        Chrome leaves its script in `window.open`: the page answers, but its promises do not settle, and no
         termination ends it (measured).
         """
         opener = self.pages.get(attachment.info.opener_id or "")
@@ -309,7 +307,8 @@ class Tabs:
         self.evaluation_sessions.keep(page, session, held_back=waiting)
         while not page.closed:
             try:
-                # Inspector.enable says at once whether the renderer is dead, as it can be when we connect.
+                # Inspector.enable reports immediately whether the renderer is dead, which is possible on
+                # connecting.
                 calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
                 calls += _post_set_up(session, page.used)
                 if waiting:
@@ -321,7 +320,7 @@ class Tabs:
                 page.set_started()
                 await _wait_for_answers(calls, page.take_frame_tree)
             except TargetCrashedError:
-                # What was not answered is lost; when a navigation has brought the page back, it is sent again.
+                # Unanswered commands are lost; they are sent again when a navigation has restored the page.
                 page.set_started()
                 await page.changes.wait_for(lambda: page.closed or not session.crashed)
             else:
@@ -340,7 +339,7 @@ class Tabs:
         with trio.move_on_after(EVALUATION_SESSION_TIMEOUT) as grace:
             await page.wait_for(settled)
         if grace.cancelled_caught:
-            # Nothing that a user could act on: evaluating in it waits for its evaluation session.
+            # Not an issue for users: evaluation in the page waits for its evaluation session.
             logger.debug(
                 "%s runs before its evaluation session: it was not ready in time", session.describe()
             )
@@ -351,7 +350,7 @@ class Tabs:
         take = page.attach_frame_session(session)
         self.evaluation_sessions.keep(page, session, held_back=attachment.waiting)
         try:
-            # The renderer can be dead already: a document comes back with the iframe whose process crashed.
+            # The renderer can be dead already: a document is restored with an iframe whose process crashed.
             calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
             calls += _post_set_up(session, page.used)
             if attachment.waiting:
@@ -374,14 +373,14 @@ class Tabs:
         if page is not None:
             if attachment.info.type == "worker":
                 page.attach_worker_session(session)
-                calls.append(("attach", _post_auto_attach(session)))  # for the workers that it starts itself
+                calls.append(("attach", _post_auto_attach(session)))  # for the workers that it starts
             calls += self._post_further(page, session)
         await _run(session)
         await _wait_for_answers(calls)
 
 
 async def _run(session: Session) -> None:
-    """Let run what Chrome holds back."""
+    """Resume a target that Chrome paused."""
     try:
         await session.call("Runtime.runIfWaitingForDebugger")
     except RemoteError as error:
@@ -418,12 +417,12 @@ async def _wait_for_answers(
             else:
                 await call.raw()
         except (RemoteError, ProtocolError) as error:
-            # An older Chrome, or a kind of target that lacks this: the page still works, with less.
+            # An older Chrome, or a target without this command: the page still works, with fewer functions.
             logger.info("part of a page's set-up was refused: %s", error)
 
 
 async def _until_gone(function: Callable[..., Awaitable[None]], *args: object) -> None:
-    """Run a task about one target; that the target or the connection goes away ends it, and is no error."""
+    """Run a task about one target. The end of the target or the connection ends it without an error."""
     try:
         await function(*args)
     except (SessionGoneError, ConnectionLostError) as gone:

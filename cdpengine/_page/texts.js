@@ -1,4 +1,4 @@
-// Makes the texts that patterns search. The request is { css }, which may be null. Returns an object. `elements`
+// Makes the strings that patterns search. The request is { css }, which may be null. Returns an object. `elements`
 // has all elements of the document, or those of the selector. `seen` is { text, elements: [start, end, after],
 // invalid }: the visible text, and for each element the range of its text and the index after its last descendant.
 // Runs in an isolated world; `search` is the result of node_search.js.

@@ -1,7 +1,7 @@
 """Readings of a page: snapshots, plain text and Markdown.
 
 Rule: a reading does not change the page. All content comes from one document, under the action's budget. If the
-document is replaced meanwhile, the new one is read. Refs are assigned and the text is made afterwards, without an
+document is replaced meanwhile, the new one is read. Refs are assigned and lines rendered afterwards, without an
 await, so a cancelled snapshot changes nothing.
 """
 
@@ -94,7 +94,7 @@ class PageSection:
 async def read_snapshot(
     core: PageCore, section: PageSection, options: SnapshotOptions, since: Snapshot | None, timeout: float
 ) -> Snapshot:
-    """Read a section of the page, assign the refs and make the text: `Page.snapshot`."""
+    """Read a section of the page, assign the refs and render it: `Page.snapshot`."""
     if since is not None:
         check_comparable(since, options.mode)
     started = time.perf_counter()
@@ -189,7 +189,7 @@ def make_snapshot(
     partial: bool,
     since: Snapshot | None,
 ) -> Snapshot:
-    """Assign the refs and make the text. Awaits nothing."""
+    """Assign the refs and render the snapshot. Awaits nothing."""
     captured_at = time.perf_counter()
     every = options.refs == "all"
     with pause_collector():

@@ -350,7 +350,7 @@ NODE_STATES: tuple[NodeState, ...] = get_args(NodeState)
 
 
 def check_text(what: str, given: str | None) -> None:
-    """Raise InvalidArgumentError unless a text or selector is a non-empty string or None (no condition)."""
+    """Raise InvalidArgumentError unless the value is a non-empty string or None (no condition)."""
     if given is not None and (not isinstance(given, str) or not given.strip()):
         raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a non-empty string")
 

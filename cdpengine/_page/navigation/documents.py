@@ -104,7 +104,7 @@ class Document:
         held.tell(own(function))
 
     def release(self) -> None:
-        """Release the objects of the group without waiting. Chrome has already freed those of a gone document."""
+        """Release the objects of the group without waiting. Chrome frees the objects of a gone document itself."""
         self.group.release()
 
 

@@ -63,7 +63,7 @@ _CRASH_TIMEOUT = 1.0
 """Time in seconds in which a crash by a chrome: URL is reported. Measured: 0.1 s."""
 
 TRIES = 4
-"""Maximum number of attempts if the page interrupts each one. The error is that of the last attempt."""
+"""Maximum number of attempts if the page interrupts each one. The last attempt's error is raised."""
 
 _OVERTAKING_TIMEOUT = 0.1
 """Time in seconds in which a navigation begins that the previous document requested at its end."""
@@ -86,7 +86,7 @@ class Arrival:
     about:blank. `redirects` are the URLs that redirected to it, in order. `same_document` means that the page's
     document stayed: only the fragment, the history, or (when moving through the history) a frame in the page
     changed. `from_cache` means that no server was asked, because the document came from Chrome's HTTP cache or
-    back/forward cache. For the latter, `status`, `mime_type` and `redirects` are those of the original load, if
+    back/forward cache. For the latter, `status`, `mime_type` and `redirects` are from the original load, if
     the engine performed it. `loader_id` is Chrome's id of the document.
     """
 

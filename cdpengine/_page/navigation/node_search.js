@@ -238,8 +238,8 @@
     return null;
   }
 
-  // The smallest elements that contain the text. With `among`, those of them that contain it, of any size. With
-  // `exact`, the text is their whole text, in the same case.
+  // The smallest elements that contain the string. With `among`, all of these that contain it, of any size. With
+  // `exact`, the string is their whole text, in the same case.
   function withText(asked, among, exact) {
     const needle = exact ? collapsed(asked) : wanted(asked);
     const { text, places } = visibleText(exact);

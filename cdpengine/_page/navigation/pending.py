@@ -111,7 +111,7 @@ class PendingNavigation:
         return None
 
     def leaving(self, frame_ids: Iterable[str]) -> set[str]:
-        """Return those of the frames whose document is about to be replaced and is worth waiting for."""
+        """Return the frames whose document is about to be replaced and is worth waiting for."""
         pending = self.pending
         if not pending:
             return set()

@@ -138,7 +138,7 @@ async def objects_of_nodes(
 ) -> dict[int, RemoteHandle]:
     """Return the objects of existing nodes by backend node id. All nodes are requested together.
 
-    `refused` is called with each refusal by Chrome, and that node is left out. `where` is that of `post_resolve`.
+    `refused` is called with each refusal by Chrome, and that node is left out. `where` works as in `post_resolve`.
     """
     found: dict[int, RemoteHandle] = {}
     with pending_group() as post:

@@ -81,7 +81,7 @@ class _Callee:
     def command(
         self, function: str, *arguments: object, how: How = VALUE, group: AnyGroup | None = None
     ) -> Command:
-        """Return the command that calls `function`. Arguments are those of `post`."""
+        """Return the command that calls `function`. Takes the arguments of `post`."""
         return Command(
             "Runtime.callFunctionOn",
             {
